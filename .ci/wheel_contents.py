@@ -1,4 +1,6 @@
-"""Refuse a wheel whose top level holds anything but our four packages, or that lacks the files that are not Python."""
+"""Refuse a wheel whose top level holds anything but our four packages, or that lacks the files that
+are not Python.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import sys
 import zipfile
 
 PACKAGES = {"lftj", "sensitivity", "scantree", "partition"}
-NEEDED = {"lftj/py.typed", "lftj/demo/flights.dl", "lftj/demo/data/flights.parquet", "lftj/demo/data/README.md", "lftj/syntax/grammar.lark"}
+NEEDED = {
+    "lftj/py.typed",
+    "lftj/demo/flights.dl",
+    "lftj/demo/data/flights.parquet",
+    "lftj/demo/data/README.md",
+    "lftj/syntax/grammar.lark",
+}
 
 
 def main(path: str) -> int:

@@ -1,4 +1,6 @@
-"""`python -m bench NAME [--size s|m|l] [--only FIGURE] [--json FILE] [--data PATH]`: run one benchmark, print and write its figures."""
+"""`python -m bench NAME [--size s|m|l] [--only FIGURE] [--json FILE] [--data PATH]`: run one
+benchmark, print and write its figures.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,35 @@ WIDTH = 140  # characters of a line that goes to a file
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench", description="Figures of the engine, each a ratio taken in one run.")
+    parser = argparse.ArgumentParser(
+        prog="bench", description="Figures of the engine, each a ratio taken in one run."
+    )
     parser.add_argument("name", choices=NAMES)
-    parser.add_argument("--size", choices=("s", "m", "l"), default="l", help="s: seconds, m: a tenth, l: what the bars are for (default)")
-    parser.add_argument("--only", action="append", default=[], metavar="FIGURE", help="take this figure only; may be repeated")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write name, figures and detail to FILE")
-    parser.add_argument("--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw what was measured step by step into FILE (.png, .svg)")
+    parser.add_argument(
+        "--size",
+        choices=("s", "m", "l"),
+        default="l",
+        help="s: seconds, m: a tenth, l: what the bars are for (default)",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="FIGURE",
+        help="take this figure only; may be repeated",
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write name, figures and detail to FILE"
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md"
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw what was measured step by step into FILE (.png, .svg)",
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a gate is missed")
     return parser.parse_args(words)
 
@@ -39,17 +63,30 @@ def show(report: Report, console: Console) -> None:
         table.add_column(heading, justify="right" if heading in ("value", "bar") else "left")
     for figure in report.figures:
         bar = figure.bar
-        table.add_row(figure.name, _number(figure.value), bar.unit, str(bar), bar.kind, figure.verdict(report.full_size))
+        table.add_row(
+            figure.name,
+            _number(figure.value),
+            bar.unit,
+            str(bar),
+            bar.kind,
+            figure.verdict(report.full_size),
+        )
     console.print(table)
     for entry in report.detail:
         console.print(
-            "  " + ", ".join(f"{key} {_number(value) if isinstance(value, float) else value}" for key, value in entry.items()),
+            "  "
+            + ", ".join(
+                f"{key} {_number(value) if isinstance(value, float) else value}"
+                for key, value in entry.items()
+            ),
             soft_wrap=True,
         )
 
 
 def main(words: list[str] | None = None) -> int:
-    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ or a figure does not exist."""
+    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ or a figure does
+    not exist.
+    """
     arguments = _arguments(words)
     try:
         report = run(arguments.name, arguments.size, arguments.data, arguments.only)

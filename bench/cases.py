@@ -1,7 +1,7 @@
 """Programs on published data with the sizes of their results, as found by independent programs.
 
-Sources of the numbers: `published` in the paper or repository the data comes from; `independent` Soufflé or a direct program in another
-language. All count distinct tuples.
+Sources of the numbers: `published` in the paper or repository the data comes from; `independent`
+Soufflé or a direct program in another language. All count distinct tuples.
 """
 
 from __future__ import annotations
@@ -33,8 +33,13 @@ class Case:
     """The smallest `--size` that includes the case."""
 
 
-def _numbers(folder: str, files: dict[str, tuple[str, ...]], suffix: str, delimiter: str, root: Path) -> Tables:
-    return {name: delimited(root / folder / f"{name}{suffix}", columns, pa.int64(), delimiter) for name, columns in files.items()}
+def _numbers(
+    folder: str, files: dict[str, tuple[str, ...]], suffix: str, delimiter: str, root: Path
+) -> Tables:
+    return {
+        name: delimited(root / folder / f"{name}{suffix}", columns, pa.int64(), delimiter)
+        for name, columns in files.items()
+    }
 
 
 _CSPA = {"Assign": ("to", "from"), "Dereference": ("pointer", "cell")}
@@ -72,11 +77,17 @@ _POLONIUS = {
 
 def _polonius(root: Path) -> Tables:
     folder = root / "polonius" / "add_defaults"
-    return {name: delimited(folder / f"{name}.facts.xz", columns, pa.string()) for name, columns in _POLONIUS.items()}
+    return {
+        name: delimited(folder / f"{name}.facts.xz", columns, pa.string())
+        for name, columns in _POLONIUS.items()
+    }
 
 
 def _crdt(root: Path) -> Tables:
-    return {name: delimited(root / "crdt" / f"{name}.ssv.xz", columns, pa.int64(), " ") for name, columns in _CRDT.items()}
+    return {
+        name: delimited(root / "crdt" / f"{name}.ssv.xz", columns, pa.int64(), " ")
+        for name, columns in _CRDT.items()
+    }
 
 
 def _graph(name: str, shape: Callable[[pa.Table], pa.Table] | None, root: Path) -> Tables:
@@ -85,11 +96,25 @@ def _graph(name: str, shape: Callable[[pa.Table], pa.Table] | None, root: Path) 
 
 
 def _triangles(name: str, count: int) -> Case:
-    return Case(f"triangles_{name}", "triangles", partial(_graph, name, oriented), {"triangle": count}, "independent")
+    return Case(
+        f"triangles_{name}",
+        "triangles",
+        partial(_graph, name, oriented),
+        {"triangle": count},
+        "independent",
+    )
 
 
-def _closure(name: str, count: int, source: Source, size: Literal["m", "l"], shape: Callable[[pa.Table], pa.Table] | None = None) -> Case:
-    return Case(f"closure_{name}", "closure", partial(_graph, name, shape), {"path": count}, source, size)
+def _closure(
+    name: str,
+    count: int,
+    source: Source,
+    size: Literal["m", "l"],
+    shape: Callable[[pa.Table], pa.Table] | None = None,
+) -> Case:
+    return Case(
+        f"closure_{name}", "closure", partial(_graph, name, shape), {"path": count}, source, size
+    )
 
 
 def _xz_tsv(folder: str, files: dict[str, tuple[str, ...]]) -> Callable[[Path], Tables]:
@@ -145,6 +170,20 @@ CASES: tuple[Case, ...] = (
         },
         "independent",
     ),
-    Case("crdt", "crdt", _crdt, {"next_visible": 104_851, "next_counter": 104_653}, "independent", "l"),
-    Case("galen", "galen", partial(_numbers, "galen", _GALEN, ".csv.xz", ","), {"p": 7_560_179, "q": 16_595_494}, "published", "l"),
+    Case(
+        "crdt",
+        "crdt",
+        _crdt,
+        {"next_visible": 104_851, "next_counter": 104_653},
+        "independent",
+        "l",
+    ),
+    Case(
+        "galen",
+        "galen",
+        partial(_numbers, "galen", _GALEN, ".csv.xz", ","),
+        {"p": 7_560_179, "q": 16_595_494},
+        "published",
+        "l",
+    ),
 )

@@ -1,6 +1,7 @@
 """Timing: the least of a few runs for whole evaluations, the median for single commits.
 
-Ratios between things of this process are taken in processor seconds where other programs on the machine would be in the way.
+Ratios between things of this process are taken in processor seconds where other programs on the
+machine would be in the way.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ Result = TypeVar("Result")
 
 
 def once(run: Callable[[], Result]) -> tuple[float, Result]:
-    """Seconds and result of one run. The garbage of earlier runs is collected before the clock starts."""
+    """Seconds and result of one run. The garbage of earlier runs is collected before the clock
+    starts.
+    """
     gc.collect()
     start = time.perf_counter()
     result = run()

@@ -1,4 +1,6 @@
-"""Counts what Numba compiles. A function that is read from the cache on disk is not compiled and not counted."""
+"""Counts what Numba compiles. A function that is read from the cache on disk is not compiled and
+not counted.
+"""
 
 from __future__ import annotations
 

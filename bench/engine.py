@@ -1,4 +1,6 @@
-"""Our side of a comparison: a workspace on one thread with its relations loaded before the clock starts."""
+"""Our side of a comparison: a workspace on one thread with its relations loaded before the clock
+starts.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLES = "n(count()) :- edge(x, y), edge(y, z), edge(x, z)."
 PATHS = "n(count()) :- edge(a, b), edge(b, c), edge(c, d)."
 FOUR_CYCLES = "n(count()) :- edge(a, b), edge(b, c), edge(c, d), edge(a, d)."
-FOUR_CLIQUES = "n(count()) :- edge(a, b), edge(b, c), edge(a, c), edge(a, d), edge(b, d), edge(c, d)."
+FOUR_CLIQUES = (
+    "n(count()) :- edge(a, b), edge(b, c), edge(a, c), edge(a, d), edge(b, d), edge(c, d)."
+)
 CLOSURE = """
 .decl path(x: number, y: number)
 path(x, y) :- edge(x, y).
@@ -34,7 +38,9 @@ def connect(**options: Any) -> lftj.Workspace:
 
 
 class Engine:
-    """A workspace with the two-column relation `edge`. `evaluate` is what the clock measures: one commit that adds rules."""
+    """A workspace with the two-column relation `edge`. `evaluate` is what the clock measures: one
+    commit that adds rules.
+    """
 
     def __init__(self, edges: Sequence[np.ndarray]):
         self.workspace = connect()
@@ -66,7 +72,9 @@ def rows_of(workspace: lftj.Workspace, relation: str) -> list[np.ndarray]:
 
 
 def warm_up() -> None:
-    """Compile, or read from the cache, every kernel that the comparisons use: compile time is not what they measure."""
+    """Compile, or read from the cache, every kernel that the comparisons use: compile time is not
+    what they measure.
+    """
     tiny = [np.array([1, 1, 2, 3], np.int64), np.array([2, 3, 3, 4], np.int64)]
     for rule in (TRIANGLES, PATHS, FOUR_CYCLES, FOUR_CLIQUES):
         Engine(tiny).count(rule)

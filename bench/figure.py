@@ -12,7 +12,9 @@ Kind = Literal["gate", "inform"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure has to reach. A `gate` holds at the full size; an `inform` is printed beside its reference value, if it has one."""
+    """What a figure has to reach. A `gate` holds at the full size; an `inform` is printed beside
+    its reference value, if it has one.
+    """
 
     sense: Sense
     limit: float | None
@@ -43,7 +45,9 @@ class Figure:
     bar: Bar
 
     def verdict(self, full_size: bool) -> str:
-        """One word for the table: bars are for the full size, so smaller runs only show the number."""
+        """One word for the table: bars are for the full size, so smaller runs only show
+        the number.
+        """
         if self.bar.limit is None or (not full_size and self.bar.sense != "exactly"):
             return ""
         return "met" if self.bar.met(self.value) else "missed"
@@ -83,11 +87,15 @@ class Report:
     """The figures that are asked for; empty: all of them."""
 
     def wants(self, *names: str) -> bool:
-        """Whether one of these figures is asked for: a benchmark need not do what only the others take."""
+        """Whether one of these figures is asked for: a benchmark need not do what only the others
+        take.
+        """
         return not self.only or not self.only.isdisjoint(names)
 
     def add(self, name: str, value: float, bar: Bar | None = None) -> None:
-        """Record a figure, unless others are asked for; its bar is the one of this name in the table unless given."""
+        """Record a figure, unless others are asked for; its bar is the one of this name in the
+        table unless given.
+        """
         figure = Figure(name, value, bar or self.bars[name])
         if self.wants(name):
             self.figures.append(figure)
@@ -107,10 +115,24 @@ class Report:
 
     def missed(self) -> list[Figure]:
         """The gates that this run did not reach."""
-        return [figure for figure in self.figures if figure.bar.kind == "gate" and figure.verdict(self.full_size) == "missed"]
+        return [
+            figure
+            for figure in self.figures
+            if figure.bar.kind == "gate" and figure.verdict(self.full_size) == "missed"
+        ]
 
     def as_json(self) -> str:
         """`{"name": …, "figures": {figure: number}, "detail": […]}`."""
         figures = {figure.name: figure.value for figure in self.figures}
-        curves = [{"curves": each.title, "along": each.along, "unit": each.unit, **each.lines} for each in self.curves]
-        return json.dumps({"name": self.name, "figures": figures, "detail": [{"size": self.size}, *self.detail, *curves]}, indent=2)
+        curves = [
+            {"curves": each.title, "along": each.along, "unit": each.unit, **each.lines}
+            for each in self.curves
+        ]
+        return json.dumps(
+            {
+                "name": self.name,
+                "figures": figures,
+                "detail": [{"size": self.size}, *self.detail, *curves],
+            },
+            indent=2,
+        )

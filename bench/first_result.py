@@ -1,4 +1,6 @@
-"""What `startup` runs in a fresh process: facts in, a recursion, a negation, a count and a mean, results out."""
+"""What `startup` runs in a fresh process: facts in, a recursion, a negation, a count and a mean,
+results out.
+"""
 
 from __future__ import annotations
 

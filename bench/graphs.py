@@ -1,4 +1,6 @@
-"""Made graphs: the same seed gives the same edges, for ever. Every generator returns two int64 columns, sorted and distinct."""
+"""Made graphs: the same seed gives the same edges, for ever. Every generator returns two int64
+columns, sorted and distinct.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ def _distinct(packed: np.ndarray) -> np.ndarray:
 def rmat(edges: int, scale: int, seed: int = 1, *, oriented: bool = True) -> Edges:
     """A power-law graph on 2^scale nodes [Chakrabarti 2004, a=.57 b=.19 c=.19].
 
-    Edges point from the smaller to the larger node, or as drawn when not `oriented`: then there are cycles. 1,000,000 edges at scale 16
-    with seed 1 hold 16,981,332 triangles. Fewer edges come out when the graph has no room for them.
+    Edges point from the smaller to the larger node, or as drawn when not `oriented`: then there are
+    cycles. 1,000,000 edges at scale 16 with seed 1 hold 16,981,332 triangles. Fewer edges come out
+    when the graph has no room for them.
     """
     a, b, c = 0.57, 0.19, 0.19
     random = np.random.default_rng(seed)
@@ -36,7 +39,9 @@ def rmat(edges: int, scale: int, seed: int = 1, *, oriented: bool = True) -> Edg
         draw = random.random(draws)
         source = (source << 1) | (draw > a + b)
         target = (target << 1) | (((draw > a) & (draw <= a + b)) | (draw > a + b + c))
-    low, high = (np.minimum(source, target), np.maximum(source, target)) if oriented else (source, target)
+    low, high = (
+        (np.minimum(source, target), np.maximum(source, target)) if oriented else (source, target)
+    )
     loopless = low != high
     packed = _distinct(low[loopless] << 32 | high[loopless])
     random.shuffle(packed)
@@ -44,7 +49,9 @@ def rmat(edges: int, scale: int, seed: int = 1, *, oriented: bool = True) -> Edg
 
 
 def random_graph(nodes: int, probability: float, seed: int = 1) -> Edges:
-    """Every ordered pair of different nodes is an edge with the given probability. RAND1K is 1,000 nodes at 0.01."""
+    """Every ordered pair of different nodes is an edge with the given probability. RAND1K is 1,000
+    nodes at 0.01.
+    """
     present = np.random.default_rng(seed).random((nodes, nodes)) < probability
     np.fill_diagonal(present, False)
     source, target = np.nonzero(present)
@@ -85,7 +92,9 @@ def _rooted(pairs: list[tuple[int, int]], nodes: int, root: int) -> list[tuple[i
 
 
 def random_forest(edges: int, tree_edges: int = 4000, seed: int = 1) -> Edges:
-    """Uniformly random rooted labelled trees of `tree_edges` edges each, edges pointing to the leaves, labels shuffled over the forest."""
+    """Uniformly random rooted labelled trees of `tree_edges` edges each, edges pointing to the
+    leaves, labels shuffled over the forest.
+    """
     random = np.random.default_rng(seed)
     trees, size = edges // tree_edges, tree_edges + 1
     label = random.permutation(trees * size)
@@ -98,7 +107,9 @@ def random_forest(edges: int, tree_edges: int = 4000, seed: int = 1) -> Edges:
 
 
 def skewed(n: int) -> Edges:
-    """{(0,i), (i,0), (i,i+1) | 1 ≤ i ≤ n}: quadratic for every plan that joins two edges first, linear for a worst-case optimal join."""
+    """{(0,i), (i,0), (i,i+1) | 1 ≤ i ≤ n}: quadratic for every plan that joins two edges first,
+    linear for a worst-case optimal join.
+    """
     i = np.arange(1, n + 1, dtype=np.int64)
     zero = np.zeros(n, np.int64)
     packed = np.concatenate([zero << 32 | i, i << 32 | zero, i << 32 | (i + 1)])

@@ -1,4 +1,6 @@
-"""A Parquet file into a queryable relation, against pyarrow reading the same file and sorting its rows."""
+"""A Parquet file into a queryable relation, against pyarrow reading the same file and sorting its
+rows.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,14 @@ def _theirs(path: Path) -> pa.Table:
 
 
 def _compare(path: Path, probe: int) -> None:
-    """Both sides end with the same rows, and ours answers the probe. The first load also compiles what there is to compile."""
+    """Both sides end with the same rows, and ours answers the probe. The first load also compiles
+    what there is to compile.
+    """
     workspace, found = _ours(path, probe)
     table = _theirs(path)
-    require_equal("rows of the probe", found, int(np.count_nonzero(np.asarray(table["x"]) == probe)))
+    require_equal(
+        "rows of the probe", found, int(np.count_nonzero(np.asarray(table["x"]) == probe))
+    )
     require_equal("loaded rows", workspace["pair"].arrow().sort_by(_ORDER).equals(table), True)
 
 

@@ -1,4 +1,6 @@
-"""A picture of what a run measured step by step: one panel for each history, a line for each side."""
+"""A picture of what a run measured step by step: one panel for each history, a line for
+each side.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _STYLES = ("-o", "--s", ":^", "-.d")
 
 
 def draw(report: Report, path: Path) -> None:
-    """Write the curves of a report to `path`, whose suffix says in which format. ValueError when the run recorded none."""
+    """Write the curves of a report to `path`, whose suffix says in which format. ValueError when
+    the run recorded none.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -25,7 +29,9 @@ def draw(report: Report, path: Path) -> None:
     FigureCanvasAgg(figure)
     for place, curves in enumerate(report.curves):
         panel = figure.add_subplot(rows, columns, place + 1)
-        for (name, values), style in zip(curves.lines.items(), _STYLES * len(curves.lines), strict=False):
+        for (name, values), style in zip(
+            curves.lines.items(), _STYLES * len(curves.lines), strict=False
+        ):
             panel.plot(range(1, len(values) + 1), values, style, markersize=3, label=name)
         panel.set(title=curves.title, xlabel=curves.along, ylabel=curves.unit, yscale="log")
         panel.legend(fontsize="small")

@@ -21,15 +21,21 @@ class UnknownFigure(ValueError):
 
 
 def run(name: str, size: str = "l", data: Path | None = None, only: Iterable[str] = ()) -> Report:
-    """Run the benchmark `name` at a size (`s` seconds, `m` a tenth, `l` the size of the bars) and return its report.
+    """Run the benchmark `name` at a size (`s` seconds, `m` a tenth, `l` the size of the bars) and
+    return its report.
 
-    `only` names the figures to take; benchmarks whose figures stand apart leave out the work for the others.
+    `only` names the figures to take; benchmarks whose figures stand apart leave out the work for
+    the others.
     """
     if name not in BARS:
         raise UnknownBenchmark(f"no benchmark {name!r}; there are {', '.join(NAMES)}")
     if unknown := sorted(set(only) - set(BARS[name])):
-        raise UnknownFigure(f"`{name}` has no figure {unknown[0]!r}; there are {', '.join(BARS[name])}")
+        raise UnknownFigure(
+            f"`{name}` has no figure {unknown[0]!r}; there are {', '.join(BARS[name])}"
+        )
     report = Report(name, size, BARS[name], only=frozenset(only))
-    measure: Callable[[Report, Path | None], None] = importlib.import_module(f"bench.{name}").measure
+    measure: Callable[[Report, Path | None], None] = importlib.import_module(
+        f"bench.{name}"
+    ).measure
     measure(report, data)
     return report

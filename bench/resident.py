@@ -1,6 +1,7 @@
 """Resident memory of this process, as the system tells it.
 
-Not by `getrusage`: there a process begins with the peak of the one that started it, which may have had a larger benchmark before.
+Not by `getrusage`: there a process begins with the peak of the one that started it, which may have
+had a larger benchmark before.
 """
 
 from __future__ import annotations

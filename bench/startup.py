@@ -21,18 +21,34 @@ EXPECTED = "reachable 6, busiest 2, unreachable 3, mean 20.0"
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    """Ours, with kernels and Python's bytecode cached under `cache` and nowhere else: warm then means warm on every machine."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return environment | {"LFTJ_CACHE_DIR": str(cache / "kernels"), "PYTHONPYCACHEPREFIX": str(cache / "bytecode")}
+    """Ours, with kernels and Python's bytecode cached under `cache` and nowhere else: warm then
+    means warm on every machine.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    return environment | {
+        "LFTJ_CACHE_DIR": str(cache / "kernels"),
+        "PYTHONPYCACHEPREFIX": str(cache / "bytecode"),
+    }
 
 
 def _fresh_process(arguments: tuple[str, ...], cache: Path) -> tuple[float, str]:
     """Wall seconds and last printed line of a new interpreter, its caches in `cache`."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=_environment(cache), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=_environment(cache),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     seconds = time.perf_counter() - start
     if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}"
+        )
     return seconds, done.stdout.strip()
 
 
@@ -88,12 +104,21 @@ def _extra_rules(report: Report) -> None:
     with count_compilations() as compilations:
         seconds = _seconds_of(workspace, [_shape(number) for number in range(first, first + extra)])
         start = time.perf_counter()
-        workspace.add_rules("\n".join(_shape(number) for number in range(first + extra, first + 2 * extra)))
+        workspace.add_rules(
+            "\n".join(_shape(number) for number in range(first + extra, first + 2 * extra))
+        )
         together = time.perf_counter() - start
-    require_equal("a late view", sorted(workspace[f"v{first + 2}"].fetchall()), [(1, 2), (2, 1), (3, 1)])
+    require_equal(
+        "a late view", sorted(workspace[f"v{first + 2}"].fetchall()), [(1, 2), (2, 1), (3, 1)]
+    )
     report.add("ms_per_extra_rule", seconds / extra * 1e3)
     report.add("compiled_functions_added", len(compilations))
-    report.note(figure="ms_per_extra_rule", rules=extra, one_by_one_ms=seconds / extra * 1e3, in_one_commit_ms=together / extra * 1e3)
+    report.note(
+        figure="ms_per_extra_rule",
+        rules=extra,
+        one_by_one_ms=seconds / extra * 1e3,
+        in_one_commit_ms=together / extra * 1e3,
+    )
 
 
 def measure(report: Report, data: Path | None) -> None:

@@ -1,4 +1,6 @@
-"""One-row commits, differences between versions and bytes a row, on a relation of n rows and on one of n / 100."""
+"""One-row commits, differences between versions and bytes a row, on a relation of n rows and on one
+of n / 100.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ COMMITS = 200
 CHANGES = 10  # rows between the two versions that are compared
 DIFFS = 100
 
-Changes = tuple[list[np.ndarray], list[np.ndarray]]  # columns of the inserted and of the erased rows
+Changes = tuple[
+    list[np.ndarray], list[np.ndarray]
+]  # columns of the inserted and of the erased rows
 
 
 def _rows(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +56,10 @@ class Commits:
 
     def runs(self, first: int, count: int) -> list[Callable[[], object]]:
         """Commits number `first` and on, to rows that lie anywhere in the key order."""
-        return [lambda number=number: (self._delete if number % 2 else self._insert)(number) for number in range(first, first + count)]
+        return [
+            lambda number=number: (self._delete if number % 2 else self._insert)(number)
+            for number in range(first, first + count)
+        ]
 
     def check(self, commits: int) -> None:
         """Every row is there that should be, and no other."""
@@ -60,7 +67,12 @@ class Commits:
         inserted, deleted = numbers[numbers % 2 == 0], numbers[numbers % 2 == 1]
         keep = np.ones(len(self.x), bool)
         keep[deleted] = False
-        expected = _packed([np.append(self.x[keep], self.x[inserted]), np.append(self.y[keep], self.y[inserted] + 1)])
+        expected = _packed(
+            [
+                np.append(self.x[keep], self.x[inserted]),
+                np.append(self.y[keep], self.y[inserted] + 1),
+            ]
+        )
         table = self.workspace["pair"].arrow()
         found = _packed([np.asarray(table.column(place)) for place in range(2)])
         require_equal("rows after the commits", np.array_equal(found, expected), True)
@@ -76,7 +88,14 @@ def _commits(report: Report, rows: int) -> None:
         side.check(10 + COMMITS)
     report.add("commit_growth", large_ms / small_ms)
     report.add("commit_ms_10m", large_ms)
-    report.note(figure="commit_growth", rows=rows, small_rows=rows // SMALLER, commits=COMMITS, ms=large_ms, small_ms=small_ms)
+    report.note(
+        figure="commit_growth",
+        rows=rows,
+        small_rows=rows // SMALLER,
+        commits=COMMITS,
+        ms=large_ms,
+        small_ms=small_ms,
+    )
 
 
 def _sorted_rows(rows: int) -> list[np.ndarray]:
@@ -85,7 +104,9 @@ def _sorted_rows(rows: int) -> list[np.ndarray]:
 
 
 def _versions(rows: int) -> tuple[Tree, list[tuple[Tree, Changes]], float]:
-    """A bulk-loaded tree, versions that are CHANGES rows away from it, with those rows, and the bytes that a row of the first one takes."""
+    """A bulk-loaded tree, versions that are CHANGES rows away from it, with those rows, and the
+    bytes that a row of the first one takes.
+    """
     arena = Arena()
     before = arena.bytes_in_use
     columns = _sorted_rows(rows)
@@ -108,8 +129,16 @@ def _differences(report: Report, rows: int) -> None:
         base, versions, bytes_per_row = _versions(size)
         for version, changes in versions:
             found = [column.tolist() for side in version.diff(base) for column in side]
-            require_equal("rows of the difference", found, [column.tolist() for side in changes for column in side])
-        taken.append(median_ms([lambda base=base, version=version: version.diff(base) for version, _ in versions]))
+            require_equal(
+                "rows of the difference",
+                found,
+                [column.tolist() for side in changes for column in side],
+            )
+        taken.append(
+            median_ms(
+                [lambda base=base, version=version: version.diff(base) for version, _ in versions]
+            )
+        )
     report.add("diff_growth", taken[1] / taken[0])
     report.note(figure="diff_growth", rows=rows, changes=CHANGES, ms=taken[1], small_ms=taken[0])
     report.add("bytes_per_row", bytes_per_row)

@@ -1,4 +1,6 @@
-"""Counting small patterns in large graphs, against DuckDB: one thread each, edges loaded, the commit that adds the rule on the clock."""
+"""Counting small patterns in large graphs, against DuckDB: one thread each, edges loaded, the
+commit that adds the rule on the clock.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,24 @@ def _ours(edges: Sequence[np.ndarray], rule: str, times: int = 2) -> tuple[float
     return seconds, count
 
 
-def _compare(report: Report, figure: str, edges: Sequence[np.ndarray], rule: str, query: str, times: int = 2) -> None:
+def _compare(
+    report: Report, figure: str, edges: Sequence[np.ndarray], rule: str, query: str, times: int = 2
+) -> None:
     """Record how many times faster our count is than the peer's."""
     peer = Peer(edges)
     our_seconds, ours = _ours(edges, rule, times)
     peer_seconds, theirs = best_of(times, lambda: peer.count(query))
     require_equal(figure, ours, theirs)
     report.add(figure, peer_seconds / our_seconds)
-    report.note(figure=figure, edges=len(edges[0]), count=ours, our_s=our_seconds, duckdb_s=peer_seconds)
+    report.note(
+        figure=figure, edges=len(edges[0]), count=ours, our_s=our_seconds, duckdb_s=peer_seconds
+    )
 
 
 def _skew(report: Report, n: int) -> None:
-    """The skewed graph at n and 2n: growth of our time, and the peer at n only, whose plan is quadratic."""
+    """The skewed graph at n and 2n: growth of our time, and the peer at n only, whose plan is
+    quadratic.
+    """
     _compare(report, "skew_vs_duckdb", skewed(n), engine.TRIANGLES, duckdb.TRIANGLES)
     single, _ = _ours(skewed(n), engine.TRIANGLES, times=5)
     double, count = _ours(skewed(2 * n), engine.TRIANGLES, times=5)
@@ -62,6 +70,8 @@ def measure(report: Report, data: Path | None) -> None:
     graph = rmat(*small)
     _compare(report, "paths_vs_duckdb", graph, engine.PATHS, duckdb.PATHS)
     _compare(report, "fourcycle_vs_duckdb", graph, engine.FOUR_CYCLES, duckdb.FOUR_CYCLES)
-    _compare(report, "clique_vs_duckdb_by_hand", graph, engine.FOUR_CLIQUES, duckdb.FOUR_CLIQUES_BY_HAND)
+    _compare(
+        report, "clique_vs_duckdb_by_hand", graph, engine.FOUR_CLIQUES, duckdb.FOUR_CLIQUES_BY_HAND
+    )
     # Once: the peer takes minutes at the full size.
     _compare(report, "clique_vs_duckdb", graph, engine.FOUR_CLIQUES, duckdb.FOUR_CLIQUES, times=1)

@@ -1,4 +1,6 @@
-"""Views over flights on Spark: delays per route and unregistered aeroplanes, kept true day by day. Needs the extra `spark`."""
+"""Views over flights on Spark: delays per route and unregistered aeroplanes, kept true day by day.
+Needs the extra `spark`.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,21 @@ in_all(count(), sum(m)) :- flight(f, _, _, _, _, _, _), delay[f] = m.
 
 spark = lftj.local_spark(threads=2)
 with tempfile.TemporaryDirectory() as folder:
-    ws = lftj.connect(executor=lftj.SparkExecutor(spark, partitions=4, path=Path(folder) / "flights"))
+    ws = lftj.connect(
+        executor=lftj.SparkExecutor(spark, partitions=4, path=Path(folder) / "flights")
+    )
     known = feed.past(feed.FIRST_DAY - feed.ONE_DAY)
     with ws.transaction() as tx:
         tx.add_rules(RULES)
-        tx.insert("flight", spark.createDataFrame(known.flights))  # read by the executors, as any DataFrame or Parquet file would be
+        tx.insert(
+            "flight", spark.createDataFrame(known.flights)
+        )  # read by the executors, as any DataFrame or Parquet file would be
         tx.insert("tail", known.tails)
         tx.insert("delay", known.delays)
         tx.insert("plane", feed.table("planes"))
-    print(f"{len(ws['flight']):,} flights, {len(ws['route_delay'])} routes, in all {ws['in_all'].fetchall()}")
+    print(
+        f"{len(ws['flight']):,} flights, {len(ws['route_delay'])} routes, in all {ws['in_all'].fetchall()}"
+    )
 
     for offset in range(2):
         day = feed.daily(feed.FIRST_DAY + feed.ONE_DAY * offset)
@@ -42,8 +50,16 @@ with tempfile.TemporaryDirectory() as folder:
             tx.insert("flight", day.flights)
             tx.insert("tail", day.tails)
             tx.insert("delay", day.delays)
-        print(f"{day.day}: {len(tx.changes('route_delay'))} changes of routes, {len(tx.changes('unregistered'))} of aeroplanes")
+        print(
+            f"{day.day}: {len(tx.changes('route_delay'))} changes of routes, {len(tx.changes('unregistered'))} of aeroplanes"
+        )
 
-    worst = ws["route_delay"].to_spark().where("flights >= 100").orderBy("mean", ascending=False).first()
+    worst = (
+        ws["route_delay"]
+        .to_spark()
+        .where("flights >= 100")
+        .orderBy("mean", ascending=False)
+        .first()
+    )
     print("slowest:", *worst[:3], f"{worst['mean']:.1f} minutes")
     ws.close()

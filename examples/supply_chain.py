@@ -1,4 +1,6 @@
-"""Which products contain a part, directly or inside other parts, and what changes when a supplier stops delivering."""
+"""Which products contain a part, directly or inside other parts, and what changes when a supplier
+stops delivering.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,20 @@ ws.add_rule(made_of(whole, inner) <= made_of(whole, part) & uses(part, inner, _)
 ws.add_rule(blocked(whole) <= made_of(whole, part) & ~uses(part, _, _) & ~supplies(_, part))
 
 with ws.transaction() as tx:
-    tx.insert(uses, [("bicycle", "wheel", 2), ("bicycle", "frame", 1), ("wheel", "spoke", 32), ("wheel", "rim", 1)])
+    tx.insert(
+        uses,
+        [
+            ("bicycle", "wheel", 2),
+            ("bicycle", "frame", 1),
+            ("wheel", "spoke", 32),
+            ("wheel", "rim", 1),
+        ],
+    )
     tx.insert(uses, [("cart", "wheel", 4), ("cart", "plank", 6)])
-    tx.insert(supplies, [("Anna", "spoke"), ("Anna", "rim"), ("Ben", "rim"), ("Ben", "frame"), ("Ben", "plank")])
+    tx.insert(
+        supplies,
+        [("Anna", "spoke"), ("Anna", "rim"), ("Ben", "rim"), ("Ben", "frame"), ("Ben", "plank")],
+    )
 print("blocked at first:", sorted(ws["blocked"].fetchall()))
 
 with ws.transaction() as tx:

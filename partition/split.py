@@ -1,8 +1,9 @@
 """Cutting the work of one rule into parts: ranges of its leading variable that cost about the same.
 
-The input is an estimate, one weight per value of the leading variable, from all values or from a sample. A key that outweighs a part is
-*heavy*: it gets a part to itself, or several, cut by ranges of the second variable. All ranges together cover every value, those that were
-not in the sample too, so an estimate that is wrong costs balance and never an answer.
+The input is an estimate, one weight per value of the leading variable, from all values or from a
+sample. A key that outweighs a part is *heavy*: it gets a part to itself, or several, cut by ranges
+of the second variable. All ranges together cover every value, those that were not in the sample
+too, so an estimate that is wrong costs balance and never an answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 Keys = NDArray[np.int64]
 Weights = NDArray[np.float64]
 SecondKeys = Callable[[int], tuple[Keys, Weights]]
-"""From a heavy key to the distinct values of the second variable under it, ascending, with their weights."""
+"""From a heavy key to the distinct values of the second variable under it, ascending, with their
+weights.
+"""
 
 _HALVINGS = 8  # of the interval in which the least capacity is searched for
 _FIRST, _LAST = -(2**63), 2**63 - 1
@@ -24,7 +27,8 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """One part: leading keys with low ≤ key < high, None where open. A piece of a single key has the same for the second variable.
+    """One part: leading keys with low ≤ key < high, None where open. A piece of a single key has
+    the same for the second variable.
 
     `weight` is what the part was estimated to cost.
     """
@@ -42,13 +46,20 @@ class KeyRange:
 
 
 def split(
-    keys: Keys, weights: Weights, parts: int, second: SecondKeys | None = None, *, low: int | None = None, high: int | None = None
+    keys: Keys,
+    weights: Weights,
+    parts: int,
+    second: SecondKeys | None = None,
+    *,
+    low: int | None = None,
+    high: int | None = None,
 ) -> list[KeyRange]:
-    """Ranges that together hold every key with low ≤ key < high, in ascending order, the heaviest as light as can be.
+    """Ranges that together hold every key with low ≤ key < high, in ascending order, the heaviest
+    as light as can be.
 
-    `keys` ascend strictly and lie in that range; `weights` are what each costs, positive. There are at most `parts` ranges, beside those of
-    no weight next to a key that is cut. Without `second` a heavy key stays whole.
-    O(parts · log² keys).
+    `keys` ascend strictly and lie in that range; `weights` are what each costs, positive. There are
+    at most `parts` ranges, beside those of no weight next to a key that is cut. Without `second` a
+    heavy key stays whole. O(parts · log² keys).
     """
     if parts < 1:
         raise ValueError(f"parts is a number of at least 1, found {parts}")
@@ -78,7 +89,9 @@ class _Line:
     divisible: bool
 
     def filled(self, capacity: float, most: int | None = None) -> list[_Piece]:
-        """Pieces filled up to the capacity from left to right, heavy keys apart. Stops when there are more than `most`."""
+        """Pieces filled up to the capacity from left to right, heavy keys apart. Stops when there
+        are more than `most`.
+        """
         pieces: list[_Piece] = []
         first = count = 0
         while first < len(self.keys) and (most is None or count <= most):
@@ -86,7 +99,11 @@ class _Line:
             cuts = 1
             if last <= first:
                 last = first + 1
-                cuts = int(-(-(self.ends[last] - self.ends[first]) // capacity)) if self.divisible else 1
+                cuts = (
+                    int(-(-(self.ends[last] - self.ends[first]) // capacity))
+                    if self.divisible
+                    else 1
+                )
             pieces.append(_Piece(first, last, cuts))
             first, count = last, count + cuts
         return pieces
@@ -97,7 +114,9 @@ class _Line:
 
 
 def _least_capacity(line: _Line, parts: int) -> float:
-    """The least capacity, to half a percent, with which the line takes no more than `parts` parts."""
+    """The least capacity, to half a percent, with which the line takes no more than
+    `parts` parts.
+    """
     low = float(line.ends[-1]) / parts
     high = 2 * low
     while not line.fits(high, parts):
@@ -111,8 +130,16 @@ def _least_capacity(line: _Line, parts: int) -> float:
     return high
 
 
-def _cover(pieces: Sequence[_Piece], line: _Line, second: SecondKeys | None, low: int | None, high: int | None) -> list[KeyRange]:
-    """The ranges of these pieces, without a gap between them: a key that has no weight goes with a neighbour that is not cut."""
+def _cover(
+    pieces: Sequence[_Piece],
+    line: _Line,
+    second: SecondKeys | None,
+    low: int | None,
+    high: int | None,
+) -> list[KeyRange]:
+    """The ranges of these pieces, without a gap between them: a key that has no weight goes with a
+    neighbour that is not cut.
+    """
     ranges: list[KeyRange] = []
     start = low
     for number, piece in enumerate(pieces):
@@ -132,8 +159,13 @@ def _cover(pieces: Sequence[_Piece], line: _Line, second: SecondKeys | None, low
     return ranges
 
 
-def _cut(key: int, after: int | None, keys: Keys, weights: Weights, cuts: int, weight: float) -> list[KeyRange]:
+def _cut(
+    key: int, after: int | None, keys: Keys, weights: Weights, cuts: int, weight: float
+) -> list[KeyRange]:
     """A heavy key by ranges of the second variable."""
     pieces = split(keys, weights, cuts)
     total = sum(piece.weight for piece in pieces) or 1.0
-    return [KeyRange(key, after, piece.low, piece.high, weight * piece.weight / total) for piece in pieces]
+    return [
+        KeyRange(key, after, piece.low, piece.high, weight * piece.weight / total)
+        for piece in pieces
+    ]

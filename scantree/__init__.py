@@ -7,4 +7,16 @@ from scantree.interval import IntervalTree
 from scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
 from scantree.tree import Tree
 
-__all__ = ["COUNT", "Aggregate", "Arena", "IntervalTree", "Monoid", "Tree", "after_prefix", "complement", "max_of", "min_of", "sum_of"]
+__all__ = [
+    "COUNT",
+    "Aggregate",
+    "Arena",
+    "IntervalTree",
+    "Monoid",
+    "Tree",
+    "after_prefix",
+    "complement",
+    "max_of",
+    "min_of",
+    "sum_of",
+]

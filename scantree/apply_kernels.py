@@ -1,7 +1,9 @@
-"""Copy-on-write change: δ sorted changes touch δ paths, everything else is shared. O(δ (page + log n)).
+"""Copy-on-write change: δ sorted changes touch δ paths, everything else is shared. O(δ (page + log
+n)).
 
-The changed leaves are made first, then, level by level, new parents of what changed, until one root is left. A page that falls below a
-quarter of its capacity is joined with a neighbour under the same parent where both fit on one page.
+The changed leaves are made first, then, level by level, new parents of what changed, until one root
+is left. A page that falls below a quarter of its capacity is joined with a neighbour under the same
+parent where both fit on one page.
 """
 
 from __future__ import annotations
@@ -39,7 +41,11 @@ def join_pages(memory, layout, left, right):
         scratch = np.empty((layout[WIDTH], entries), np.int64)
         for column in range(layout[WIDTH]):
             for i in range(entries):
-                base = leaf_column(left, column) if i < left_entries else leaf_column(right, column) - left_entries
+                base = (
+                    leaf_column(left, column)
+                    if i < left_entries
+                    else leaf_column(right, column) - left_entries
+                )
                 scratch[column, i] = load(memory, base + i)
         return write_leaf(memory, layout, scratch, 0, entries)
     page = new_index(memory, layout, level)
@@ -54,7 +60,9 @@ def join_pages(memory, layout, left, right):
 
 @compiled
 def join_small(memory, layout, children, capacity):
-    """Join new pages below a quarter of `capacity` with a neighbour, rewriting `children` in place. Their number."""
+    """Join new pages below a quarter of `capacity` with a neighbour, rewriting `children` in place.
+    Their number.
+    """
     kept = 0
     for i in range(children.size):
         page = children[i]
@@ -64,7 +72,9 @@ def join_small(memory, layout, children, capacity):
             before_is_new = memory[before + REFERENCES] == 0
             entries = memory[page + ENTRIES]
             before_entries = memory[before + ENTRIES]
-            small = (page_is_new and entries * 4 < capacity) or (before_is_new and before_entries * 4 < capacity)
+            small = (page_is_new and entries * 4 < capacity) or (
+                before_is_new and before_entries * 4 < capacity
+            )
             if small and entries + before_entries <= capacity:
                 children[kept - 1] = join_pages(memory, layout, before, page)
                 if before_is_new:
@@ -79,7 +89,9 @@ def join_small(memory, layout, children, capacity):
 
 @compiled
 def gather_children(memory, parent, level, paths, ends, first, last, pages):
-    """The children of `parent` (at `level`), with those on paths[first:last] replaced by their new pages."""
+    """The children of `parent` (at `level`), with those on paths[first:last] replaced by their new
+    pages.
+    """
     old = memory[parent + ENTRIES]
     start = ends[first - 1] if first > 0 else 0
     children = np.empty(old - (last - first) + ends[last - 1] - start, np.int64)
@@ -99,7 +111,9 @@ def gather_children(memory, parent, level, paths, ends, first, last, pages):
 
 @compiled
 def write_parent(memory, layout, old, hint, children, first, last, level):
-    """An index page over children[first:last]: entries that `old` has are copied (searched from slot `hint` on), the others computed."""
+    """An index page over children[first:last]: entries that `old` has are copied (searched from
+    slot `hint` on), the others computed.
+    """
     page = new_index(memory, layout, level)
     entries = memory[old + ENTRIES]
     for i in range(first, last):
@@ -117,7 +131,9 @@ def write_parent(memory, layout, old, hint, children, first, last, level):
 
 @compiled
 def change_level(memory, layout, root, height, level, touched, paths, ends, pages):
-    """New parents at `level` of what changed below; paths, ends and pages are rewritten. The number of touched parents."""
+    """New parents at `level` of what changed below; paths, ends and pages are rewritten. The number
+    of touched parents.
+    """
     fan = layout[FAN_CAPACITY]
     below = layout[LEAF_CAPACITY] if level == 1 else fan
     above = np.empty(pages.size, np.int64)
@@ -134,11 +150,15 @@ def change_level(memory, layout, root, height, level, touched, paths, ends, page
         children = gather_children(memory, parent, level, paths, ends, first, last, pages)
         kept = join_small(memory, layout, children, below)
         count = (kept + fan - 1) // fan
-        appended = ((paths[first] >> (shift - SLOT_BITS)) & SLOT_MASK) == memory[parent + ENTRIES] - 1
+        appended = ((paths[first] >> (shift - SLOT_BITS)) & SLOT_MASK) == memory[
+            parent + ENTRIES
+        ] - 1
         hint = 0
         for i in range(count):
             low, high = share(kept, count, i, fan, appended)
-            above[made], hint = write_parent(memory, layout, parent, hint, children, low, high, level)
+            above[made], hint = write_parent(
+                memory, layout, parent, hint, children, low, high, level
+            )
             made += 1
         paths[parents] = paths[first]
         above_ends[parents] = made
@@ -153,7 +173,9 @@ def change_level(memory, layout, root, height, level, touched, paths, ends, page
 
 @compiled
 def lower_root(memory, root, height):
-    """Take index pages with a single child off the top: (root, height). Only new pages are given up; a shared one is merely passed by."""
+    """Take index pages with a single child off the top: (root, height). Only new pages are given
+    up; a shared one is merely passed by.
+    """
     while height > 0 and memory[root + ENTRIES] == 1:
         child = memory[index_column(root, 0)]
         if memory[root + REFERENCES] == 0:
@@ -179,7 +201,8 @@ def change_above(memory, layout, root, height, touched, paths, ends, pages):
 
 @compiled
 def apply(memory, layout, root, height, inserts, erases):
-    """The tree at `root` (not 0) less `erases` (shape keys × e) with `inserts` (shape width × i), both sorted and distinct: (root, height).
+    """The tree at `root` (not 0) less `erases` (shape keys × e) with `inserts` (shape width × i),
+    both sorted and distinct: (root, height).
 
     The old tree is untouched; the new root carries no reference yet, unless it is the old one.
     """

@@ -1,8 +1,8 @@
 """The arena: one stretch of address space that holds the pages of many trees.
 
-The stretch is asked for as it is needed, and the system gives memory when a page is first written. Pages that no tree references are
-reused; all of it is given back when nobody has the arena, or a view of its words, any more.
-One thread at a time may change an arena (`lock`); any number may read.
+The stretch is asked for as it is needed, and the system gives memory when a page is first written.
+Pages that no tree references are reused; all of it is given back when nobody has the arena, or a
+view of its words, any more. One thread at a time may change an arena (`lock`); any number may read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from scantree.forking import held_while_forking
 from scantree.mapping import show_file
-from scantree.page_kernels import ARENA_HEADER, GRANTED, NEXT_WORD, REFERENCES, WORDS_IN_USE, discard, note_words, release
+from scantree.page_kernels import (
+    ARENA_HEADER,
+    GRANTED,
+    NEXT_WORD,
+    REFERENCES,
+    WORDS_IN_USE,
+    discard,
+    note_words,
+    release,
+)
 from scantree.stretch import Stretch
 from scantree.watched_files import Watch
 
@@ -28,7 +37,9 @@ Words = NDArray[np.int64]
 
 _WORD = 8
 WIDE = 1 << 43
-"""Bytes of address space in which segments of many processes find their homes free; a process has room for some fourteen such ranges."""
+"""Bytes of address space in which segments of many processes find their homes free; a process has
+room for some fourteen such ranges.
+"""
 _FIRST = 16 << 20
 """Bytes that are asked for at first."""
 _KEPT = 64 << 20
@@ -38,7 +49,9 @@ _spare: deque[Stretch] = deque(maxlen=1)
 
 
 def _default_reserve() -> int:
-    """Four times the machine's memory, at least 64 GiB: far more than can be used, so that it is never the limit that is met."""
+    """Four times the machine's memory, at least 64 GiB: far more than can be used, so that it is
+    never the limit that is met.
+    """
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not every system has it
@@ -64,9 +77,11 @@ def overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
 
 
 class Arena:
-    """Memory for trees. `memory` is the whole stretch as int64 words, of which only the first are there: `require` sees to it.
+    """Memory for trees. `memory` is the whole stretch as int64 words, of which only the first are
+    there: `require` sees to it.
 
-    The stretch of an arena that is gone serves the next one, with up to `_KEPT` bytes that the system need not map and zero again.
+    The stretch of an arena that is gone serves the next one, with up to `_KEPT` bytes that the
+    system need not map and zero again.
     """
 
     _lasting = False  # until there is a stretch
@@ -84,21 +99,31 @@ class Arena:
         held_while_forking(self.lock)
         self._ceiling = self.memory.size  # what is mapped lies above
         self.mapped: dict[str, tuple[int, int]] = {}
-        """By the name of a segment that is mapped: the place of its first word, and how many words there are (`segment`)."""
+        """By the name of a segment that is mapped: the place of its first word, and how many words
+        there are (`segment`).
+        """
         self.watch = Watch()
         """Checks what is looked at of the files that are mapped."""
         self.taken: list[Range] = []
         """The ranges where segments are mapped, or would be by others."""
         self.homes: dict[Path, Range] = {}
         """The ranges of their addresses, by their files: no two of one folder overlap."""
-        # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
+        # Trees die at any time, in any thread, even inside a change: their roots wait here until
+        # the next change begins.
         self._dead: deque[int] = deque()
         self.bury: Callable[[int], None] = self._dead.append
-        """Note that the owner of one reference to a root is gone; safe from any thread and from finalizers, and compiled for their sake."""
+        """Note that the owner of one reference to a root is gone; safe from any thread and from
+        finalizers, and compiled for their sake.
+        """
 
     def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
         """Leave the stretch to the next arena, unless someone still holds a view of the words."""
-        if self._lasting and not _spare and not self.taken and references(self.memory) == _OWN_REFERENCES:
+        if (
+            self._lasting
+            and not _spare
+            and not self.taken
+            and references(self.memory) == _OWN_REFERENCES
+        ):
             self._stretch.shrink(_KEPT)
             _spare.append(self._stretch)
 
@@ -120,7 +145,8 @@ class Arena:
             release(self.memory, self._dead.popleft())
 
     def occurring(self, below: int) -> NDArray[np.bool_]:
-        """For each number from 0 up to this one whether it stands in some row of some tree, as a key or a value. O(rows in pages).
+        """For each number from 0 up to this one whether it stands in some row of some tree, as a
+        key or a value. O(rows in pages).
 
         Rows of mapped files are not looked at.
         """
@@ -145,26 +171,36 @@ class Arena:
         return True
 
     def made(self, kernel: Callable[..., Any], *arguments: object) -> Any:
-        """What a kernel returns that makes a version in this arena, the root first. Call with the lock held.
+        """What a kernel returns that makes a version in this arena, the root first. Call with the
+        lock held.
 
-        An interrupt (Ctrl-C) that comes while it runs is handled when it has returned, and what it returned would be lost, with all pages
-        of the version. So one call, which is C's, runs the kernel and keeps that.
+        An interrupt (Ctrl-C) that comes while it runs is handled when it has returned, and what it
+        returned would be lost, with all pages of the version. So one call, which is C's, runs the
+        kernel and keeps that.
         """
         results: list[Any] = []
         try:
             results.extend(map(kernel, (self.memory,), *zip(arguments)))
         except BaseException:
             for root, *_ in results:
-                if root and not self.memory[root + REFERENCES]:  # it may be a page that versions have
+                if (
+                    root and not self.memory[root + REFERENCES]
+                ):  # it may be a page that versions have
                     discard(self.memory, root)
             raise
         return results[0]
 
-    # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── files ─────────────────────────────────────────────────────────────────────────────────────
     def is_free(self, first: int, words: int) -> bool:
-        """Whether nothing is and nothing will be at these words, nor are they some segment's addresses."""
+        """Whether nothing is and nothing will be at these words, nor are they some segment's
+        addresses.
+        """
         inside = 2 * int(self.memory[NEXT_WORD]) <= first and first + words <= self.memory.size
-        return inside and not overlapped(first, words, self.taken) and not overlapped(first, words, self.homes.values())
+        return (
+            inside
+            and not overlapped(first, words, self.taken)
+            and not overlapped(first, words, self.homes.values())
+        )
 
     def take(self, first: int, words: int) -> None:
         """Keep these words, which are free, for a file. Call with the lock held."""
@@ -173,19 +209,27 @@ class Arena:
         self.memory[GRANTED] = min(int(self.memory[GRANTED]), self._ceiling)
 
     def claim(self, file: Path, first: int, words: int) -> None:
-        """Let the segment in a file have these words as addresses, wherever it is. Call with the lock held.
+        """Let the segment in a file have these words as addresses, wherever it is. Call with the
+        lock held.
 
-        MemoryError where another in the folder has some of them: a page below which both are could not tell them apart.
+        MemoryError where another in the folder has some of them: a page below which both are could
+        not tell them apart.
         """
-        others = (home for other, home in self.homes.items() if other != file and other.parent == file.parent)
+        others = (
+            home
+            for other, home in self.homes.items()
+            if other != file and other.parent == file.parent
+        )
         if overlapped(first, words, others):
             raise MemoryError(f"another segment has addresses of {file.name}")
         self.homes[file] = (first, first + words)
 
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:
-        """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when they are; writes stay in this process.
+        """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when
+        they are; writes stay in this process.
 
-        All are multiples of a page of the system, but for the end of the file. OSError when the system refuses.
+        All are multiples of a page of the system, but for the end of the file. OSError when the
+        system refuses.
         """
         address = self.memory.ctypes.data + (place + skipped) * _WORD
         show_file(address, file, skipped * _WORD, words * _WORD)

@@ -1,4 +1,6 @@
-"""Bounds of ranges of rows, as `Tree.range`, `Tree.positions` and `Tree.scan` take them: a key, or what one begins with."""
+"""Bounds of ranges of rows, as `Tree.range`, `Tree.positions` and `Tree.scan` take them: a key, or
+what one begins with.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from scantree.seek_kernels import LARGEST
 
 
 def after_prefix(prefix: Sequence[int]) -> list[int] | None:
-    """The least bound that comes after all keys that begin with `prefix`, as `range` and `scan` take it; None when nothing does."""
+    """The least bound that comes after all keys that begin with `prefix`, as `range` and `scan`
+    take it; None when nothing does.
+    """
     bound = list(prefix)
     while bound and bound[-1] == LARGEST:
         bound.pop()

@@ -9,7 +9,16 @@ import numpy as np
 
 from scantree.jit import compiled, store
 from scantree.packing_kernels import INT64_MAX, KEY_BITS
-from scantree.page_kernels import ENTRIES, FAN_CAPACITY, LEAF_CAPACITY, WIDTH, leaf_column, new_index, new_leaf, set_entry
+from scantree.page_kernels import (
+    ENTRIES,
+    FAN_CAPACITY,
+    LEAF_CAPACITY,
+    WIDTH,
+    leaf_column,
+    new_index,
+    new_leaf,
+    set_entry,
+)
 
 
 @compiled
@@ -36,21 +45,26 @@ def write_index(memory, layout, pages, first, last, level):
 
 @compiled
 def raise_levels(memory, layout, pages, count, level):
-    """Index levels over the first `count` of `pages`, which lie at `level`, until one is left: (root, height). `pages` is overwritten."""
+    """Index levels over the first `count` of `pages`, which lie at `level`, until one is left:
+    (root, height). `pages` is overwritten.
+    """
     fan = layout[FAN_CAPACITY]
     while count > 1:
         level += 1
         parents = (count + fan - 1) // fan
         for i in range(parents):
             # parent i is written where only pages stand that it or parents before it have taken in
-            pages[i] = write_index(memory, layout, pages, count * i // parents, count * (i + 1) // parents, level)
+            pages[i] = write_index(
+                memory, layout, pages, count * i // parents, count * (i + 1) // parents, level
+            )
         count = parents
     return pages[0], level
 
 
 @compiled
 def build(memory, layout, data, fill):
-    """A tree of the sorted, distinct rows in `data` (shape width × n), about `fill` rows a leaf: (root, height), (0, 0) without rows.
+    """A tree of the sorted, distinct rows in `data` (shape width × n), about `fill` rows a leaf:
+    (root, height), (0, 0) without rows.
 
     The root carries no reference yet.
     """
@@ -67,7 +81,9 @@ def build(memory, layout, data, fill):
 
 @compiled
 def write_packed_leaf(memory, layout, packed, first, last, dropped, lows, widths):
-    """A leaf of the packed rows [first, last), which hold their columns' distances from `lows`, less the `dropped` bits of every value."""
+    """A leaf of the packed rows [first, last), which hold their columns' distances from `lows`,
+    less the `dropped` bits of every value.
+    """
     leaf = new_leaf(memory, layout)
     shift = 0
     for column in range(lows.size - 1, -1, -1):
@@ -90,5 +106,14 @@ def build_packed(memory, layout, packed, dropped, lows, widths, fill):
     count = (rows + fill - 1) // fill
     pages = np.empty(count, np.int64)
     for i in range(count):
-        pages[i] = write_packed_leaf(memory, layout, packed, rows * i // count, rows * (i + 1) // count, dropped, lows, widths)
+        pages[i] = write_packed_leaf(
+            memory,
+            layout,
+            packed,
+            rows * i // count,
+            rows * (i + 1) // count,
+            dropped,
+            lows,
+            widths,
+        )
     return raise_levels(memory, layout, pages, count, 0)

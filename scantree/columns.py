@@ -14,22 +14,35 @@ _COPIED = 1 << 13  # words that are copied in less time than it takes to see whe
 
 
 class Lines(list[NDArray[np.int64]]):
-    """Columns that are also there as a matrix: its lines, or `columns` equal to these. Not to be changed."""
+    """Columns that are also there as a matrix: its lines, or `columns` equal to these. Not to be
+    changed.
+    """
 
     __slots__ = ("matrix",)
 
-    def __init__(self, matrix: NDArray[np.int64], columns: Sequence[NDArray[np.int64]] | None = None) -> None:
+    def __init__(
+        self, matrix: NDArray[np.int64], columns: Sequence[NDArray[np.int64]] | None = None
+    ) -> None:
         super().__init__(matrix if columns is None else columns)
         self.matrix = matrix
 
 
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
-    """The matrix whose lines these columns are, all of them in their order; None when there is none."""
+    """The matrix whose lines these columns are, all of them in their order; None when there is
+    none.
+    """
     base = columns[0].base
-    if not isinstance(base, np.ndarray) or base.shape != (len(columns), len(columns[0])) or base.dtype != np.int64:
+    if (
+        not isinstance(base, np.ndarray)
+        or base.shape != (len(columns), len(columns[0]))
+        or base.dtype != np.int64
+    ):
         return None
     places = [base.ctypes.data + line * base.strides[0] for line in range(len(columns))]
-    same = all(column.ctypes.data == place and column.strides == (8,) for column, place in zip(columns, places, strict=True))
+    same = all(
+        column.ctypes.data == place and column.strides == (8,)
+        for column, place in zip(columns, places, strict=True)
+    )
     return base if same and base.flags.c_contiguous else None
 
 
@@ -40,7 +53,12 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
     """
     if type(columns) is Lines:
         data = columns.matrix = np.ascontiguousarray(columns.matrix)
-    elif isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
+    elif (
+        isinstance(columns, np.ndarray)
+        and columns.ndim == 2
+        and columns.dtype == np.int64
+        and columns.flags.c_contiguous
+    ):
         data = columns
     elif len(columns) == 0:
         data = np.empty((width, 0), np.int64)
@@ -48,7 +66,9 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
         try:
             data = np.array(columns, np.int64, order="C")
         except ValueError:
-            raise ValueError(f"columns of {' and '.join(str(len(column)) for column in columns)} rows") from None
+            raise ValueError(
+                f"columns of {' and '.join(str(len(column)) for column in columns)} rows"
+            ) from None
     if data.shape[0] != width:
         raise ValueError(f"{width} columns expected, {data.shape[0]} given")
     return data

@@ -1,8 +1,9 @@
 """Rows of T that are not in S ⊆ T, by equal counts [LFTJ-IVM 3.1.2].
 
-deficit(r) = (rows of T before r) − (rows of S before r) never falls along T, and rises by one behind each row that S lacks. So the next
-missing row is found from the root of T by halving over the children of each page, a rank in S for each probe, without looking at what both
-have: O(log n) pages for every leaf of T that has a missing row.
+deficit(r) = (rows of T before r) − (rows of S before r) never falls along T, and rises by one
+behind each row that S lacks. So the next missing row is found from the root of T by halving over
+the children of each page, a rank in S for each probe, without looking at what both have: O(log n)
+pages for every leaf of T that has a missing row.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import numpy as np
 from scantree.cursor_kernels import append_row
 from scantree.jit import compiled, load
 from scantree.page_kernels import ENTRIES, KEYS, SLOT_BITS, WIDTH, index_column, leaf_column
-from scantree.seek_kernels import END, SLOT_MASK, compare_leaf_row, leaf_at, lower_bound, next_leaf, rank
+from scantree.seek_kernels import (
+    END,
+    SLOT_MASK,
+    compare_leaf_row,
+    leaf_at,
+    lower_bound,
+    next_leaf,
+    rank,
+)
 
 ROOT = 0
 HEIGHT = 1
@@ -21,15 +30,24 @@ ROWS = 2
 
 @compiled
 def rows_before(memory, layout, tree, page, slot, key):
-    """Number of rows of `tree` (its root and height) before the least key of child `slot` of an index page. `key` is scratch."""
+    """Number of rows of `tree` (its root and height) before the least key of child `slot` of an
+    index page. `key` is scratch.
+    """
     for column in range(layout[KEYS]):
         key[column, 0] = load(memory, index_column(page, 2 + column) + slot)
-    return rank(memory, tree[ROOT], tree[HEIGHT], lower_bound(memory, tree[ROOT], tree[HEIGHT], layout, key, 0))
+    return rank(
+        memory,
+        tree[ROOT],
+        tree[HEIGHT],
+        lower_bound(memory, tree[ROOT], tree[HEIGHT], layout, key, 0),
+    )
 
 
 @compiled
 def last_child_within(memory, layout, page, before, part, deficit, key, cost):
-    """The last child that begins with no more than `deficit` missing rows before it, and the whole's rows before it: (child, rows)."""
+    """The last child that begins with no more than `deficit` missing rows before it, and the
+    whole's rows before it: (child, rows).
+    """
     entries = load(memory, page + ENTRIES)
     first_row = np.empty(entries, np.int64)
     for i in range(entries):
@@ -49,7 +67,9 @@ def last_child_within(memory, layout, page, before, part, deficit, key, cost):
 
 @compiled
 def leaf_with_missing(memory, layout, whole, part, deficit, key, cost):
-    """The position of the leaf of `whole` that holds its first row with `deficit` missing rows before it that is missing itself."""
+    """The position of the leaf of `whole` that holds its first row with `deficit` missing rows
+    before it that is missing itself.
+    """
     page = whole[ROOT]
     position = 0
     before = 0
@@ -86,9 +106,11 @@ def missing_in_leaf(memory, layout, leaf, part, key, out, found):
 
 @compiled
 def complement(memory, layout, whole, part):
-    """Rows of `whole` not in `part`, both (root, height, rows): (rows as columns of an array, their number, pages read).
+    """Rows of `whole` not in `part`, both (root, height, rows): (rows as columns of an array, their
+    number, pages read).
 
-    When `part` is no subset, the number is not the difference of the trees' rows, or the rows are wrong; the loop ends in any case.
+    When `part` is no subset, the number is not the difference of the trees' rows, or the rows are
+    wrong; the loop ends in any case.
     """
     out = np.empty((layout[WIDTH], 32), np.int64)
     key = np.empty((layout[KEYS], 1), np.int64)

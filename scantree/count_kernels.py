@@ -1,6 +1,8 @@
-"""A change of counts: each row's value is added to, rows that come to 0 go, rows that were not there come. One descent for all of it.
+"""A change of counts: each row's value is added to, rows that come to 0 go, rows that were not
+there come. One descent for all of it.
 
-A leaf that a change touches is searched, judged and written while it is at hand, where a look-up and a change would go there twice.
+A leaf that a change touches is searched, judged and written while it is at hand, where a look-up
+and a change would go there twice.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ FOUND_WORDS = 3
 
 @compiled
 def count_row(rows, row, before, amount, written, gone, fresh, found):
-    """Note what one row comes to: its new count in `written`, or the row in `gone`; in `fresh` too where it was not there. A status."""
+    """Note what one row comes to: its new count in `written`, or the row in `gone`; in `fresh` too
+    where it was not there. A status.
+    """
     after = before + amount
     if sums_wrap(before, amount, after):
         return OVERFLOW
@@ -67,10 +71,12 @@ def count_share(memory, layout, leaf, rows, amounts, first, last, written, gone,
 
 @compiled
 def add_counts(memory, layout, root, height, rows, amounts, written, gone, fresh, found):
-    """The tree at `root` (not 0; its first value column holds counts, of at least 1) with `amounts`, none 0, added to those of `rows`.
+    """The tree at `root` (not 0; its first value column holds counts, of at least 1) with
+    `amounts`, none 0, added to those of `rows`.
 
-    `rows` (shape keys × n) ascend strictly. `written` (keys + 1 × n), `gone` and `fresh` (keys × n) get rows as `count_row` says, `found`
-    their numbers. (root, height, status); the root is 0 unless all went well and rows are left.
+    `rows` (shape keys × n) ascend strictly. `written` (keys + 1 × n), `gone` and `fresh` (keys × n)
+    get rows as `count_row` says, `found` their numbers. (root, height, status); the root is 0
+    unless all went well and rows are left.
     """
     changes = rows.shape[1]
     paths = np.empty(changes, np.int64)
@@ -88,8 +94,23 @@ def add_counts(memory, layout, root, height, rows, amounts, written, gone, fresh
             next_path = leaf_path(memory, root, height, layout[KEYS], rows, end)
             following = fetched_leaf(memory, root, height, layout, next_path)
         in_at, out_at = found[WRITTEN], found[GONE]
-        status = count_share(memory, layout, leaf, rows, amounts, row, end, written, gone, fresh, found)
-        made = remake_leaf(memory, layout, leaf, written, in_at, found[WRITTEN], gone, out_at, found[GONE], pieces, pages, made)
+        status = count_share(
+            memory, layout, leaf, rows, amounts, row, end, written, gone, fresh, found
+        )
+        made = remake_leaf(
+            memory,
+            layout,
+            leaf,
+            written,
+            in_at,
+            found[WRITTEN],
+            gone,
+            out_at,
+            found[GONE],
+            pieces,
+            pages,
+            made,
+        )
         paths[touched], ends[touched] = path, made
         touched += 1
         row, path, leaf = end, next_path, following

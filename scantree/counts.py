@@ -18,10 +18,11 @@ Matrix = NDArray[np.int64]
 
 
 class Recounted(NamedTuple):
-    """A tree after a change of counts, and what became of the rows: matrices of columns × rows, ascending.
+    """A tree after a change of counts, and what became of the rows: matrices of columns × rows,
+    ascending.
 
-    `written`: those that are there afterwards, with their new counts in the last line; `gone`: those that no longer are; `fresh`: those
-    that were not before.
+    `written`: those that are there afterwards, with their new counts in the last line; `gone`:
+    those that no longer are; `fresh`: those that were not before.
     """
 
     tree: Tree
@@ -31,10 +32,11 @@ class Recounted(NamedTuple):
 
 
 def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
-    """The next version of a tree of counts: `amounts`, none of them 0, added to those of `rows`, a matrix of keys × n, ascending strictly.
+    """The next version of a tree of counts: `amounts`, none of them 0, added to those of `rows`, a
+    matrix of keys × n, ascending strictly.
 
-    A row that is not there had 0, and one that comes to 0 goes. O(δ (page + log n)) for δ rows, in one descent for each leaf.
-    OverflowError when a count leaves int64; ValueError for one below 0.
+    A row that is not there had 0, and one that comes to 0 goes. O(δ (page + log n)) for δ rows, in
+    one descent for each leaf. OverflowError when a count leaves int64; ValueError for one below 0.
     """
     rows = as_matrix(rows, tree.key_width)
     keys, changes = rows.shape
@@ -49,7 +51,9 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
     arena = tree.arena
     with arena.lock:
         arena.sweep()
-        arena.require(words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE])))
+        arena.require(
+            words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE]))
+        )
         told = rows, amounts, written, gone, fresh, found
         root, height, status = arena.made(add_in_place, tree.layout, tree.root, tree.height, *told)
         after = tree.version(root, height) if status == DONE else tree
@@ -57,7 +61,9 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
         raise OverflowError("a count leaves 64 bits")
     if status != DONE:
         raise _too_few()
-    return Recounted(after, written[:, : found[WRITTEN]], gone[:, : found[GONE]], fresh[:, : found[FRESH]])
+    return Recounted(
+        after, written[:, : found[WRITTEN]], gone[:, : found[GONE]], fresh[:, : found[FRESH]]
+    )
 
 
 def _too_few() -> ValueError:

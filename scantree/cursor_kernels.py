@@ -1,7 +1,8 @@
 """Cursors: walking a tree in key order, a whole subtree at a time or opened, as the walker decides.
 
-A cursor is a short int64 array. It stands on one slot of an opened page: on a row, when that page is a leaf, else on a subtree that has not
-been opened. Two cursors that walk together can so pass by what their trees share without looking into it.
+A cursor is a short int64 array. It stands on one slot of an opened page: on a row, when that page
+is a leaf, else on a subtree that has not been opened. Two cursors that walk together can so pass by
+what their trees share without looking into it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.jit import compiled, inlined, load
-from scantree.page_kernels import ENTRIES, HEADER, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, index_column, leaf_column
+from scantree.page_kernels import (
+    ENTRIES,
+    HEADER,
+    MAX_HEIGHT,
+    PAGE_FAN,
+    PAGE_ROWS,
+    index_column,
+    leaf_column,
+)
 
 LEVEL_AT = 0  # of the opened page: 0 on a row, height + 1 when at the end
 TOP = 1  # the tree's height
@@ -80,7 +89,9 @@ def advance(memory, cursor):
 
 @inlined
 def first_key(cursor):
-    """(word, stride): key column k of its row, or of the least row of its subtree, is at word + k · stride."""
+    """(word, stride): key column k of its row, or of the least row of its subtree, is at word + k ·
+    stride.
+    """
     page = page_of(cursor)
     if cursor[LEVEL_AT] == 0:
         return leaf_column(page, 0) + slot_of(cursor), PAGE_ROWS
@@ -102,7 +113,9 @@ def compare_cursors(memory, keys, left, right):
 
 @compiled
 def append_row(memory, leaf, slot, out, rows):
-    """Write a row of a leaf as column `rows` of `out` (shape width × room): `out`, or a copy of it with more room."""
+    """Write a row of a leaf as column `rows` of `out` (shape width × room): `out`, or a copy of it
+    with more room.
+    """
     if rows == out.shape[1]:
         wider = np.empty((out.shape[0], 2 * rows), np.int64)
         for column in range(out.shape[0]):

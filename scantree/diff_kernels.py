@@ -1,8 +1,10 @@
-"""The difference of two versions, found by walking both and passing by the pages that they share [LFTJ-IVM 3.3].
+"""The difference of two versions, found by walking both and passing by the pages that they share
+[LFTJ-IVM 3.3].
 
-Shared pages are always met by both cursors at once: all rows before such a page are less than its least key, in both trees, and no cursor
-opens a subtree before the other has reached its least key. So only pages that one version alone has are opened: O(δ (page + log n)) for
-versions δ changes apart, O(n + m) for unrelated trees.
+Shared pages are always met by both cursors at once: all rows before such a page are less than its
+least key, in both trees, and no cursor opens a subtree before the other has reached its least key.
+So only pages that one version alone has are opened: O(δ (page + log n)) for versions δ changes
+apart, O(n + m) for unrelated trees.
 """
 
 from __future__ import annotations
@@ -31,14 +33,18 @@ STRETCH = 64
 
 @compiled
 def pass_equal_rows(memory, layout, new, old):
-    """Pass some of the rows that both cursors stand on as long as they are equal: in these leaves, a column at a time."""
+    """Pass some of the rows that both cursors stand on as long as they are equal: in these leaves,
+    a column at a time.
+    """
     if new[LEVEL_AT] > 0 or old[LEVEL_AT] > 0:
         return False
     mine = leaf_column(page_of(new), 0) + slot_of(new)
     other = leaf_column(page_of(old), 0) + slot_of(old)
     rows = load(memory, page_of(new) + ENTRIES) - slot_of(new)
     other_rows = load(memory, page_of(old) + ENTRIES) - slot_of(old)
-    equal = min(rows, other_rows, STRETCH)  # where every row differs, but not in the first column, no more than this is read in vain
+    equal = min(
+        rows, other_rows, STRETCH
+    )  # where every row differs, but not in the first column, no more than this is read in vain
     for column in range(layout[WIDTH]):
         at = column * PAGE_ROWS
         row = 0
@@ -58,7 +64,12 @@ def pass_equal_rows(memory, layout, new, old):
 def pass_shared(memory, new, old):
     """Pass the subtrees that both cursors stand on as long as they are the same pages."""
     passed = False
-    while new[LEVEL_AT] > 0 and old[LEVEL_AT] > 0 and not (at_end(new) or at_end(old)) and subtree(memory, new) == subtree(memory, old):
+    while (
+        new[LEVEL_AT] > 0
+        and old[LEVEL_AT] > 0
+        and not (at_end(new) or at_end(old))
+        and subtree(memory, new) == subtree(memory, old)
+    ):
         advance(memory, new)
         advance(memory, old)
         passed = True
@@ -67,7 +78,9 @@ def pass_shared(memory, new, old):
 
 @compiled
 def order_of(memory, keys, new, old):
-    """Which side is behind and so has to move: −1 the new one, 1 the old one, 0 both or the one that stands on the taller subtree."""
+    """Which side is behind and so has to move: −1 the new one, 1 the old one, 0 both or the one
+    that stands on the taller subtree.
+    """
     if at_end(new):
         return 1
     if at_end(old):
@@ -77,9 +90,11 @@ def order_of(memory, keys, new, old):
 
 @compiled
 def diff(memory, layout, root, height, old_root, old_height):
-    """Rows of the tree at `root` that the one at `old_root` has not, and the reverse; a row whose values differ is in both.
+    """Rows of the tree at `root` that the one at `old_root` has not, and the reverse; a row whose
+    values differ is in both.
 
-    Returns (inserted, their number, erased, their number, pages opened), rows as columns of arrays of shape width × room.
+    Returns (inserted, their number, erased, their number, pages opened), rows as columns of arrays
+    of shape width × room.
     """
     width = layout[WIDTH]
     inserted = np.empty((width, 32), np.int64)

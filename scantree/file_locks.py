@@ -1,6 +1,7 @@
 """Locks on open files between processes; the one place that knows how a system has them.
 
-POSIX has `fcntl`, Windows `msvcrt`; each is imported when the first lock is taken. A lock ends with the process that has it.
+POSIX has `fcntl`, Windows `msvcrt`; each is imported when the first lock is taken. A lock ends with
+the process that has it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from types import ModuleType
 
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _FAR = 1 << 30
-"""Where Windows locks a byte: what is locked there cannot be read, so it lies beyond the end of the file."""
+"""Where Windows locks a byte: what is locked there cannot be read, so it lies beyond the end of the
+file.
+"""
 
 
 def lock_file(file: int, *, shared: bool = False) -> None:
-    """Take the lock on an open file. BlockingIOError where another has it, another OSError where the file system knows no locks.
+    """Take the lock on an open file. BlockingIOError where another has it, another OSError where
+    the file system knows no locks.
 
     A shared lock is waited for; Windows has none, and there it is taken alone.
     """

@@ -1,7 +1,8 @@
-"""Locks that a forked child finds free, and what they guard whole; and what a child has to put right.
+"""Locks that a forked child finds free, and what they guard whole; and what a child has to put
+right.
 
-A child has the memory of its parent as it was, but only the thread that forked: what other threads held, nobody gives back there, and what
-they were changing stays as it is.
+A child has the memory of its parent as it was, but only the thread that forked: what other threads
+held, nobody gives back there, and what they were changing stays as it is.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ _held = threading.local()
 
 
 def held_while_forking(lock: threading.Lock | threading.RLock) -> None:
-    """Have whoever forks wait for this lock, so that no other thread has it then. Of locks held together register the outer one last."""
+    """Have whoever forks wait for this lock, so that no other thread has it then. Of locks held
+    together register the outer one last.
+    """
     _locks[weakref.ref(lock, _locks.pop)] = None
 
 
 def put_right_in_child(owner: object, method: Callable[[Any], None]) -> None:
-    """Have a forked child call `method(owner)` before it does anything else, as long as the owner lives: for what is held too long to wait
-    for. One method for each owner."""
+    """Have a forked child call `method(owner)` before it does anything else, as long as the owner
+    lives: for what is held too long to wait for. One method for each owner.
+    """
     _to_put_right[weakref.ref(owner, _to_put_right.pop)] = method
 
 

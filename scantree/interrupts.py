@@ -1,8 +1,9 @@
 """Ctrl-C where what it raises would be lost, or would leave something half made.
 
-While a kernel runs that returns arrays: Numba makes the arrays' Python objects by way of a function in Python, where the handler of a
-signal that has come meanwhile is called. What it raises is lost sight of: the interpreter says that the kernel `returned a result with an
-exception set`, a SystemError.
+While a kernel runs that returns arrays: Numba makes the arrays' Python objects by way of a function
+in Python, where the handler of a signal that has come meanwhile is called. What it raises is lost
+sight of: the interpreter says that the kernel `returned a result with an exception set`, a
+SystemError.
 """
 
 from __future__ import annotations
@@ -15,27 +16,40 @@ from types import FrameType, TracebackType
 
 
 def raised_by_signal(error: BaseException | None) -> BaseException | None:
-    """What a signal's handler raised, most often KeyboardInterrupt, where `error` is what the interpreter made of it; else None."""
+    """What a signal's handler raised, most often KeyboardInterrupt, where `error` is what the
+    interpreter made of it; else None.
+    """
     wrapped = error
-    while isinstance(wrapped, SystemError) and "returned a result with an exception set" in str(wrapped):
+    while isinstance(wrapped, SystemError) and "returned a result with an exception set" in str(
+        wrapped
+    ):
         wrapped = wrapped.__cause__  # another such error, where several arrays were made
     return None if wrapped is error else wrapped
 
 
 class interrupts_as_such(ContextDecorator):
-    """What a signal's handler raises inside the block, or a function that this decorates, leaves it as what it is."""
+    """What a signal's handler raises inside the block, or a function that this decorates, leaves it
+    as what it is.
+    """
 
     def __enter__(self) -> None:
         """Nothing yet."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if error is not None and (raised := raised_by_signal(error)) is not None:
             raise raised from None
 
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Ctrl-C waits until the block is over: for what is left half made, unusable ever after, when it is interrupted."""
+    """Ctrl-C waits until the block is over: for what is left half made, unusable ever after, when
+    it is interrupted.
+    """
     previous = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(previous):
         yield

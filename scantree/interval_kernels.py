@@ -1,7 +1,8 @@
-"""Stabbing in a tree of intervals keyed (α…, a, b, γ…) whose index pages hold the maximum of b [LFTJ-IVM 3.2].
+"""Stabbing in a tree of intervals keyed (α…, a, b, γ…) whose index pages hold the maximum of b
+[LFTJ-IVM 3.2].
 
-The candidates for a stab are one range of rows, those with prefix α and a ≤ v. Among them every subtree whose greatest b is less than v is
-passed by, so m hits cost O((m + 1) log n) pages.
+The candidates for a stab are one range of rows, those with prefix α and a ≤ v. Among them every
+subtree whose greatest b is less than v is passed by, so m hits cost O((m + 1) log n) pages.
 """
 
 from __future__ import annotations
@@ -10,13 +11,24 @@ import numpy as np
 
 from scantree.cursor_kernels import append_row
 from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, KEYS, MAX_HEIGHT, SLOT_BITS, SLOT_MASK, WIDTH, index_column, leaf_column
+from scantree.page_kernels import (
+    ENTRIES,
+    KEYS,
+    MAX_HEIGHT,
+    SLOT_BITS,
+    SLOT_MASK,
+    WIDTH,
+    index_column,
+    leaf_column,
+)
 from scantree.seek_kernels import END, compare_index_entry, compare_leaf_row, next_leaf, window_end
 
 
 @compiled
 def bound(memory, root, height, columns, key, row, past):
-    """The first position whose first `columns` key columns are ≥ those of column `row` of `key`, or > them when `past` is 1; or END."""
+    """The first position whose first `columns` key columns are ≥ those of column `row` of `key`, or
+    > them when `past` is 1; or END.
+    """
     page = root
     position = 0
     for level in range(height, 0, -1):
@@ -45,7 +57,9 @@ def bound(memory, root, height, columns, key, row, past):
 
 @compiled
 def first_reaching(memory, page, maxima, child, low):
-    """The first child from `child` on of an index page whose maximum is ≥ `low`, else the number of children."""
+    """The first child from `child` on of an index page whose maximum is ≥ `low`, else the number of
+    children.
+    """
     entries = load(memory, page + ENTRIES)
     base = index_column(page, maxima)
     while child < entries and load(memory, base + child) < low:
@@ -55,7 +69,9 @@ def first_reaching(memory, page, maxima, child, low):
 
 @compiled
 def next_reaching(memory, root, height, maxima, position, low):
-    """The first leaf behind that of `position` with a b ≥ `low`, as a position, or END. O(fan · log n), no leaf is looked at."""
+    """The first leaf behind that of `position` with a b ≥ `low`, as a position, or END. O(fan · log
+    n), no leaf is looked at.
+    """
     pages = np.empty(MAX_HEIGHT + 1, np.int64)
     page = root
     for level in range(height, 0, -1):
@@ -86,9 +102,11 @@ def grown(numbers):
 
 @compiled
 def overlap(memory, layout, root, height, prefix, queries, lows):
-    """All intervals with the prefix in the first `prefix` rows of `queries`, a ≤ its last row and b ≥ `lows`, one column a query.
+    """All intervals with the prefix in the first `prefix` rows of `queries`, a ≤ its last row and b
+    ≥ `lows`, one column a query.
 
-    Returns (rows as columns of an array, for each the number of its query, their number); queries in order, rows of each in key order.
+    Returns (rows as columns of an array, for each the number of its query, their number); queries
+    in order, rows of each in key order.
     """
     out = np.empty((layout[WIDTH], 32), np.int64)
     query_of = np.empty(32, np.int64)
@@ -101,7 +119,9 @@ def overlap(memory, layout, root, height, prefix, queries, lows):
         while position < last:
             leaf = root
             for level in range(height, 0, -1):
-                leaf = load(memory, index_column(leaf, 0) + ((position >> (SLOT_BITS * level)) & SLOT_MASK))
+                leaf = load(
+                    memory, index_column(leaf, 0) + ((position >> (SLOT_BITS * level)) & SLOT_MASK)
+                )
             ends = leaf_column(leaf, prefix + 1)
             for slot in range(position & SLOT_MASK, window_end(memory, leaf, position, last)):
                 if load(memory, ends + slot) >= low:

@@ -1,4 +1,6 @@
-"""The layout of a family of trees: columns, page capacities and kept aggregates, as the array that kernels read; and what pages cost."""
+"""The layout of a family of trees: columns, page capacities and kept aggregates, as the array that
+kernels read; and what pages cost.
+"""
 
 from __future__ import annotations
 
@@ -37,19 +39,29 @@ class TooWideError(ValueError):
 
 
 @cache
-def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...], leaf_capacity: int, fan: int) -> Words:
-    """The layout array (`page_kernels` names its words), shared by all who ask for the same; ValueError for what no page can hold."""
+def make_layout(
+    keys: int, values: int, aggregates: tuple[tuple[str, int], ...], leaf_capacity: int, fan: int
+) -> Words:
+    """The layout array (`page_kernels` names its words), shared by all who ask for the same;
+    ValueError for what no page can hold.
+    """
     width = keys + values
     if keys < 1:
-        raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")
+        raise ValueError(
+            "a tree needs a key column; keep a relation without columns as one constant column"
+        )
     if not (4 <= leaf_capacity <= PAGE_ROWS and 4 <= fan <= PAGE_FAN):
         raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
     if width > PAGE_COLUMNS or 2 + keys + len(aggregates) >= SIZE_CLASSES:
-        raise TooWideError(f"{keys} key and {values} value columns do not fit on a page, which holds {PAGE_COLUMNS}")
+        raise TooWideError(
+            f"{keys} key and {values} value columns do not fit on a page, which holds {PAGE_COLUMNS}"
+        )
     words = [keys, width, leaf_capacity, fan, len(aggregates)]
     for operator, column in aggregates:
         if operator not in _OPERATORS or not 0 <= column < width:
-            raise ValueError(f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}")
+            raise ValueError(
+                f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}"
+            )
         words += [_OPERATORS[operator], column]
     layout = np.array(words, np.int64)
     _known[id(layout)] = _costs(layout)
@@ -57,7 +69,9 @@ def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...],
 
 
 class _Costs(NamedTuple):
-    """Words of a leaf and of an index page, rows that fit on a leaf and that bulk load puts there, entries of an index page."""
+    """Words of a leaf and of an index page, rows that fit on a leaf and that bulk load puts there,
+    entries of an index page.
+    """
 
     of_leaf: int
     of_index: int
@@ -74,7 +88,9 @@ def _costs(layout: Words) -> _Costs:
         leaf = HEADER + int(layout[WIDTH]) * PAGE_ROWS
         index = HEADER + (2 + int(layout[KEYS]) + int(layout[AGGREGATES])) * PAGE_FAN
         capacity = int(layout[LEAF_CAPACITY])
-        found = _Costs(leaf, index, capacity, max(1, int(capacity * _FILL)), int(layout[FAN_CAPACITY]))
+        found = _Costs(
+            leaf, index, capacity, max(1, int(capacity * _FILL)), int(layout[FAN_CAPACITY])
+        )
     return found
 
 
@@ -91,11 +107,13 @@ def words_to_load(layout: Words, rows: int) -> int:
 
 
 def words_to_change(layout: Words, height: int, inserts: int, erases: int, in_use: int) -> int:
-    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change, or to what is there if that is less.
+    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change,
+    or to what is there if that is less.
 
-    A change touches at most a path of pages, and all touched pages, of every level, are distinct pages of the arena: so their words are
-    bounded by both. A touched page becomes itself and one more at most, beside what inserted rows fill; a page more below is an entry
-    more above, and `fan` of these fill a page.
+    A change touches at most a path of pages, and all touched pages, of every level, are distinct
+    pages of the arena: so their words are bounded by both. A touched page becomes itself and one
+    more at most, beside what inserted rows fill; a page more below is an entry more above, and
+    `fan` of these fill a page.
     """
     leaf, index, capacity, _, fan = _costs(layout)
     changes, filled = inserts + erases, inserts // capacity + 2

@@ -8,18 +8,37 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.jit import compiled, fetch, load
-from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, LEAF_CAPACITY, WIDTH, index_column, leaf_column
+from scantree.page_kernels import (
+    CACHE_LINE,
+    ENTRIES,
+    KEYS,
+    LEAF_CAPACITY,
+    WIDTH,
+    index_column,
+    leaf_column,
+)
 from scantree.piece_kernels import PIECE_WORDS, UNTIL, compare_columns, cut_leaf, write_pieces
-from scantree.seek_kernels import SLOT_BITS, SLOT_MASK, child_for, compare_index_entry, compare_leaf_row
+from scantree.seek_kernels import (
+    SLOT_BITS,
+    SLOT_MASK,
+    child_for,
+    compare_index_entry,
+    compare_leaf_row,
+)
 
 
 @compiled
 def changes_before(memory, page, slot, keys, changes, first, last):
-    """First change in [first, last) that is not before the least key of child `slot`. O(log (that − first))."""
+    """First change in [first, last) that is not before the least key of child `slot`. O(log (that −
+    first)).
+    """
     low = first
     high = last
     stride = 1
-    while low + stride < last and compare_index_entry(memory, page, slot, keys, changes, low + stride) > 0:
+    while (
+        low + stride < last
+        and compare_index_entry(memory, page, slot, keys, changes, low + stride) > 0
+    ):
         low += stride
         stride <<= 1
     high = min(last, low + stride)
@@ -46,7 +65,9 @@ def leaf_path(memory, root, height, keys, changes, change):
 
 @compiled
 def share_end(memory, root, height, keys, path, changes, first):
-    """The first of changes [first, …) that does not belong to the leaf at `path`; none lies before it."""
+    """The first of changes [first, …) that does not belong to the leaf at `path`; none lies before
+    it.
+    """
     page = root
     end = changes.shape[1]
     for level in range(height, 0, -1):
@@ -70,7 +91,8 @@ def page_at_level(memory, root, height, path, level):
 def share(entries, pages, page, capacity, appended):
     """Which of `entries` go to page number `page` of `pages`: [first, last).
 
-    Equal shares leave room for changes anywhere. What was only added to at its end will be again: then all pages but the last are full.
+    Equal shares leave room for changes anywhere. What was only added to at its end will be again:
+    then all pages but the last are full.
     """
     if appended:
         return page * capacity, min(entries, (page + 1) * capacity)
@@ -89,9 +111,13 @@ def fetched_leaf(memory, root, height, layout, path):
 
 @compiled
 def next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at):
-    """(path, leaf) that the first change from these on belongs to, leaf 0 when none is left. The leaf is fetched: it will be copied."""
+    """(path, leaf) that the first change from these on belongs to, leaf 0 when none is left. The
+    leaf is fetched: it will be copied.
+    """
     keys = layout[KEYS]
-    if in_at < inserts.shape[1] and (out_at >= erases.shape[1] or compare_columns(keys, inserts, in_at, erases, out_at) <= 0):
+    if in_at < inserts.shape[1] and (
+        out_at >= erases.shape[1] or compare_columns(keys, inserts, in_at, erases, out_at) <= 0
+    ):
         path = leaf_path(memory, root, height, keys, inserts, in_at)
     elif out_at < erases.shape[1]:
         path = leaf_path(memory, root, height, keys, erases, out_at)
@@ -101,13 +127,20 @@ def next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at):
 
 
 @compiled
-def remake_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces, pages, made):
-    """Append to `pages`, which has `made`, new leaves in place of one: less these erases, with these inserts. How many there are then."""
+def remake_leaf(
+    memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces, pages, made
+):
+    """Append to `pages`, which has `made`, new leaves in place of one: less these erases, with
+    these inserts. How many there are then.
+    """
     keys = layout[KEYS]
     capacity = layout[LEAF_CAPACITY]
     count = cut_leaf(memory, keys, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces)
     rows = pieces[count - 1, UNTIL] if count > 0 else 0
-    appended = in_at < in_end and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
+    appended = (
+        in_at < in_end
+        and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
+    )
     shares = (rows + capacity - 1) // capacity
     for i in range(shares):
         first, last = share(rows, shares, i, capacity, appended)
@@ -118,7 +151,9 @@ def remake_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, ou
 
 @compiled
 def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages):
-    """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The number of touched leaves."""
+    """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The
+    number of touched leaves.
+    """
     keys = layout[KEYS]
     pieces = np.empty((2 * (inserts.shape[1] + erases.shape[1]) + 1, PIECE_WORDS), np.int64)
     in_at = out_at = touched = made = 0
@@ -126,8 +161,23 @@ def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pa
     while leaf != 0:
         in_end = share_end(memory, root, height, keys, path, inserts, in_at)
         out_end = share_end(memory, root, height, keys, path, erases, out_at)
-        next_path, following = next_leaf(memory, root, height, layout, inserts, in_end, erases, out_end)
-        made = remake_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces, pages, made)
+        next_path, following = next_leaf(
+            memory, root, height, layout, inserts, in_end, erases, out_end
+        )
+        made = remake_leaf(
+            memory,
+            layout,
+            leaf,
+            inserts,
+            in_at,
+            in_end,
+            erases,
+            out_at,
+            out_end,
+            pieces,
+            pages,
+            made,
+        )
         paths[touched] = path
         ends[touched] = made
         touched += 1

@@ -20,7 +20,8 @@ _HUGE_PAGES = 14  # MADV_HUGEPAGE
 
 
 def reserve(size: int) -> mmap.mmap:
-    """A private range of `size` bytes, or of the largest half, quarter … of it that the system grants. Costs nothing until used.
+    """A private range of `size` bytes, or of the largest half, quarter … of it that the system
+    grants. Costs nothing until used.
 
     Before it is less, what nobody has any more is looked for: it may hold ranges.
     """
@@ -40,8 +41,10 @@ def reserve(size: int) -> mmap.mmap:
 
 
 def ask(address: int, size: int) -> bool | None:
-    """Map memory that reads as zeros at an address, on Linux; False where something is there, or the system refuses, also after what nobody
-    has any more was looked for. None where the system maps elsewhere than it is told."""
+    """Map memory that reads as zeros at an address, on Linux; False where something is there, or
+    the system refuses, also after what nobody has any more was looked for. None where the system
+    maps elsewhere than it is told.
+    """
     protection = mmap.PROT_READ | mmap.PROT_WRITE
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE | _FIXED_NOREPLACE
     found = _system().mmap(address, size, protection, flags, -1, 0)
@@ -53,7 +56,9 @@ def ask(address: int, size: int) -> bool | None:
     if found != address:
         give_back(found, size)
         return None
-    _system().madvise(address, size, _HUGE_PAGES)  # a bulk load takes half the time when the system hands out 2 MiB at once
+    _system().madvise(
+        address, size, _HUGE_PAGES
+    )  # a bulk load takes half the time when the system hands out 2 MiB at once
     return True
 
 
@@ -63,7 +68,8 @@ def give_back(address: int, size: int) -> None:
 
 
 def show_file(address: int, file: int, first: int, size: int) -> None:
-    """Show bytes [first, first + size) of an open file at an address of a reserved range, read when someone looks; writes stay here.
+    """Show bytes [first, first + size) of an open file at an address of a reserved range, read when
+    someone looks; writes stay here.
 
     Address and `first` are multiples of a page of the system. OSError when the system refuses.
     """
@@ -73,8 +79,9 @@ def show_file(address: int, file: int, first: int, size: int) -> None:
 
 
 def write_at(file: int, content: bytes | memoryview, place: int) -> None:
-    """Write all of this at a place of an open file, a little at a time: what is written at once the system may hold, and later show to who
-    looks at a byte of it, as one."""
+    """Write all of this at a place of an open file, a little at a time: what is written at once the
+    system may hold, and later show to who looks at a byte of it, as one.
+    """
     view = memoryview(content).cast("B")
     done = 0
     while done < len(view):
@@ -86,9 +93,18 @@ _AT_ONCE = 1 << 16
 
 @cache
 def _system() -> Any:
-    """The system's own calls, which take an address; looked up when they are needed, since not every system has them."""
+    """The system's own calls, which take an address; looked up when they are needed, since not
+    every system has them.
+    """
     calls = ctypes.CDLL(None, use_errno=True)
-    calls.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
+    calls.mmap.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_longlong,
+    ]
     calls.mmap.restype = ctypes.c_void_p
     calls.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     calls.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]

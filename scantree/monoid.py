@@ -1,7 +1,9 @@
-"""What a scan can combine: columns under count, sum, min and max, or anything under an associative operation of your own.
+"""What a scan can combine: columns under count, sum, min and max, or anything under an associative
+operation of your own.
 
-The former are kept by the tree itself, in its index pages (`aggregates=` of `Tree.build`). A `Monoid` remembers what it made of each page,
-so a scan after a small change combines only new pages again.
+The former are kept by the tree itself, in its index pages (`aggregates=` of `Tree.build`). A
+`Monoid` remembers what it made of each page, so a scan after a small change combines only new pages
+again.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ _FEW_PAGES = 1024
 
 @dataclass(frozen=True)
 class Aggregate:
-    """An operator over one column (numbered over keys, then values). Make one with `sum_of`, `min_of` or `max_of`, or take `COUNT`."""
+    """An operator over one column (numbered over keys, then values). Make one with `sum_of`,
+    `min_of` or `max_of`, or take `COUNT`.
+    """
 
     operator: str
     column: int = -1
@@ -34,7 +38,9 @@ COUNT = Aggregate("count")
 
 
 def sum_of(column: int) -> Aggregate:
-    """The sum of a column modulo 2⁶⁴, as int64 arithmetic wraps: for columns whose sums are known to fit. 0 over no rows."""
+    """The sum of a column modulo 2⁶⁴, as int64 arithmetic wraps: for columns whose sums are known
+    to fit. 0 over no rows.
+    """
     return Aggregate("sum", column)
 
 
@@ -49,7 +55,9 @@ def max_of(column: int) -> Aggregate:
 
 
 class PageCache(Generic[A]):
-    """One aggregate for each page of an arena. The words of a dead page may be used again, but under another birth number."""
+    """One aggregate for each page of an arena. The words of a dead page may be used again, but
+    under another birth number.
+    """
 
     def __init__(self, arena: Arena) -> None:
         self._memory = arena.memory
@@ -62,16 +70,23 @@ class PageCache(Generic[A]):
         return kept if kept is not None and kept[0] == self._memory[page + BIRTH] else None
 
     def put(self, page: int, aggregate: A) -> None:
-        """Keep the aggregate of a living page. Entries of dead pages go when they may be half of all: O(1) amortised."""
+        """Keep the aggregate of a living page. Entries of dead pages go when they may be half of
+        all: O(1) amortised.
+        """
         self._kept[page] = (int(self._memory[page + BIRTH]), aggregate)
         if len(self._kept) > self._limit:
             self._drop_dead()
 
     def _drop_dead(self) -> None:
         memory = self._memory
-        # A list first: another thread may add entries meanwhile. One that is lost in the exchange is only computed again.
+        # A list first: another thread may add entries meanwhile. One that is lost in the exchange
+        # is only computed again.
         entries = list(self._kept.items())
-        living = {page: kept for page, kept in entries if kept[0] == memory[page + BIRTH] and memory[page + REFERENCES] > 0}
+        living = {
+            page: kept
+            for page, kept in entries
+            if kept[0] == memory[page + BIRTH] and memory[page + REFERENCES] > 0
+        }
         self._limit = max(_FEW_PAGES, 2 * len(living))
         self._kept = living
 
@@ -81,22 +96,30 @@ class PageCache(Generic[A]):
 
 @dataclass(frozen=True, eq=False)
 class Monoid(Generic[A]):
-    """`lift` makes an element of each row (its keys and values), `combine` is associative with `zero` neutral; it need not commute.
+    """`lift` makes an element of each row (its keys and values), `combine` is associative with
+    `zero` neutral; it need not commute.
 
-    `lift_rows`, where given, is used in place of `lift`: it makes a₁ ⊕ … ⊕ aₘ of all rows of a page (m ≥ 1) at once, given its columns.
-    All must be pure functions: their results are kept, per page, as long as the arena and this object live.
+    `lift_rows`, where given, is used in place of `lift`: it makes a₁ ⊕ … ⊕ aₘ of all rows of a page
+    (m ≥ 1) at once, given its columns. All must be pure functions: their results are kept, per
+    page, as long as the arena and this object live.
     """
 
     zero: A
     lift: Callable[[Row], A]
     combine: Callable[[A, A], A]
     lift_rows: Callable[[list[Words]], A] | None = None
-    _caches: WeakKeyDictionary[Arena, PageCache[A]] = field(default_factory=WeakKeyDictionary, init=False, repr=False)
+    _caches: WeakKeyDictionary[Arena, PageCache[A]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
 
     @staticmethod
-    def of_rows(zero: A, lift_rows: Callable[[list[Words]], A], combine: Callable[[A, A], A]) -> Monoid[A]:
+    def of_rows(
+        zero: A, lift_rows: Callable[[list[Words]], A], combine: Callable[[A, A], A]
+    ) -> Monoid[A]:
         """A monoid that lifts whole pages."""
-        return Monoid(zero, lambda row: lift_rows([np.array([word]) for word in row]), combine, lift_rows)
+        return Monoid(
+            zero, lambda row: lift_rows([np.array([word]) for word in row]), combine, lift_rows
+        )
 
     def cache(self, arena: Arena) -> PageCache[A]:
         """What was combined so far of the pages of an arena."""
@@ -106,10 +129,14 @@ class Monoid(Generic[A]):
         return cache
 
     def fold(self, elements: list[A]) -> A:
-        """a₁ ⊕ … ⊕ aₘ in order, m − 1 combinations, in pairs of equal depth so that elements that grow are copied log m times only."""
+        """a₁ ⊕ … ⊕ aₘ in order, m − 1 combinations, in pairs of equal depth so that elements that
+        grow are copied log m times only.
+        """
         if not elements:
             return self.zero
         while len(elements) > 1:
-            paired = [self.combine(a, b) for a, b in zip(elements[::2], elements[1::2], strict=False)]
+            paired = [
+                self.combine(a, b) for a, b in zip(elements[::2], elements[1::2], strict=False)
+            ]
             elements = paired if len(elements) % 2 == 0 else [*paired, elements[-1]]
         return elements[0]

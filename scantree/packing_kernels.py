@@ -1,6 +1,8 @@
-"""Compiled passes of sorting by packed rows: one over rows on their way into numbers, one back. None raises.
+"""Compiled passes of sorting by packed rows: one over rows on their way into numbers, one back.
+None raises.
 
-Rows are a matrix of columns × rows. A packed row holds its columns' distances from their least values, the first in the highest bits.
+Rows are a matrix of columns × rows. A packed row holds its columns' distances from their least
+values, the first in the highest bits.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import numpy as np
 from scantree.jit import compiled
 
 DISTINCT, SORTED, TOO_WIDE = -3, -2, -1
-"""What `pack_rows` returns where it packed nothing: the rows ascend strictly; they ascend; they take more bits than a number has."""
+"""What `pack_rows` returns where it packed nothing: the rows ascend strictly; they ascend; they
+take more bits than a number has.
+"""
 
 KEY_BITS = 63
 INT64_MAX = 2**63 - 1
@@ -19,7 +23,9 @@ INT64_MIN = -(2**63)
 
 @compiled
 def state_of(rows: np.ndarray, width: int) -> int:
-    """DISTINCT or SORTED by the first `width` columns, else 0. Stops at the first pair of rows out of order."""
+    """DISTINCT or SORTED by the first `width` columns, else 0. Stops at the first pair of rows out
+    of order.
+    """
     state = DISTINCT
     for i in range(1, rows.shape[1]):
         column = 0
@@ -34,7 +40,9 @@ def state_of(rows: np.ndarray, width: int) -> int:
 
 @compiled
 def survey(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray) -> int:
-    """The least value of each column and the bits that its values' distances from it take: the bits of all together, 64 for too many."""
+    """The least value of each column and the bits that its values' distances from it take: the bits
+    of all together, 64 for too many.
+    """
     bits = 0
     for column in range(rows.shape[0]):
         low = rows[column, 0]
@@ -57,8 +65,12 @@ def survey(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray) -> int:
 
 
 @compiled
-def pack_rows(rows: np.ndarray, width: int, lows: np.ndarray, widths: np.ndarray, key: np.ndarray) -> int:
-    """Pack rows that do not ascend by their first `width` columns into `key`, and say how: the bits, or a reason for not doing it."""
+def pack_rows(
+    rows: np.ndarray, width: int, lows: np.ndarray, widths: np.ndarray, key: np.ndarray
+) -> int:
+    """Pack rows that do not ascend by their first `width` columns into `key`, and say how: the
+    bits, or a reason for not doing it.
+    """
     state = state_of(rows, width)
     if state < 0:
         return state
@@ -76,8 +88,12 @@ def pack_rows(rows: np.ndarray, width: int, lows: np.ndarray, widths: np.ndarray
 
 
 @compiled
-def unpack_rows(key: np.ndarray, lows: np.ndarray, widths: np.ndarray, unique: bool, rows: np.ndarray) -> int:
-    """Write the rows of ascending packed ones, with `unique` each once: how many. `key` is overwritten."""
+def unpack_rows(
+    key: np.ndarray, lows: np.ndarray, widths: np.ndarray, unique: bool, rows: np.ndarray
+) -> int:
+    """Write the rows of ascending packed ones, with `unique` each once: how many. `key` is
+    overwritten.
+    """
     count = key.size
     if unique and count > 0:
         count = 1
@@ -97,7 +113,9 @@ def unpack_rows(key: np.ndarray, lows: np.ndarray, widths: np.ndarray, unique: b
 
 @compiled
 def run_lengths(key: np.ndarray, lengths: np.ndarray) -> int:
-    """Make equal ones of some ascending packed rows one, and write how many they were: how many are left. `key` is overwritten."""
+    """Make equal ones of some ascending packed rows one, and write how many they were: how many are
+    left. `key` is overwritten.
+    """
     count = 0
     first = 0
     for i in range(1, key.size + 1):
@@ -130,8 +148,12 @@ def count_equal(rows: np.ndarray, lengths: np.ndarray) -> int:
 
 
 @compiled
-def sum_packed(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray, sums: np.ndarray, seen: np.ndarray) -> int:
-    """Add the last column of each row to `sums` at the place of its packed other columns, and note that in `seen`: how many places."""
+def sum_packed(
+    rows: np.ndarray, lows: np.ndarray, widths: np.ndarray, sums: np.ndarray, seen: np.ndarray
+) -> int:
+    """Add the last column of each row to `sums` at the place of its packed other columns, and note
+    that in `seen`: how many places.
+    """
     width = rows.shape[0] - 1
     count = 0
     for i in range(rows.shape[1]):
@@ -145,15 +167,26 @@ def sum_packed(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray, sums: np.
 
 
 @compiled
-def unpack_sums(sums: np.ndarray, seen: np.ndarray, lows: np.ndarray, widths: np.ndarray, zeros: bool, rows: np.ndarray) -> int:
-    """Write the rows of the places that were seen, in ascending order, and their sums, those of 0 only with `zeros`: how many."""
+def unpack_sums(
+    sums: np.ndarray,
+    seen: np.ndarray,
+    lows: np.ndarray,
+    widths: np.ndarray,
+    zeros: bool,
+    rows: np.ndarray,
+) -> int:
+    """Write the rows of the places that were seen, in ascending order, and their sums, those of 0
+    only with `zeros`: how many.
+    """
     width = rows.shape[0] - 1
     count = 0
     for place in range(sums.size):
         if seen[place] and (zeros or sums[place] != 0):
             packed = place
             for column in range(width - 1, -1, -1):
-                rows[column, count] = (packed & (INT64_MAX >> (KEY_BITS - widths[column]))) + lows[column]
+                rows[column, count] = (packed & (INT64_MAX >> (KEY_BITS - widths[column]))) + lows[
+                    column
+                ]
                 packed >>= widths[column]
             rows[width, count] = sums[place]
             count += 1
@@ -162,10 +195,11 @@ def unpack_sums(sums: np.ndarray, seen: np.ndarray, lows: np.ndarray, widths: np
 
 @compiled
 def sum_equal(rows: np.ndarray, width: int, zeros: bool) -> int:
-    """Make each run of rows equal in the first `width` columns one row, its last column the sum of theirs: how many runs there are.
+    """Make each run of rows equal in the first `width` columns one row, its last column the sum of
+    theirs: how many runs there are.
 
-    Runs whose sum is 0 are left out unless `zeros`. Returns −1 when a sum leaves int64: a running total may leave the range and come back,
-    so the high half is counted apart.
+    Runs whose sum is 0 are left out unless `zeros`. Returns −1 when a sum leaves int64: a running
+    total may leave the range and come back, so the high half is counted apart.
     """
     count = 0
     i = 0

@@ -1,15 +1,17 @@
 """Pages: how they lie in memory, how they are taken and given back.
 
-All trees of one arena live in one int64 array, `memory`, and a page is named by the index of its first word, so that a page means the same
-in another process that maps the same words. Word 0 of memory is never a page: 0 stands for "no page".
+All trees of one arena live in one int64 array, `memory`, and a page is named by the index of its
+first word, so that a page means the same in another process that maps the same words. Word 0 of
+memory is never a page: 0 stands for "no page".
 
-    page   = header of 8 words, then columns
-    leaf   = one column of PAGE_ROWS words for each key and value column
-    index  = columns of PAGE_FAN words: child page, rows below the child, the child's least key (one column per key column),
+    page   = header of 8 words, then columns leaf   = one column of PAGE_ROWS words for each key and
+    value column index  = columns of PAGE_FAN words: child page, rows below the child, the child's
+    least key (one column per key column),
              then one column per aggregate, ⊕ over the rows below the child
 
-A page counts its references: one per parent page, one per tree that has it as root. At zero it goes to the free list of its size. Once
-referenced it never changes, and every use of its words has another birth number, so (page, birth) names one content for ever.
+A page counts its references: one per parent page, one per tree that has it as root. At zero it goes
+to the free list of its size. Once referenced it never changes, and every use of its words has
+another birth number, so (page, birth) names one content for ever.
 
 A page that was written to a file knows where it lies there (`stored_kernels`).
 """
@@ -26,7 +28,9 @@ PAGE_ROWS = 512
 PAGE_FAN = 256
 HEADER = 8
 CACHE_LINE = 8  # words
-MAX_HEIGHT = 5  # a position has room for so many index levels; pages a quarter full then hold 10¹¹ rows
+MAX_HEIGHT = (
+    5  # a position has room for so many index levels; pages a quarter full then hold 10¹¹ rows
+)
 
 # header words of a page
 ENTRIES = 0
@@ -75,7 +79,9 @@ def index_column(page, column):
 
 @compiled
 def take_page(memory, size_class, level):
-    """A page of HEADER + size_class * PAGE_FAN words with no references. The arena has made sure that there is room."""
+    """A page of HEADER + size_class * PAGE_FAN words with no references. The arena has made sure
+    that there is room.
+    """
     words = HEADER + size_class * PAGE_FAN
     page = memory[FREE_LISTS + size_class]
     if page != 0:
@@ -119,10 +125,14 @@ def new_index(memory, layout, level):
 
 @compiled
 def release(memory, root):
-    """Drop one reference to `root`; free every page that nothing references any more. O(pages freed · fan)."""
+    """Drop one reference to `root`; free every page that nothing references any more. O(pages freed
+    · fan).
+    """
     if root == 0:
         return
-    stack = np.empty((MAX_HEIGHT + 2) * PAGE_FAN, np.int64)  # depth first: at most one page's children wait at each level
+    stack = np.empty(
+        (MAX_HEIGHT + 2) * PAGE_FAN, np.int64
+    )  # depth first: at most one page's children wait at each level
     stack[0] = root
     depth = 1
     while depth > 0:
@@ -141,7 +151,9 @@ def release(memory, root):
 
 @compiled
 def note_words(memory, noted):
-    """Set `noted[w]` for every word w ≥ 0 that stands in a leaf which something references, and is below its size. O(all pages)."""
+    """Set `noted[w]` for every word w ≥ 0 that stands in a leaf which something references, and is
+    below its size. O(all pages).
+    """
     page = ARENA_HEADER
     while page < memory[NEXT_WORD]:
         columns = memory[page + SIZE_CLASS] // (PAGE_ROWS // PAGE_FAN)
@@ -178,7 +190,9 @@ def fold(memory, base, entries, operator):
 
 @compiled
 def set_entry(memory, layout, parent, slot, child):
-    """Write child `slot` of an index page: page, rows, least key, aggregates; the child gains a reference."""
+    """Write child `slot` of an index page: page, rows, least key, aggregates; the child gains a
+    reference.
+    """
     keys = layout[KEYS]
     is_leaf = memory[child + LEVEL] == 0
     entries = memory[child + ENTRIES]
@@ -192,7 +206,9 @@ def set_entry(memory, layout, parent, slot, child):
         operator = layout[FIRST_AGGREGATE + 2 * i]
         column = layout[FIRST_AGGREGATE + 2 * i + 1]
         base = leaf_column(child, column) if is_leaf else index_column(child, 2 + keys + i)
-        store(memory, index_column(parent, 2 + keys + i) + slot, fold(memory, base, entries, operator))
+        store(
+            memory, index_column(parent, 2 + keys + i) + slot, fold(memory, base, entries, operator)
+        )
     memory[child + REFERENCES] += 1
 
 
@@ -200,5 +216,9 @@ def set_entry(memory, layout, parent, slot, child):
 def copy_entry(memory, layout, parent, slot, source, source_slot):
     """Copy one child's entry from another index page; the child gains a reference."""
     for column in range(2 + layout[KEYS] + layout[AGGREGATES]):
-        store(memory, index_column(parent, column) + slot, load(memory, index_column(source, column) + source_slot))
+        store(
+            memory,
+            index_column(parent, column) + slot,
+            load(memory, index_column(source, column) + source_slot),
+        )
     memory[load(memory, index_column(source, 0) + source_slot) + REFERENCES] += 1

@@ -1,6 +1,8 @@
-"""A changed leaf, put together from pieces: stretches of rows that stay and of rows that are inserted, each copied as a whole.
+"""A changed leaf, put together from pieces: stretches of rows that stay and of rows that are
+inserted, each copied as a whole.
 
-So what a change costs is the search for its place and the copying of the page, not a comparison with every row of the leaf.
+So what a change costs is the search for its place and the copying of the page, not a comparison
+with every row of the leaf.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ PIECE_WORDS = 2
 
 @compiled
 def compare_columns(keys, left, i, right, j):
-    """−1, 0, 1 for column i of `left` against column j of `right`, over the first `keys` rows of each."""
+    """−1, 0, 1 for column i of `left` against column j of `right`, over the first `keys` rows of
+    each.
+    """
     for column in range(keys):
         if left[column, i] != right[column, j]:
             return -1 if left[column, i] < right[column, j] else 1
@@ -26,10 +30,16 @@ def compare_columns(keys, left, i, right, j):
 
 @inlined
 def add_piece(pieces, count, source, rows):
-    """One piece more, of at least one row; the one before grows if it goes on there. The number of pieces."""
+    """One piece more, of at least one row; the one before grows if it goes on there. The number of
+    pieces.
+    """
     before = pieces[count - 1, UNTIL] if count > 0 else 0
     start = pieces[count - 2, UNTIL] if count > 1 else 0
-    if count > 0 and pieces[count - 1, SOURCE] < 0 and pieces[count - 1, SOURCE] - (before - start) == source:
+    if (
+        count > 0
+        and pieces[count - 1, SOURCE] < 0
+        and pieces[count - 1, SOURCE] - (before - start) == source
+    ):
         pieces[count - 1, UNTIL] = before + rows
         return count
     pieces[count, SOURCE] = source
@@ -39,7 +49,9 @@ def add_piece(pieces, count, source, rows):
 
 @compiled
 def cut_leaf(memory, keys, leaf, inserts, first_in, last_in, erases, first_out, last_out, pieces):
-    """The pieces of `leaf` less the erases, with the inserts: their number. An insert wins over its equal."""
+    """The pieces of `leaf` less the erases, with the inserts: their number. An insert wins over its
+    equal.
+    """
     entries = memory[leaf + ENTRIES]
     slot = 0
     count = 0
@@ -78,12 +90,20 @@ def write_pieces(memory, layout, leaf, inserts, pieces, first, last):
         if rows > 0 and source < 0:
             for column in range(width):
                 for i in range(rows):
-                    store(memory, target + column * PAGE_ROWS + i, inserts[column, ~source + start - row + i])
+                    store(
+                        memory,
+                        target + column * PAGE_ROWS + i,
+                        inserts[column, ~source + start - row + i],
+                    )
         elif rows > 0:
             from_row = leaf_column(leaf, 0) + source + start - row
             for column in range(width):
                 for i in range(rows):
-                    store(memory, target + column * PAGE_ROWS + i, load(memory, from_row + column * PAGE_ROWS + i))
+                    store(
+                        memory,
+                        target + column * PAGE_ROWS + i,
+                        load(memory, from_row + column * PAGE_ROWS + i),
+                    )
         row = until
         piece += 1
     memory[page + ENTRIES] = last - first

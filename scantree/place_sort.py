@@ -1,7 +1,9 @@
-"""The places of rows in ascending order: rows are sorted by one word each, what comes first in them and behind that their place.
+"""The places of rows in ascending order: rows are sorted by one word each, what comes first in them
+and behind that their place.
 
-Of rows too wide for a word most begin differently all the same. What is behind is looked at only where two begin alike; where too many do,
-rows are sorted column by column, from the last to the first.
+Of rows too wide for a word most begin differently all the same. What is behind is looked at only
+where two begin alike; where too many do, rows are sorted column by column, from the last to the
+first.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _SAMPLED = 1 << 13
 """Rows from which on a sample takes less than what it may save."""
 _SAMPLE = 1 << 10
 _ALIKE = 2
-"""Rows of a sample that may begin as others do without being equal to them: where more do, most rows have many such."""
+"""Rows of a sample that may begin as others do without being equal to them: where more do, most
+rows have many such.
+"""
 _PATIENCE = 3
 """Words moved for each row beyond which too many begin alike after all."""
 
@@ -28,7 +32,9 @@ Columns = Sequence[np.ndarray]
 
 
 class _Field(NamedTuple):
-    """What a word has of a column: so many bits of the distances from its least value, without `dropped` low ones."""
+    """What a word has of a column: so many bits of the distances from its least value, without
+    `dropped` low ones.
+    """
 
     low: int
     kept: int
@@ -36,13 +42,16 @@ class _Field(NamedTuple):
 
 
 def places_in_order(columns: Columns | np.ndarray) -> np.ndarray:
-    """The positions of rows of int64 columns, or of a matrix of columns × rows, in ascending order; equal rows keep theirs.
+    """The positions of rows of int64 columns, or of a matrix of columns × rows, in ascending order;
+    equal rows keep theirs.
 
     O(n · bits of a word), where rows are too wide and many begin alike O(n · bits of a row).
     """
     if len(columns[0]) < FEW:
         return np.lexsort(columns[::-1])
-    columns = columns if isinstance(columns, np.ndarray) else list(map(np.ascontiguousarray, columns))
+    columns = (
+        columns if isinstance(columns, np.ndarray) else list(map(np.ascontiguousarray, columns))
+    )
     places = _by_beginnings(columns)
     return _by_columns(columns) if places is None else places
 
@@ -52,25 +61,35 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
     rows = len(columns[0])
     bits = (rows - 1).bit_length()
     fields, whole = _fields(columns, KEY_BITS - bits)
-    if not whole and (rows < _SAMPLED or _many_alike([column[:: rows // _SAMPLE] for column in columns], fields)):
+    if not whole and (
+        rows < _SAMPLED or _many_alike([column[:: rows // _SAMPLE] for column in columns], fields)
+    ):
         return None
     words = (_words(columns, fields) << bits) | np.arange(rows, dtype=np.int64)
     sort_words(words, bits + sum(field.kept for field in fields), bits)
     if whole:
         return words & ((1 << bits) - 1)
     places = np.empty(rows, np.int64)
-    return places if settle_ties(words, bits, as_matrix(columns, len(columns)), places, _PATIENCE * rows) else None
+    return (
+        places
+        if settle_ties(words, bits, as_matrix(columns, len(columns)), places, _PATIENCE * rows)
+        else None
+    )
 
 
 def _fields(columns: Columns | np.ndarray, room: int) -> tuple[list[_Field], bool]:
-    """As much of each column, from the first on, as there is room for; and whether that is all there is, as far as one can tell."""
+    """As much of each column, from the first on, as there is room for; and whether that is all
+    there is, as far as one can tell.
+    """
     fields: list[_Field] = []
     whole = True
     for column in columns:
         if not room:
             return fields, False
         low, high, differing = map(int, spread(column))
-        alike = (differing & -differing).bit_length() - 1 if differing else 0  # low bits that are the same in all values
+        alike = (
+            (differing & -differing).bit_length() - 1 if differing else 0
+        )  # low bits that are the same in all values
         width = (high - low).bit_length() - alike
         kept = min(width, room)
         fields.append(_Field(low, kept, alike + width - kept))
@@ -82,13 +101,16 @@ def _words(columns: Columns | np.ndarray, fields: Sequence[_Field]) -> np.ndarra
     words = np.zeros(len(columns[0]), np.int64)
     for column, field in zip(columns, fields, strict=False):
         if field.kept:
-            # wraps where the values' range takes 64 bits: the bits that are kept are right all the same
+            # wraps where the values' range takes 64 bits: the bits that are kept are right all the
+            # same
             add_field(words, column - np.int64(field.low), field.kept, field.dropped)
     return words
 
 
 def _many_alike(sample: Columns, fields: Sequence[_Field]) -> bool:
-    """Whether rows that begin alike and are not equal are so many that one looks at each with several others."""
+    """Whether rows that begin alike and are not equal are so many that one looks at each with
+    several others.
+    """
     places = np.lexsort(sample[::-1])
     ordered = [column.take(places) for column in sample]
     words = _words(ordered, fields)

@@ -1,4 +1,6 @@
-"""Compiled passes of sorting rows by what comes first in them: a column into words, and words whose rows begin alike into order."""
+"""Compiled passes of sorting rows by what comes first in them: a column into words, and words whose
+rows begin alike into order.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from scantree.word_sort_kernels import begin_runs, count_digits, is_constant, ta
 
 @compiled
 def spread(column):
-    """The least and the greatest value of a column of some rows, and the bits in which its values differ."""
+    """The least and the greatest value of a column of some rows, and the bits in which its values
+    differ.
+    """
     low = high = first = load(column, 0)
     differing = 0
     for row in range(column.size):
@@ -21,7 +25,9 @@ def spread(column):
 
 @compiled
 def add_field(words, distances, kept, dropped):
-    """Move each word up by `kept` bits, below 64, and put there the distance of its row, without `dropped` low bits."""
+    """Move each word up by `kept` bits, below 64, and put there the distance of its row, without
+    `dropped` low bits.
+    """
     mask = (1 << kept) - 1
     for row in range(words.size):
         store(words, row, (load(words, row) << kept) | ((load(distances, row) >> dropped) & mask))
@@ -31,8 +37,9 @@ def add_field(words, distances, kept, dropped):
 def settle_ties(words, bits, rows, places, patience):
     """Bring rows that begin alike into order, and write the places of all rows.
 
-    `words` ascend; the low `bits` of each are the place of its row in `rows` (columns × rows). In words that are alike above these bits
-    places ascend. Words are moved one by one: False when that takes more than `patience` steps.
+    `words` ascend; the low `bits` of each are the place of its row in `rows` (columns × rows). In
+    words that are alike above these bits places ascend. Words are moved one by one: False when that
+    takes more than `patience` steps.
     """
     mask = (1 << bits) - 1
     for at in range(words.size):

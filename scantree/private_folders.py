@@ -1,7 +1,8 @@
 """Folders that nobody but the user can put anything into.
 
-Numba's index of machine code is a pickle: who can write the folder runs code in each process that reads it. The permissions of the
-folder alone do not tell: who can rename one of its parents puts another folder there.
+Numba's index of machine code is a pickle: who can write the folder runs code in each process that
+reads it. The permissions of the folder alone do not tell: who can rename one of its parents puts
+another folder there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH  # of a file with an access list the former tells of all whom the list names
+_OTHERS_WRITE = (
+    stat.S_IWGRP | stat.S_IWOTH
+)  # of a file with an access list the former tells of all whom the list names
 _LINKS = 40  # links that one path may lead over, as in Linux
 
 
@@ -20,13 +23,18 @@ class UnsafeFolderError(Exception):
 
 
 def private_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder, made with mode 0700 together with its missing parents; the path returned holds no links.
+    """The folder, made with mode 0700 together with its missing parents; the path returned holds no
+    links.
 
-    Goes from the root downwards. Each step (folder or link) belongs to the user or to root, and only these may write in it; in a folder
-    with the sticky bit others may write, but not replace what is the user's. So nobody else can change a step once it was looked at, and
-    no time passes between check and use. Raises UnsafeFolderError where others may write, OSError where the folder cannot be made.
+    Goes from the root downwards. Each step (folder or link) belongs to the user or to root, and
+    only these may write in it; in a folder with the sticky bit others may write, but not replace
+    what is the user's. So nobody else can change a step once it was looked at, and no time passes
+    between check and use. Raises UnsafeFolderError where others may write, OSError where the folder
+    cannot be made.
     """
-    if not hasattr(os, "getuid"):  # where there are no owners the system keeps the profiles of users apart
+    if not hasattr(
+        os, "getuid"
+    ):  # where there are no owners the system keeps the profiles of users apart
         os.makedirs(path, exist_ok=True)
         return Path(path).resolve()
     place, steps, links = os.sep, _reversed_steps(os.path.abspath(path)), 0

@@ -28,8 +28,9 @@ AT_ONCE = 32  # keys that are looked up side by side
 
 @compiled
 def read_rows(memory, root, height, first, last, picks, out):
-    """Copy the columns `picks` of the first rows in positions [first, last) to `out` (shape picks × n, n rows at most). The position
-    behind them. O(n + log)."""
+    """Copy the columns `picks` of the first rows in positions [first, last) to `out` (shape picks ×
+    n, n rows at most). The position behind them. O(n + log).
+    """
     position = first
     row = 0
     while row < out.shape[1]:
@@ -41,7 +42,11 @@ def read_rows(memory, root, height, first, last, picks, out):
             for slot in range(low, high):
                 out[column, row + slot - low] = load(memory, base + slot)
         row += high - low
-        position = position + high - low if high < load(memory, leaf + ENTRIES) else next_leaf(memory, root, height, position)
+        position = (
+            position + high - low
+            if high < load(memory, leaf + ENTRIES)
+            else next_leaf(memory, root, height, position)
+        )
     return position
 
 
@@ -70,7 +75,9 @@ def at_rank(memory, root, height, row):
 
 @compiled
 def read_evenly(memory, root, height, rows, behind, out):
-    """Copy some of so many rows, at equal distances, or those so many rows `behind` each of them, to `out` (shape width × n)."""
+    """Copy some of so many rows, at equal distances, or those so many rows `behind` each of them,
+    to `out` (shape width × n).
+    """
     copied = out.shape[1]
     for i in range(copied):
         leaf, slot = at_rank(memory, root, height, min(i * rows // copied + behind, rows - 1))
@@ -95,7 +102,9 @@ def find_row(memory, root, height, layout, key, row):
 
 @compiled
 def parent_and_child(memory, root, height, keys, key, row):
-    """The index page above the leaf that a key belongs to, and which of its children that is. There is an index page."""
+    """The index page above the leaf that a key belongs to, and which of its children that is. There
+    is an index page.
+    """
     page = root
     for _ in range(height - 1):
         page = load(memory, index_column(page, 0) + child_for(memory, page, keys, key, row))
@@ -105,7 +114,10 @@ def parent_and_child(memory, root, height, keys, key, row):
 @inlined
 def still_there(memory, page, child, keys, key, row):
     """Whether a key belongs to this child of an index page, as far as it and the next one tell."""
-    if child + 1 >= load(memory, page + ENTRIES) or compare_index_entry(memory, page, child + 1, keys, key, row) <= 0:
+    if (
+        child + 1 >= load(memory, page + ENTRIES)
+        or compare_index_entry(memory, page, child + 1, keys, key, row) <= 0
+    ):
         return False
     return compare_index_entry(memory, page, child, keys, key, row) <= 0
 
@@ -126,7 +138,9 @@ def shared_columns(memory, page, child, keys):
 
 @compiled
 def to_leaves(memory, root, height, layout, key, first, last, leaves, columns):
-    """The leaves that keys [first, last) belong to and the first column by which the rows on each differ, which is fetched."""
+    """The leaves that keys [first, last) belong to and the first column by which the rows on each
+    differ, which is fetched.
+    """
     page, child = root, 0
     for row in range(first, last):
         leaf, column = root, 0
@@ -145,25 +159,35 @@ def to_leaves(memory, root, height, layout, key, first, last, leaves, columns):
 
 @compiled
 def to_slots(memory, layout, key, first, last, leaves, columns, slots):
-    """The first slots at which the rows of these leaves are not before keys [first, last) by that column; the rows there are fetched."""
+    """The first slots at which the rows of these leaves are not before keys [first, last) by that
+    column; the rows there are fetched.
+    """
     for i in range(last - first):
         leaf, column, low = leaves[i], columns[i], 0
         value = key[column, first + i]
         if i > 0 and leaf == leaves[i - 1] and key[column, first + i - 1] <= value:
             low = slots[i - 1]
-        slots[i] = gallop(memory, leaf_column(leaf, column), low, load(memory, leaf + ENTRIES), value)
+        slots[i] = gallop(
+            memory, leaf_column(leaf, column), low, load(memory, leaf + ENTRIES), value
+        )
         for other in range(column + 1, layout[WIDTH]):
             fetch(memory, leaf_column(leaf, other) + slots[i])
 
 
 @compiled
 def look_up(memory, root, height, layout, key, found, values):
-    """For each column of `key` (shape keys × n): found[i], and where found the value columns into `values` (shape values × n).
+    """For each column of `key` (shape keys × n): found[i], and where found the value columns into
+    `values` (shape values × n).
 
-    Some keys at a time take each step side by side, so that what the next step reads comes from memory for all of them meanwhile.
+    Some keys at a time take each step side by side, so that what the next step reads comes from
+    memory for all of them meanwhile.
     """
     keys = layout[KEYS]
-    leaves, columns, slots = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
+    leaves, columns, slots = (
+        np.empty(AT_ONCE, np.int64),
+        np.empty(AT_ONCE, np.int64),
+        np.empty(AT_ONCE, np.int64),
+    )
     for first in range(0, key.shape[1] if root != 0 else 0, AT_ONCE):
         last = min(first + AT_ONCE, key.shape[1])
         to_leaves(memory, root, height, layout, key, first, last, leaves, columns)
@@ -172,7 +196,9 @@ def look_up(memory, root, height, layout, key, found, values):
             leaf = leaves[row - first]
             entries = load(memory, leaf + ENTRIES)
             slot = slot_from(memory, leaf, slots[row - first], entries, keys, key, row)
-            found[row] = slot < entries and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0
+            found[row] = (
+                slot < entries and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0
+            )
             if found[row]:
                 for i in range(values.shape[0]):
                     values[i, row] = load(memory, leaf_column(leaf, keys + i) + slot)
@@ -180,7 +206,9 @@ def look_up(memory, root, height, layout, key, found, values):
 
 @compiled
 def first_with(memory, root, height, layout, prefix, row):
-    """(leaf, slot, pages opened) of the first row that begins with column `row` of `prefix` (shape p × n, p ≤ keys), leaf 0 without one."""
+    """(leaf, slot, pages opened) of the first row that begins with column `row` of `prefix` (shape
+    p × n, p ≤ keys), leaf 0 without one.
+    """
     pages = height + 1
     position = lower_bound(memory, root, height, layout, prefix, row)
     if position == END:
@@ -214,7 +242,9 @@ def last_with(memory, root, height, prefix, row):
 
 @compiled
 def read_edges(memory, root, height, layout, prefix, last, found, out):
-    """For each column of `prefix` the first (or last) row that begins with it: found[i], and the row into `out`. The pages opened."""
+    """For each column of `prefix` the first (or last) row that begins with it: found[i], and the
+    row into `out`. The pages opened.
+    """
     total = 0
     for i in range(prefix.shape[1]):
         if last:

@@ -1,10 +1,11 @@
 """A tree's rows in another key order.
 
-They are sorted by no more columns than need be: rows in the order of (a, b, c, d) that are then sorted by c, equal ones staying as they
-are, are in the order of (c, a, b, d).
+They are sorted by no more columns than need be: rows in the order of (a, b, c, d) that are then
+sorted by c, equal ones staying as they are, are in the order of (c, a, b, d).
 
-Making one reads and writes every row once and sorts one word a row in between: the fresh memory that the new leaves take costs more than
-the work. Rows that do not fit into a word, and rows so few that loading more code would cost more than it saves, take the way by columns.
+Making one reads and writes every row once and sorts one word a row in between: the fresh memory
+that the new leaves take costs more than the work. Rows that do not fit into a word, and rows so few
+that loading more code would cost more than it saves, take the way by columns.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ FEW = 1 << 14
 
 
 def columns_to_sort(order: Sequence[int]) -> int:
-    """How many columns of a key order ascending rows have to be sorted by: they are in order of those behind, which stand as they did."""
+    """How many columns of a key order ascending rows have to be sorted by: they are in order of
+    those behind, which stand as they did.
+    """
     first = len(order)
     while first and (first == len(order) or order[first - 1] < order[first]):
         first -= 1
@@ -34,12 +37,18 @@ def columns_to_sort(order: Sequence[int]) -> int:
 
 
 def reordered(tree: Tree, order: Sequence[int], dropped: int = 0) -> Tree:
-    """The rows of `tree` with its key columns in this order, the low `dropped` bits of every value zero. Aggregates are not kept.
+    """The rows of `tree` with its key columns in this order, the low `dropped` bits of every value
+    zero. Aggregates are not kept.
 
-    O(n log n), by sorting plain integers where a row's columns, each as wide as its range, fit into 63 bits.
+    O(n log n), by sorting plain integers where a row's columns, each as wide as its range, fit into
+    63 bits.
     """
     like = Tree.empty(
-        tree.arena, tree.key_width, tree.value_width, leaf_capacity=int(tree.layout[LEAF_CAPACITY]), fan=int(tree.layout[FAN_CAPACITY])
+        tree.arena,
+        tree.key_width,
+        tree.value_width,
+        leaf_capacity=int(tree.layout[LEAF_CAPACITY]),
+        fan=int(tree.layout[FAN_CAPACITY]),
     )
     if not len(tree):
         return like
@@ -48,13 +57,19 @@ def reordered(tree: Tree, order: Sequence[int], dropped: int = 0) -> Tree:
 
 
 def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree | None:
-    """`reordered` by packed rows, None where they are too wide. `like`: a tree of that layout; `tree` has rows."""
-    columns = np.array([*order, *range(tree.key_width, tree.key_width + tree.value_width)], np.int64)
+    """`reordered` by packed rows, None where they are too wide. `like`: a tree of that layout;
+    `tree` has rows.
+    """
+    columns = np.array(
+        [*order, *range(tree.key_width, tree.key_width + tree.value_width)], np.int64
+    )
     zeros = np.where(columns < tree.key_width, 0, dropped)
     lows, highs = np.empty((2, len(columns)), np.int64)
     memory = tree.arena.memory
     survey_leaves(memory, tree.root, tree.height, columns, zeros, lows, highs)
-    widths = [(high - low).bit_length() for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+    widths = [
+        (high - low).bit_length() for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
+    ]
     if sum(widths) > KEY_BITS:
         return None
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
@@ -66,7 +81,9 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
 def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:
     """`reordered` by whole columns."""
     width = tree.key_width
-    rows = as_matrix(tree.columns([*order, *range(width, width + tree.value_width)]), width + tree.value_width)
+    rows = as_matrix(
+        tree.columns([*order, *range(width, width + tree.value_width)]), width + tree.value_width
+    )
     if first := columns_to_sort(order):
         rows = rows.take(sort_order(list(rows[:first])), axis=1)
     rows[width:] = rows[width:] >> dropped << dropped

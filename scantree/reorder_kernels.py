@@ -1,7 +1,9 @@
-"""Bringing a tree's rows into another key order: one pass over its leaves into packed rows, from which, sorted, new leaves are made.
+"""Bringing a tree's rows into another key order: one pass over its leaves into packed rows, from
+which, sorted, new leaves are made.
 
-`order` tells for each column of the new tree which one of the old it is, and `dropped` how many of its low bits become zero. A packed row
-holds its columns' distances from their least values, without these bits, the first in the highest bits.
+`order` tells for each column of the new tree which one of the old it is, and `dropped` how many of
+its low bits become zero. A packed row holds its columns' distances from their least values, without
+these bits, the first in the highest bits.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ def pack_leaves(memory, root, height, order, dropped, lows, widths, packed):
                     packed[row + slot] = (load(memory, base + slot) >> bits) - low
             else:
                 for slot in range(entries):
-                    packed[row + slot] = (packed[row + slot] << shift) | ((load(memory, base + slot) >> bits) - low)
+                    packed[row + slot] = (packed[row + slot] << shift) | (
+                        (load(memory, base + slot) >> bits) - low
+                    )
         row += entries
         position = next_leaf(memory, root, height, position)

@@ -1,11 +1,14 @@
-"""Sets of rows kept as columns: sorting, counting duplicates, and set operations on sorted distinct rows.
+"""Sets of rows kept as columns: sorting, counting duplicates, and set operations on sorted distinct
+rows.
 
-Rows are a list of int64 arrays of one length, one per column; order is lexicographic from the first column. *Sorted distinct* rows ascend
-strictly. Results may share memory with the arguments, so treat both as read-only.
+Rows are a list of int64 arrays of one length, one per column; order is lexicographic from the first
+column. *Sorted distinct* rows ascend strictly. Results may share memory with the arguments, so
+treat both as read-only.
 
-A list of no columns cannot say how many rows it has. Functions with a `counts` array take the number of rows from it; the others accept
-no columns only where the answer does not depend on that number, and raise `ValueError` elsewhere. Callers keep a nullary relation as one
-constant column, or as a flag.
+A list of no columns cannot say how many rows it has. Functions with a `counts` array take the
+number of rows from it; the others accept no columns only where the answer does not depend on that
+number, and raise `ValueError` elsewhere. Callers keep a nullary relation as one constant column, or
+as a flag.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from scantree.columns import Lines, as_matrix
-from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
+from scantree.packing_kernels import (
+    DISTINCT,
+    SORTED,
+    TOO_WIDE,
+    pack_rows,
+    state_of,
+    sum_equal,
+    unpack_rows,
+)
 from scantree.place_sort import places_in_order
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
@@ -31,7 +42,7 @@ _LARGE = 1 << 17
 """Words of rows that are not kept as columns and as a matrix both."""
 
 
-# ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── sorting ───────────────────────────────────────────────────────────────────────────────────────
 def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
     if type(columns) is Lines:
         return Lines(columns.matrix.take(positions, axis=1))
@@ -57,9 +68,11 @@ def sort_order(columns: Columns) -> np.ndarray:
 
 
 def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tuple[np.ndarray, int]:
-    """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or SORTED when it is so already.
+    """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or
+    SORTED when it is so already.
 
-    The columns behind the first `width` order equal rows where all fit into one number. `unique`: each row once.
+    The columns behind the first `width` order equal rows where all fit into one number. `unique`:
+    each row once.
     """
     rows = data.shape[1]
     key, bounds = np.empty(rows, np.int64), np.empty((2, len(data)), np.int64)
@@ -69,7 +82,9 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = np.sort(data) if len(data) == 1 else data.take(places_in_order(data[:width]), axis=1)
+        ordered = (
+            np.sort(data) if len(data) == 1 else data.take(places_in_order(data[:width]), axis=1)
+        )
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     sort_words(key, state)
     ordered = np.empty_like(data)
@@ -80,7 +95,8 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
 def sort_rows(columns: Columns) -> list[np.ndarray]:
     """The distinct rows in ascending order.
 
-    O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at most 63 bits together.
+    O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at
+    most 63 bits together.
     """
     if not columns or len(columns[0]) < 2:
         return list(columns)
@@ -92,19 +108,24 @@ def sort_rows(columns: Columns) -> list[np.ndarray]:
 
 
 def sorted_matrix(data: np.ndarray) -> np.ndarray:
-    """As `sort_rows` of the lines of a matrix of columns × rows, each row once, as a matrix; the given one when it is sorted already."""
+    """As `sort_rows` of the lines of a matrix of columns × rows, each row once, as a matrix; the
+    given one when it is sorted already.
+    """
     return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
 
 
 def sorted_by(data: np.ndarray, width: int) -> np.ndarray:
-    """The rows of a matrix of columns × rows in ascending order of their first `width` columns; those equal there in any order."""
+    """The rows of a matrix of columns × rows in ascending order of their first `width` columns;
+    those equal there in any order.
+    """
     return _sorted_matrix(data, width)[0] if width and data.shape[1] > 1 else data
 
 
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct rows in ascending order, and for each the sum of the counts of its occurrences.
 
-    Counts may be negative (changes); a row whose sum is 0 stays. `OverflowError` when a sum leaves int64. Rows may have no columns.
+    Counts may be negative (changes); a row whose sum is 0 stays. `OverflowError` when a sum leaves
+    int64. Rows may have no columns.
     """
     if len(counts) == 0:
         return list(columns), counts
@@ -121,7 +142,9 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
 
 
 def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has to be a column."""
+    """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has
+    to be a column.
+    """
     data = as_matrix([*columns, counts], len(columns) + 1)
     rows = summed(data, zeros=False)
     if rows is None:
@@ -130,23 +153,31 @@ def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _summed(ordered: np.ndarray, *, zeros: bool) -> np.ndarray:
-    """Rows and counts (the last row of a matrix, which is overwritten) with each run of equal rows made one."""
+    """Rows and counts (the last row of a matrix, which is overwritten) with each run of equal rows
+    made one.
+    """
     if (runs := sum_equal(ordered, len(ordered) - 1, zeros)) < 0:
         raise OverflowError("the counts of equal rows add up to a number outside 64 bits")
     return ordered[:, :runs]
 
 
 def sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """Rows in ascending order and the payload of each; the payload of equal rows in any order. O(n log n).
+    """Rows in ascending order and the payload of each; the payload of equal rows in any order. O(n
+    log n).
 
-    One more sorted column when rows and payload pack into 63 bits together; else two passes of random reads more.
+    One more sorted column when rows and payload pack into 63 bits together; else two passes of
+    random reads more.
     """
-    *ordered, payload = _sorted_matrix(as_matrix([*columns, payload], len(columns) + 1), len(columns))[0]
+    *ordered, payload = _sorted_matrix(
+        as_matrix([*columns, payload], len(columns) + 1), len(columns)
+    )[0]
     return ordered, payload
 
 
 def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The sum of each run of counts, run r being [starts[r], starts[r + 1]). `OverflowError` when one leaves int64."""
+    """The sum of each run of counts, run r being [starts[r], starts[r + 1]). `OverflowError` when
+    one leaves int64.
+    """
     sums = np.empty(len(starts), dtype=np.int64)
     if (run := _sum_runs(counts, starts, sums)) >= 0:
         raise OverflowError(f"the counts of run {run} add up to a number outside 64 bits")
@@ -154,7 +185,9 @@ def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def equal_runs(columns: Columns, width: int) -> np.ndarray:
-    """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n · width)."""
+    """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n ·
+    width).
+    """
     if not columns:
         raise ValueError("rows without columns have no number to divide into runs")
     rows = len(columns[0])
@@ -165,7 +198,7 @@ def equal_runs(columns: Columns, width: int) -> np.ndarray:
     return np.flatnonzero(fresh)
 
 
-# ── sets of sorted distinct rows ──────────────────────────────────────────────────────────────────────────────────────
+# ── sets of sorted distinct rows ──────────────────────────────────────────────────────────────────
 def _matrix(columns: Columns) -> np.ndarray:
     return as_matrix(columns, len(columns))
 
@@ -176,7 +209,8 @@ def _same_width(a: Columns, b: Columns) -> None:
 
 
 def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Where each of `rows` (sorted) stands in `among` (sorted distinct), and whether it is there. O(m log n) for m rows.
+    """Where each of `rows` (sorted) stands in `among` (sorted distinct), and whether it is there.
+    O(m log n) for m rows.
 
     The position is that of the row, or the one at which it would be inserted.
     """
@@ -190,7 +224,9 @@ def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
 
 
 def contains(a: Columns, b: Columns) -> np.ndarray:
-    """For each row of `a`, whether it is one of `b`. O(n + m), or O(m log n) on top of the mask when one side is much smaller."""
+    """For each row of `a`, whether it is one of `b`. O(n + m), or O(m log n) on top of the mask
+    when one side is much smaller.
+    """
     _same_width(a, b)
     size, other = len(a[0]), len(b[0])
     if size * _GALLOP > other and other * _GALLOP > size:
@@ -234,7 +270,9 @@ def intersection(a: Columns, b: Columns) -> list[np.ndarray]:
 
 
 def union(a: Columns, b: Columns) -> list[np.ndarray]:
-    """The rows in either, each once. O(n + m), and a mere copy of the larger side when the other is much smaller."""
+    """The rows in either, each once. O(n + m), and a mere copy of the larger side when the other is
+    much smaller.
+    """
     _same_width(a, b)
     few, many = (a, b) if len(a[0]) <= len(b[0]) else (b, a)
     if len(few[0]) == 0:
@@ -242,7 +280,10 @@ def union(a: Columns, b: Columns) -> list[np.ndarray]:
     if len(few[0]) * _GALLOP <= len(many[0]):
         positions, found = locate(few, many)
         new = np.flatnonzero(~found)
-        return [np.insert(column, positions[new], values[new]) for column, values in zip(many, few, strict=True)]
+        return [
+            np.insert(column, positions[new], values[new])
+            for column, values in zip(many, few, strict=True)
+        ]
     out = np.empty((len(a), len(few[0]) + len(many[0])), dtype=np.int64)
     size = merge_distinct(_matrix(few), _matrix(many), out)
     return Lines(out[:, :size])

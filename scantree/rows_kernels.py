@@ -1,7 +1,9 @@
-"""Compiled passes over sorted rows. Every kernel takes whole columns and returns positions, marks or status codes; none raises.
+"""Compiled passes over sorted rows. Every kernel takes whole columns and returns positions, marks
+or status codes; none raises.
 
-Kernels that compare rows of two sides take a matrix (columns × rows, one column contiguous), so that one compiled form serves every width;
-kernels that can work a column at a time take one column and refine what the columns before it left open.
+Kernels that compare rows of two sides take a matrix (columns × rows, one column contiguous), so
+that one compiled form serves every width; kernels that can work a column at a time take one column
+and refine what the columns before it left open.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ INT64_MIN = -(2**63)
 
 @compiled
 def _bound(column: np.ndarray, low: int, high: int, value: int, upper: bool) -> int:
-    """First position in [low, high) whose value is ≥ `value` (> when `upper`): gallops from `low`, then halves."""
+    """First position in [low, high) whose value is ≥ `value` (> when `upper`): gallops from `low`,
+    then halves.
+    """
     step = 1
     start = low
     while start < high and (column[start] < value or (upper and column[start] == value)):
@@ -34,8 +38,11 @@ def _bound(column: np.ndarray, low: int, high: int, value: int, upper: bool) -> 
 
 
 @compiled
-def refine_ranges(column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Narrow each range [low[i], high[i]) of rows to those that have `values[i]` in this column, on which each range is sorted.
+def refine_ranges(
+    column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> None:
+    """Narrow each range [low[i], high[i]) of rows to those that have `values[i]` in this column, on
+    which each range is sorted.
 
     An emptied range stands where the value would go. O(log of the range) for each value.
     """
@@ -46,8 +53,12 @@ def refine_ranges(column: np.ndarray, values: np.ndarray, low: np.ndarray, high:
 
 
 @compiled
-def locate_ascending(column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """As `refine_ranges` with all ranges the whole column and `values` ascending: each search starts where the last one ended."""
+def locate_ascending(
+    column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> None:
+    """As `refine_ranges` with all ranges the whole column and `values` ascending: each search
+    starts where the last one ended.
+    """
     at = 0
     rows = column.shape[0]
     for i in range(values.shape[0]):
@@ -67,7 +78,9 @@ def _compare(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
 
 @compiled
 def mark_common(a: np.ndarray, b: np.ndarray, in_a: np.ndarray, in_b: np.ndarray) -> None:
-    """Set `in_a[i]` and `in_b[j]` for every row i of `a` that is row j of `b`; both sorted and distinct. O(n + m)."""
+    """Set `in_a[i]` and `in_b[j]` for every row i of `a` that is row j of `b`; both sorted and
+    distinct. O(n + m).
+    """
     i = 0
     j = 0
     while i < a.shape[1] and j < b.shape[1]:
@@ -81,7 +94,9 @@ def mark_common(a: np.ndarray, b: np.ndarray, in_a: np.ndarray, in_b: np.ndarray
 
 @inlined
 def _next(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
-    """Whose row comes next, where any is left: negative, that of `a`; positive, that of `b`; zero, that of both."""
+    """Whose row comes next, where any is left: negative, that of `a`; positive, that of `b`; zero,
+    that of both.
+    """
     if i == a.shape[1]:
         return 1
     return _compare(a, i, b, j) if j < b.shape[1] else -1
@@ -89,7 +104,9 @@ def _next(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
 
 @compiled
 def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
-    """Write the sorted union of two sorted distinct sides to `out`; returns its number of rows. O(n + m)."""
+    """Write the sorted union of two sorted distinct sides to `out`; returns its number of rows. O(n
+    + m).
+    """
     i = 0
     j = 0
     size = 0
@@ -104,8 +121,12 @@ def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 
 @compiled
-def merge_news(every: np.ndarray, known: np.ndarray, fresh: np.ndarray, merged: np.ndarray) -> tuple[int, int]:
-    """As `merge_distinct` to `merged`, and the rows of `every` that are not `known` to `fresh`; how many these are, and how many in all."""
+def merge_news(
+    every: np.ndarray, known: np.ndarray, fresh: np.ndarray, merged: np.ndarray
+) -> tuple[int, int]:
+    """As `merge_distinct` to `merged`, and the rows of `every` that are not `known` to `fresh`; how
+    many these are, and how many in all.
+    """
     i = 0
     j = 0
     news = 0
@@ -132,7 +153,8 @@ def sums_wrap(left, right, total):
 
 @compiled
 def run_sums(values: np.ndarray, starts: np.ndarray, sums: np.ndarray) -> int:
-    """Sum each run of `values`; run r is [starts[r], starts[r + 1]). Returns -1, or the first run whose sum leaves int64.
+    """Sum each run of `values`; run r is [starts[r], starts[r + 1]). Returns -1, or the first run
+    whose sum leaves int64.
 
     A running total may leave the range and come back, so the high half is counted apart.
     """

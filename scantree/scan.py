@@ -19,19 +19,37 @@ A = TypeVar("A")
 
 
 def scan_column(tree: Tree, aggregate: Aggregate, first: int, last: int) -> int | None:
-    """An aggregate that the tree keeps, over the rows at positions [first, last), some. O(page + fan · log n)."""
+    """An aggregate that the tree keeps, over the rows at positions [first, last), some. O(page +
+    fan · log n).
+    """
     kept = (aggregate.operator, aggregate.column)
     if kept not in tree.aggregates:
-        raise ValueError(f"this tree keeps no {kept[0]} of column {kept[1]}; build it with aggregates=[{kept}]")
+        raise ValueError(
+            f"this tree keeps no {kept[0]} of column {kept[1]}; build it with aggregates=[{kept}]"
+        )
     if first >= last:
         return 0 if aggregate.operator == "sum" else None
     number = tree.aggregates.index(kept)
     operator = int(tree.layout[-2 * (len(tree.aggregates) - number)])
-    return int(scan_range(tree.arena.memory, tree.layout, tree.root, tree.height, first, last, aggregate.column, number, operator))
+    return int(
+        scan_range(
+            tree.arena.memory,
+            tree.layout,
+            tree.root,
+            tree.height,
+            first,
+            last,
+            aggregate.column,
+            number,
+            operator,
+        )
+    )
 
 
 def scan_monoid(tree: Tree, monoid: Monoid[A], first: int, last: int) -> A:
-    """A monoid's aggregate of the rows at positions [first, last). Combines what is new since the last scan, and O(page + fan · log n)."""
+    """A monoid's aggregate of the rows at positions [first, last). Combines what is new since the
+    last scan, and O(page + fan · log n).
+    """
     if first >= last:
         return monoid.zero
     stop = None if last == END else last
@@ -53,7 +71,9 @@ class _Folder(Generic[A]):
     def _rows(self, leaf: int, first: int, last: int) -> A:
         bases = [leaf_column(leaf, column) for column in range(self.width)]
         if self.monoid.lift_rows is not None:
-            return self.monoid.lift_rows([self.memory[base + first : base + last] for base in bases])
+            return self.monoid.lift_rows(
+                [self.memory[base + first : base + last] for base in bases]
+            )
         columns = [self._words(base, first, last) for base in bases]
         return self.monoid.fold([self.monoid.lift(row) for row in zip(*columns, strict=True)])
 
@@ -66,12 +86,16 @@ class _Folder(Generic[A]):
         if self.memory[page + LEVEL] == 0:
             aggregate = self._rows(page, 0, entries)
         else:
-            aggregate = self.monoid.fold([self.whole(child) for child in self._words(index_column(page, 0), 0, entries)])
+            aggregate = self.monoid.fold(
+                [self.whole(child) for child in self._words(index_column(page, 0), 0, entries)]
+            )
         self.cache.put(page, aggregate)
         return aggregate
 
     def part(self, page: int, level: int, low: int, high: int | None) -> A:
-        """The aggregate of the rows of a subtree from `low` to before `high` (None: its end), positions counted from its first row."""
+        """The aggregate of the rows of a subtree from `low` to before `high` (None: its end),
+        positions counted from its first row.
+        """
         entries = int(self.memory[page + ENTRIES])
         if low == 0 and high is None:
             return self.whole(page)

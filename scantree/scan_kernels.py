@@ -1,9 +1,20 @@
-"""a₁ ⊕ … ⊕ aₘ over a range of rows from the aggregates that index pages hold [LFTJ-IVM 3.1.1]. O(page + fan · log n)."""
+"""a₁ ⊕ … ⊕ aₘ over a range of rows from the aggregates that index pages hold [LFTJ-IVM 3.1.1].
+O(page + fan · log n).
+"""
 
 from __future__ import annotations
 
 from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, KEYS, MIN, SLOT_BITS, SLOT_MASK, SUM, index_column, leaf_column
+from scantree.page_kernels import (
+    ENTRIES,
+    KEYS,
+    MIN,
+    SLOT_BITS,
+    SLOT_MASK,
+    SUM,
+    index_column,
+    leaf_column,
+)
 from scantree.seek_kernels import END, window_end
 
 
@@ -25,7 +36,9 @@ def next_page(memory, root, height, position, level):
 
 @compiled
 def entry_run(memory, root, height, position, last):
-    """The longest run of entries of one page that begins at `position` and ends at or before `last`: (page, level, first, stop)."""
+    """The longest run of entries of one page that begins at `position` and ends at or before
+    `last`: (page, level, first, stop).
+    """
     page = root
     for level in range(height, 0, -1):
         shift = SLOT_BITS * level
@@ -58,12 +71,18 @@ def accumulate(memory, base, entries, operator, total, empty):
 
 @compiled
 def scan_range(memory, layout, root, height, first, last, column, aggregate, operator):
-    """⊕ over `column` of the rows in [first, last), which are not none; `aggregate` is its number among the tree's aggregates."""
+    """⊕ over `column` of the rows in [first, last), which are not none; `aggregate` is its number
+    among the tree's aggregates.
+    """
     total = 0
     position = first
     while position < last:
         page, level, low, stop = entry_run(memory, root, height, position, last)
-        base = leaf_column(page, column) if level == 0 else index_column(page, 2 + layout[KEYS] + aggregate)
+        base = (
+            leaf_column(page, column)
+            if level == 0
+            else index_column(page, 2 + layout[KEYS] + aggregate)
+        )
         total = accumulate(memory, base + low, stop - low, operator, total, position == first)
         if stop < load(memory, page + ENTRIES):
             position += (stop - low) << (SLOT_BITS * level)

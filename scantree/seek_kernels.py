@@ -1,10 +1,12 @@
 """Positions and seeks: the trie's view of a tree, O(log distance) by galloping.
 
-A position is one int64 that packs the path to a row: the slot in the leaf in bits 0–8, then 9 bits for the child taken at each index level.
-So positions compare as rows do, and END, all ones, lies behind every row. A position that runs off its leaf is normalised to the first slot
-of the next leaf, or END.
+A position is one int64 that packs the path to a row: the slot in the leaf in bits 0–8, then 9 bits
+for the child taken at each index level. So positions compare as rows do, and END, all ones, lies
+behind every row. A position that runs off its leaf is normalised to the first slot of the next
+leaf, or END.
 
-A trie iterator at column c holds a range [position, end) in which the columns before c are constant.
+A trie iterator at column c holds a range [position, end) in which the columns before c are
+constant.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ def leaf_at(memory, root, height, position):
 @inlined
 def value_at(memory, root, height, position, column):
     """The word in `column` of the row at `position`."""
-    return load(memory, leaf_column(leaf_at(memory, root, height, position), column) + (position & SLOT_MASK))
+    return load(
+        memory,
+        leaf_column(leaf_at(memory, root, height, position), column) + (position & SLOT_MASK),
+    )
 
 
 @inlined
@@ -85,7 +90,9 @@ def gallop(memory, base, low, high, value):
 
 @compiled
 def seek_beyond(memory, root, height, position, end, column, value):
-    """`seek_lub` when the answer is not in the leaf of `position`: down from the root, galloping from the path of `position`."""
+    """`seek_lub` when the answer is not in the leaf of `position`: down from the root, galloping
+    from the path of `position`.
+    """
     page = root
     target = 0
     at_start = True
@@ -97,7 +104,8 @@ def seek_beyond(memory, root, height, position, end, column, value):
         end_child = (end >> shift) & SLOT_MASK
         if at_end and end_child <= high:
             high = end_child if (end & ((1 << shift) - 1)) != 0 else end_child - 1
-        # the last child that begins below value; children behind `low` begin inside the range, so their least key compares by this column
+        # the last child that begins below value; children behind `low` begin inside the range, so
+        # their least key compares by this column
         child = gallop(memory, index_column(page, 2 + column), low + 1, high + 1, value) - 1
         at_start = at_start and child == low
         at_end = at_end and child == end_child
@@ -121,7 +129,11 @@ def seek_lub(memory, root, height, position, end, column, value):
     high = window_end(memory, leaf, position, end)
     base = leaf_column(leaf, column)
     if load(memory, base + high - 1) >= value:
-        return position - (position & SLOT_MASK) + gallop(memory, base, position & SLOT_MASK, high, value)
+        return (
+            position
+            - (position & SLOT_MASK)
+            + gallop(memory, base, position & SLOT_MASK, high, value)
+        )
     if (position >> SLOT_BITS) == (end >> SLOT_BITS):
         return end
     return seek_beyond(memory, root, height, position, end, column, value)
@@ -137,7 +149,9 @@ def seek_after(memory, root, height, position, end, column, value):
 
 @compiled
 def compare_leaf_row(memory, leaf, slot, keys, key, row):
-    """−1, 0, 1 as the row at `slot` is before, equal to or after column `row` of `key` (shape keys × n)."""
+    """−1, 0, 1 as the row at `slot` is before, equal to or after column `row` of `key` (shape keys
+    × n).
+    """
     for column in range(keys):
         value = load(memory, leaf_column(leaf, column) + slot)
         if value != key[column, row]:
@@ -162,7 +176,10 @@ def slot_from(memory, leaf, slot, entries, keys, key, row):
     """First slot in [slot, entries) whose row is not before column `row` of `key`, galloping."""
     low = slot
     stride = 1
-    while low + stride <= entries and compare_leaf_row(memory, leaf, low + stride - 1, keys, key, row) < 0:
+    while (
+        low + stride <= entries
+        and compare_leaf_row(memory, leaf, low + stride - 1, keys, key, row) < 0
+    ):
         low += stride
         stride <<= 1
     return slot_in(memory, leaf, low, min(entries, low + stride - 1), keys, key, row)
@@ -180,7 +197,9 @@ def compare_index_entry(memory, page, slot, keys, key, row):
 
 @compiled
 def child_for(memory, page, keys, key, row):
-    """The child of an index page whose range holds the key: the last that does not begin after it, else the first."""
+    """The child of an index page whose range holds the key: the last that does not begin after it,
+    else the first.
+    """
     low = 0
     high = memory[page + ENTRIES] - 1
     while low < high:
@@ -194,14 +213,17 @@ def child_for(memory, page, keys, key, row):
 
 @compiled
 def lower_bound(memory, root, height, layout, key, row):
-    """The first position whose key tuple is >= column `row` of `key` (its first key.shape[0] columns count), or END. O(log n)."""
+    """The first position whose key tuple is >= column `row` of `key` (its first key.shape[0]
+    columns count), or END. O(log n).
+    """
     keys = min(layout[KEYS], key.shape[0])
     if root == 0:
         return END
     page = root
     position = 0
     for level in range(height, 0, -1):
-        # the last child that begins strictly before the key may hold its lower bound; ties must go left, because key may be a prefix
+        # the last child that begins strictly before the key may hold its lower bound; ties must go
+        # left, because key may be a prefix
         low = 0
         high = memory[page + ENTRIES] - 1
         while low < high:
@@ -234,7 +256,11 @@ def rank(memory, root, height, position):
     page = root
     at_end = position == END
     for level in range(height, 0, -1):
-        child = load(memory, page + ENTRIES) if at_end else (position >> (SLOT_BITS * level)) & SLOT_MASK
+        child = (
+            load(memory, page + ENTRIES)
+            if at_end
+            else (position >> (SLOT_BITS * level)) & SLOT_MASK
+        )
         rows = index_column(page, 1)
         for i in range(child):
             total += load(memory, rows + i)

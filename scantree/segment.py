@@ -1,12 +1,17 @@
-"""Segments: files of pages, only ever appended to, that another process maps and reads where it needs to.
+"""Segments: files of pages, only ever appended to, that another process maps and reads where it
+needs to.
 
-A tree is stored by its root's address. What is appended for a new version are the pages that no segment has yet, so it costs as much as
-the change; opening costs as much as what is then read. A segment has a home, a range of words that is most likely free in any arena: mapped
-there, its pages name each other rightly as they are. Elsewhere its index pages are settled once: a page in 256 or so.
+A tree is stored by its root's address. What is appended for a new version are the pages that no
+segment has yet, so it costs as much as the change; opening costs as much as what is then read. A
+segment has a home, a range of words that is most likely free in any arena: mapped there, its pages
+name each other rightly as they are. Elsewhere its index pages are settled once: a page in 256 or
+so.
 
-An address means the same in all segments of a folder: their names say their homes, and a new one gets a home that no other there has. So
-a page may have children in others; whoever stores trees knows which segments they need (`Segment`s in a record of the caller's, written
-after the pages are synced: a version is there when its record is). Beside a segment stand the checksums of its blocks (`watched_files`).
+An address means the same in all segments of a folder: their names say their homes, and a new one
+gets a home that no other there has. So a page may have children in others; whoever stores trees
+knows which segments they need (`Segment`s in a record of the caller's, written after the pages are
+synced: a version is there when its record is). Beside a segment stand the checksums of its blocks
+(`watched_files`).
 """
 
 from __future__ import annotations
@@ -24,8 +29,21 @@ import numpy as np
 from scantree.arena import Arena, Range, Words, overlapped
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
-from scantree.stored_kernels import address_pages, page_words, settle, take_back_addresses, write_pages
-from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Sums, WatchedFile, sums_of, write_sums
+from scantree.stored_kernels import (
+    address_pages,
+    page_words,
+    settle,
+    take_back_addresses,
+    write_pages,
+)
+from scantree.watched_files import (
+    BLOCK_BYTES,
+    FileDamagedError,
+    Sums,
+    WatchedFile,
+    sums_of,
+    write_sums,
+)
 
 BLOCK = BLOCK_BYTES // 8
 """Words; what is appended begins at a multiple."""
@@ -39,7 +57,9 @@ _TRIES = 64
 
 
 class SegmentFullError(Exception):
-    """A segment's range is used up: begin another. `words`: what all pages that were to be in it need."""
+    """A segment's range is used up: begin another. `words`: what all pages that were to be in it
+    need.
+    """
 
     def __init__(self, words: int) -> None:
         super().__init__(f"{words} words are too many")
@@ -48,8 +68,9 @@ class SegmentFullError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file of pages up to some append; `home`, `room` and `words` count words. `reads`: the names of the other segments in which pages of
-    this one have children."""
+    """A file of pages up to some append; `home`, `room` and `words` count words. `reads`: the names
+    of the other segments in which pages of this one have children.
+    """
 
     name: str
     home: int
@@ -59,11 +80,15 @@ class Segment:
 
 
 def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segment]:
-    """Those of the segments in which pages at these addresses (0: none) are, and all below them. KeyError when one is missing."""
+    """Those of the segments in which pages at these addresses (0: none) are, and all below them.
+    KeyError when one is missing.
+    """
     by_name = {segment.name: segment for segment in segments}
     ordered = sorted(by_name.values(), key=lambda segment: segment.home)
     homes = np.array([segment.home for segment in ordered], np.int64)
-    places = np.unique(np.searchsorted(homes, [address for address in addresses if address], side="right") - 1)
+    places = np.unique(
+        np.searchsorted(homes, [address for address in addresses if address], side="right") - 1
+    )
     waiting = [ordered[place].name for place in places.tolist()]
     found: dict[str, Segment] = {}
     while waiting:
@@ -81,7 +106,10 @@ def address_of(arena: Arena, root: int) -> int:
 
 def ranges_of(segments: Sequence[Segment]) -> tuple[Words, Words]:
     """Homes and ends of segments."""
-    homes, rooms = (np.array([getattr(segment, name) for segment in segments], np.int64) for name in ("home", "room"))
+    homes, rooms = (
+        np.array([getattr(segment, name) for segment in segments], np.int64)
+        for name in ("home", "room")
+    )
     return homes, homes + rooms
 
 
@@ -96,7 +124,9 @@ def owner_of(name: str) -> str:
 
 
 def homes_in(folder: Path) -> dict[str, Range]:
-    """The homes of the segments in a folder, by their names, which say them: no file is opened. Raises OSError."""
+    """The homes of the segments in a folder, by their names, which say them: no file is opened.
+    Raises OSError.
+    """
     found: dict[str, Range] = {}
     for name in os.listdir(folder):
         if said := _NAME.search(name):
@@ -106,8 +136,9 @@ def homes_in(folder: Path) -> dict[str, Range]:
 
 
 def find_home(arena: Arena, room: int, others: Iterable[Range] = ()) -> int:
-    """A range in the upper half that is free here and none of the others'; which one is left to chance, so that it most likely is free
-    elsewhere."""
+    """A range in the upper half that is free here and none of the others'; which one is left to
+    chance, so that it most likely is free elsewhere.
+    """
     others = list(others)
     size = arena.memory.size
     for _ in range(_TRIES):
@@ -129,8 +160,9 @@ class SegmentFile:
     _file = _CLOSED
 
     def __init__(self, arena: Arena, folder: Path, owner: str, room: int = ROOM) -> None:
-        """Makes the file, whose name begins with its `owner`, a word without dashes. OSError when it cannot; MemoryError when no range of
-        words is free."""
+        """Makes the file, whose name begins with its `owner`, a word without dashes. OSError when
+        it cannot; MemoryError when no range of words is free.
+        """
         self._arena = arena
         while True:
             with arena.lock:
@@ -143,7 +175,8 @@ class SegmentFile:
             del others[self._path.name]
             if not overlapped(home, room, others.values()):
                 break
-            self.close()  # two processes did this at once: the later of them sees both files, or both do
+            # two processes did this at once: the later of them sees both files, or both do
+            self.close()
             self._path.unlink()
         head = np.array([MAGIC, home, room] + [0] * (BLOCK - 3), np.int64).tobytes()
         write_at(self._file, head, 0)
@@ -151,10 +184,11 @@ class SegmentFile:
         self.segment = Segment(self._path.name, home, room, BLOCK)
 
     def append(self, roots: Sequence[int], others: Iterable[Segment] = ()) -> Segment:
-        """Write what these pages reach and no segment has, and sync. Afterwards `address_of` tells where they are.
+        """Write what these pages reach and no segment has, and sync. Afterwards `address_of` tells
+        where they are.
 
-        `others`: all other segments that have pages below these. The caller keeps the trees alive. O(pages written · fan). Raises OSError
-        or SegmentFullError, and then has written nothing.
+        `others`: all other segments that have pages below these. The caller keeps the trees alive.
+        O(pages written · fan). Raises OSError or SegmentFullError, and then has written nothing.
         """
         queue = _with_addresses(self._arena.memory, roots, self.segment.home + self.segment.words)
         if not len(queue):
@@ -178,7 +212,9 @@ class SegmentFile:
         sums: list[Sums] = []
         first = done = left = 0
         while first < len(queue):
-            first, words = map(int, write_pages(memory, queue, first, buffer[left:-BLOCK], homes, ends, read))
+            first, words = map(
+                int, write_pages(memory, queue, first, buffer[left:-BLOCK], homes, ends, read)
+            )
             words += left
             whole = words // BLOCK * BLOCK
             if first == len(queue) and words > whole:
@@ -191,11 +227,19 @@ class SegmentFile:
             buffer[:left] = buffer[whole : whole + left].copy()
         os.fsync(self._file)
         write_sums(self._path, start // BLOCK, np.concatenate(sums))
-        reads = {segment.name for segment, used in zip(segments[1:], read[1:].tolist(), strict=True) if used}
-        return replace(self.segment, words=start + done, reads=tuple(sorted(reads.union(self.segment.reads))))
+        reads = {
+            segment.name
+            for segment, used in zip(segments[1:], read[1:].tolist(), strict=True)
+            if used
+        }
+        return replace(
+            self.segment, words=start + done, reads=tuple(sorted(reads.union(self.segment.reads)))
+        )
 
     def close(self) -> None:
-        """Write no more. What is appended afterwards raises OSError; the system may give the number to another file."""
+        """Write no more. What is appended afterwards raises OSError; the system may give the number
+        to another file.
+        """
         file, self._file = self._file, _CLOSED
         os.close(file)
 
@@ -214,7 +258,9 @@ def _with_addresses(memory: Words, roots: Sequence[int], address: int) -> Words:
 
 
 def forget_stored(arena: Arena, roots: Sequence[int]) -> None:
-    """Have these pages, and all below, be in no segment, so that the next one has them all. O(pages)."""
+    """Have these pages, and all below, be in no segment, so that the next one has them all.
+    O(pages).
+    """
     memory = arena.memory
     found = [root for root in dict.fromkeys(roots) if root and memory[root + STORED]]
     for root in found:
@@ -223,7 +269,9 @@ def forget_stored(arena: Arena, roots: Sequence[int]) -> None:
 
 
 def _addressed(memory: Words, found: list[int], address: int) -> Words:
-    """These pages and those below that got an address, from `address` on, or lost theirs where it is 0."""
+    """These pages and those below that got an address, from `address` on, or lost theirs where it
+    is 0.
+    """
     queue, head, tail = np.array(found + [0] * max(1024, len(found)), np.int64), 0, len(found)
     while head < tail:
         head, tail, address = map(int, address_pages(memory, queue, head, tail, address))
@@ -237,11 +285,15 @@ def _addressed(memory: Words, found: list[int], address: int) -> Words:
 _CHECKED = 1 << 20  # words up to which opening reads and checks what it maps
 
 
-def open_segments(arena: Arena, folder: Path, segments: Sequence[Segment], roots: Sequence[int]) -> list[int]:
-    """Map segments and give the page of each root, stored at these addresses (0: none). What is mapped already is not mapped again.
+def open_segments(
+    arena: Arena, folder: Path, segments: Sequence[Segment], roots: Sequence[int]
+) -> list[int]:
+    """Map segments and give the page of each root, stored at these addresses (0: none). What is
+    mapped already is not mapped again.
 
-    O(segments) where their homes are free. Pages are never freed: the system may take their memory back, as the files have them. Raises
-    FileDamagedError, OSError (FileNotFoundError when a file is gone) or MemoryError; then some may be mapped, which does no harm.
+    O(segments) where their homes are free. Pages are never freed: the system may take their memory
+    back, as the files have them. Raises FileDamagedError, OSError (FileNotFoundError when a file is
+    gone) or MemoryError; then some may be mapped, which does no harm.
     """
     with arena.lock:
         for segment in segments:
@@ -262,14 +314,23 @@ def _map(arena: Arena, folder: Path, segment: Segment) -> None:
     path = folder / segment.name
     file = os.open(path, os.O_RDONLY)
     try:
-        if os.fstat(file).st_size < segment.words * 8 or os.pread(file, 24, 0) != np.array([MAGIC, segment.home, segment.room]).tobytes():
+        if (
+            os.fstat(file).st_size < segment.words * 8
+            or os.pread(file, 24, 0) != np.array([MAGIC, segment.home, segment.room]).tobytes()
+        ):
             raise FileDamagedError(path, "is too short, or another file")
         if place < 0:
             at_home = arena.is_free(segment.home, segment.room)
             arena.claim(path, segment.home, segment.room)
             place = segment.home if at_home else find_home(arena, segment.room)
         words = segment.words - known
-        watched = WatchedFile(path, arena.memory.ctypes.data + (place + known) * 8, known * 8, words * 8, owner=arena.memory)
+        watched = WatchedFile(
+            path,
+            arena.memory.ctypes.data + (place + known) * 8,
+            known * 8,
+            words * 8,
+            owner=arena.memory,
+        )
         if words <= _CHECKED:
             watched.check(np.ones_like(watched.unchecked))
         if segment.name not in arena.mapped:

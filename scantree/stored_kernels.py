@@ -1,7 +1,8 @@
-"""Pages on their way to a segment and back: which are new, what they look like there, and how they find their children again.
+"""Pages on their way to a segment and back: which are new, what they look like there, and how they
+find their children again.
 
-In a segment a page names its children by their addresses there. They are the pages themselves where a segment is mapped at its home; where
-it is not, index pages are settled once.
+In a segment a page names its children by their addresses there. They are the pages themselves where
+a segment is mapped at its home; where it is not, index pages are settled once.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ def page_words(memory, page):
 
 @compiled
 def address_pages(memory, queue, head, tail, address):
-    """Give every page below queue[head … tail) that has no address one, from `address` on, and append it to the queue. From 0: take from
-    every page that has an address below these its address, so that it is in no segment.
+    """Give every page below queue[head … tail) that has no address one, from `address` on, and
+    append it to the queue. From 0: take from every page that has an address below these its
+    address, so that it is in no segment.
 
-    What is left of head, the new tail and the next address; head < tail: the queue has no room for the children of that page.
+    What is left of head, the new tail and the next address; head < tail: the queue has no room for
+    the children of that page.
     """
     giving = address != 0
     while head < tail:
@@ -60,7 +63,8 @@ def address_pages(memory, queue, head, tail, address):
 
 @compiled
 def write_pages(memory, queue, first, out, homes, ends, read):
-    """Write pages queue[first …) as they are in a segment, one after another, as many as `out` has room for; how far, and words written.
+    """Write pages queue[first …) as they are in a segment, one after another, as many as `out` has
+    room for; how far, and words written.
 
     Where segment s, at [homes[s], ends[s]), has a child, read[s] becomes 1.
     """
@@ -106,8 +110,9 @@ def take_back_addresses(memory, queue):
 
 @compiled
 def settle(memory, queue, head, tail, homes, ends, shifts):
-    """Have the index pages queue[head … tail) and all below name their children where they are mapped: segment s, at [homes[s], ends[s]),
-    is shifted by shifts[s]. As `address_pages` it may come to the end of the queue; the new head and tail.
+    """Have the index pages queue[head … tail) and all below name their children where they are
+    mapped: segment s, at [homes[s], ends[s]), is shifted by shifts[s]. As `address_pages` it may
+    come to the end of the queue; the new head and tail.
     """
     while head < tail:
         page = queue[head]

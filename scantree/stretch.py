@@ -1,8 +1,10 @@
-"""Stretches of addresses in which memory is asked for as it is needed, without ever moving what is there.
+"""Stretches of addresses in which memory is asked for as it is needed, without ever moving what is
+there.
 
-The system counts as used what is mapped, where it has been told a limit (`ulimit -v`, containers); addresses that nobody mapped cost
-nothing. So a stretch is a hole between mappings that this process keeps free of others of its own: at first nothing of it is mapped, then
-its beginning, as long as it has to be.
+The system counts as used what is mapped, where it has been told a limit (`ulimit -v`, containers);
+addresses that nobody mapped cost nothing. So a stretch is a hole between mappings that this process
+keeps free of others of its own: at first nothing of it is mapped, then its beginning, as long as it
+has to be.
 """
 
 from __future__ import annotations
@@ -18,9 +20,13 @@ from scantree.forking import held_while_forking
 from scantree.mapping import LINUX, ask, give_back, reserve
 
 GRAIN = 2 << 20
-"""Bytes: what is asked for is a multiple, as are all places; the system hands out as much at once."""
+"""Bytes: what is asked for is a multiple, as are all places; the system hands out as
+much at once.
+"""
 _SITES = ((1 << 40, 85 << 40), (87 << 40, 126 << 40))
-"""Addresses where Linux maps nothing by itself: between are programs and their heaps, above libraries, stacks and what has no place."""
+"""Addresses where Linux maps nothing by itself: between are programs and their heaps, above
+libraries, stacks and what has no place.
+"""
 _TRIES = 8
 """Places to try in one hole, where others have mapped something."""
 
@@ -31,10 +37,14 @@ _taken: dict[int, int] = {}
 
 
 class Stretch:
-    """Up to `size` bytes, of which `mapped` are there. It lives as long as an array over it, and is given back with it."""
+    """Up to `size` bytes, of which `mapped` are there. It lives as long as an array over it, and is
+    given back with it.
+    """
 
     def __init__(self, size: int, first: int) -> None:
-        """With the `first` bytes mapped. A size for which there is no room is halved until there is. Raises MemoryError."""
+        """With the `first` bytes mapped. A size for which there is no room is halved until there
+        is. Raises MemoryError.
+        """
         self._pieces: list[tuple[int, int]] = []
         self._whole: Any = None
         self.mapped = 0
@@ -47,7 +57,9 @@ class Stretch:
         self.address = site
 
     def words(self) -> NDArray[np.int64]:
-        """All of it as words, most of which must not be touched: an array that keeps the stretch."""
+        """All of it as words, most of which must not be touched: an array that keeps
+        the stretch.
+        """
         return np.asarray(_Words(self))
 
     @property
@@ -56,7 +68,9 @@ class Stretch:
         return self._whole is None
 
     def _site(self, first: int) -> int | None:
-        """A hole, with its first bytes mapped; None where the system maps no place that it is told."""
+        """A hole, with its first bytes mapped; None where the system maps no place that
+        it is told.
+        """
         while self.size >= GRAIN:
             with _lock:
                 for address in _holes(self.size):
@@ -70,7 +84,9 @@ class Stretch:
         return None
 
     def grow(self, size: int) -> bool:
-        """Have at least the first `size` bytes mapped, and some more where the system grants it; False where it does not."""
+        """Have at least the first `size` bytes mapped, and some more where the system grants it;
+        False where it does not.
+        """
         if size <= self.mapped:
             return True
         if size > self.size:

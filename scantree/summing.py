@@ -1,7 +1,8 @@
-"""Counts of many rows that are in no order, added up: where their values are few, and where all count the same.
+"""Counts of many rows that are in no order, added up: where their values are few, and where all
+count the same.
 
-Few values have a place each to add up at, and no row is sorted. Rows that count the same are sorted without their counts: how often each is
-there tells its sum.
+Few values have a place each to add up at, and no row is sorted. Rows that count the same are sorted
+without their counts: how often each is there tells its sum.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ _PLACES = 22
 
 
 def summed(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
-    """The distinct rows of a matrix in ascending order, its last row being the sum of each one's counts; sums of 0 only with `zeros`.
+    """The distinct rows of a matrix in ascending order, its last row being the sum of each one's
+    counts; sums of 0 only with `zeros`.
 
-    None where rows are few or in order already, where neither way is open, and where a sum might leave int64. O(n · bits of a row) at most.
+    None where rows are few or in order already, where neither way is open, and where a sum might
+    leave int64. O(n · bits of a row) at most.
     """
     if not _many_out_of_order(data):
         return None

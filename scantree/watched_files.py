@@ -1,8 +1,10 @@
-"""Mapped files, and checksums of their blocks: what was looked at is compared before anyone relies on it.
+"""Mapped files, and checksums of their blocks: what was looked at is compared before anyone relies
+on it.
 
-Beside a file stand the checksums of its blocks. Reading all of a file when it is mapped would cost as much as the file has, where a change
-looks at a few pages. So a process asks its system, when it is done, which pages of the files it has looked at, and checks the blocks of
-these: each once. Where the system does not tell, all blocks are checked.
+Beside a file stand the checksums of its blocks. Reading all of a file when it is mapped would cost
+as much as the file has, where a change looks at a few pages. So a process asks its system, when it
+is done, which pages of the files it has looked at, and checks the blocks of these: each once. Where
+the system does not tell, all blocks are checked.
 """
 
 from __future__ import annotations
@@ -40,7 +42,13 @@ class FileDamagedError(Exception):
 def sums_of(content: bytes | memoryview) -> Sums:
     """The checksum of each block; the last one may be shorter."""
     view = memoryview(content).cast("B")
-    return np.array([zlib.crc32(view[first : first + BLOCK_BYTES]) for first in range(0, len(view), BLOCK_BYTES)], np.uint32)
+    return np.array(
+        [
+            zlib.crc32(view[first : first + BLOCK_BYTES])
+            for first in range(0, len(view), BLOCK_BYTES)
+        ],
+        np.uint32,
+    )
 
 
 def write_sums(file: Path, first: int, sums: Sums) -> None:
@@ -55,8 +63,10 @@ def write_sums(file: Path, first: int, sums: Sums) -> None:
 
 @dataclass(eq=False)
 class WatchedFile:
-    """Bytes [first, first + size) of a file, mapped at `address`; `first` is where a block begins. `tail`: the checksum of the last block,
-    where the file may have gone on in it since. `owner` keeps the mapping alive."""
+    """Bytes [first, first + size) of a file, mapped at `address`; `first` is where a block begins.
+    `tail`: the checksum of the last block, where the file may have gone on in it since. `owner`
+    keeps the mapping alive.
+    """
 
     file: Path
     address: int
@@ -70,12 +80,19 @@ class WatchedFile:
         self.unchecked = np.ones(-(-self.size // BLOCK_BYTES), np.bool_)
 
     def check(self, blocks: NDArray[np.bool_]) -> int:
-        """Compare those of these blocks that nobody compared; the bytes read. FileDamagedError, also where the file is gone."""
+        """Compare those of these blocks that nobody compared; the bytes read. FileDamagedError,
+        also where the file is gone.
+        """
         numbers = np.flatnonzero(self.unchecked & blocks)
         if not len(numbers):
             return 0
         try:
-            sums = np.fromfile(f"{self.file}{SUMS}", np.uint32, len(self.unchecked), offset=4 * (self.first // BLOCK_BYTES))
+            sums = np.fromfile(
+                f"{self.file}{SUMS}",
+                np.uint32,
+                len(self.unchecked),
+                offset=4 * (self.first // BLOCK_BYTES),
+            )
             read = self._compare(numbers, sums)
         except OSError as reason:
             raise FileDamagedError(self.file, f"cannot be read: {reason}") from None
@@ -87,20 +104,37 @@ class WatchedFile:
         handle = os.open(self.file, os.O_RDONLY)
         try:
             for number in numbers.tolist():
-                content = os.pread(handle, min(BLOCK_BYTES, self.size - number * BLOCK_BYTES), self.first + number * BLOCK_BYTES)
+                content = os.pread(
+                    handle,
+                    min(BLOCK_BYTES, self.size - number * BLOCK_BYTES),
+                    self.first + number * BLOCK_BYTES,
+                )
                 read += len(content)
-                known = self.tail if number == last and self.tail is not None else sums[number] if number < len(sums) else -1
+                known = (
+                    self.tail
+                    if number == last and self.tail is not None
+                    else sums[number]
+                    if number < len(sums)
+                    else -1
+                )
                 if zlib.crc32(content) != known:
-                    raise FileDamagedError(self.file, f"is not what was written, from byte {self.first + number * BLOCK_BYTES} on")
+                    raise FileDamagedError(
+                        self.file,
+                        f"is not what was written, from byte {self.first + number * BLOCK_BYTES} on",
+                    )
         finally:
             os.close(handle)
         return read
 
     def looked_at(self, pages: int) -> NDArray[np.bool_]:
-        """The blocks that this process has looked at, by the system's list of pages, which is open."""
+        """The blocks that this process has looked at, by the system's list of pages,
+        which is open.
+        """
         size = os.sysconf("SC_PAGE_SIZE")
         count = -(-self.size // size)
-        entries = np.frombuffer(os.pread(pages, count * _WORDS, self.address // size * _WORDS), np.uint64)
+        entries = np.frombuffer(
+            os.pread(pages, count * _WORDS, self.address // size * _WORDS), np.uint64
+        )
         if len(entries) < count:
             raise OSError("the system's list of pages ends early")
         starts = np.arange(0, count, BLOCK_BYTES // size)
@@ -108,7 +142,9 @@ class WatchedFile:
 
 
 class Watch:
-    """The mapped files of a process of which not all blocks are checked. `read`: the bytes read to check them so far."""
+    """The mapped files of a process of which not all blocks are checked. `read`: the bytes read to
+    check them so far.
+    """
 
     def __init__(self) -> None:
         self.read = 0

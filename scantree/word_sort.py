@@ -1,7 +1,9 @@
-"""Sorting words by their digits: random words take a sixth to an eighth of the time of a sort that compares them.
+"""Sorting words by their digits: random words take a sixth to an eighth of the time of a sort that
+compares them.
 
-A comparison of random words sends the processor the wrong way every other time; moving a word to where its digit belongs never does. Nor do
-the vector instructions that NumPy sorts with on some processors, in place, and where these are faster words are left to them.
+A comparison of random words sends the processor the wrong way every other time; moving a word to
+where its digit belongs never does. Nor do the vector instructions that NumPy sorts with on some
+processors, in place, and where these are faster words are left to them.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ FEW = 1 << 9
 _TRIED, _TRIED_BITS, _TRIES = 1 << 12, 40, 3
 
 _WIDEST = 10
-"""Bits of a digit: with more, the ends of the 2^bits runs that words are moved to do not stay in the nearest cache."""
+"""Bits of a digit: with more, the ends of the 2^bits runs that words are moved to do not stay in
+the nearest cache.
+"""
 
 
 def sort_words(words: np.ndarray, bits: int, low: int = 0) -> None:
     """Bring words, each at least 0 and less than 2^bits, into ascending order, in place.
 
-    `low`: words that are equal but for so many low bits are in order already. O(n · bits), and as much memory again; O(n) when they ascend.
+    `low`: words that are equal but for so many low bits are in order already. O(n · bits), and as
+    much memory again; O(n) when they ascend.
     """
     if words.size < FEW:
         words.sort()
@@ -43,7 +48,9 @@ def _sort_digits(words: np.ndarray, bits: int, low: int = 0) -> None:
 
 @cache
 def numpy_is_faster() -> bool:
-    """Whether NumPy sorts some random words faster than their digits can be, on this processor. Tried once, for less than a millisecond."""
+    """Whether NumPy sorts some random words faster than their digits can be, on this processor.
+    Tried once, for less than a millisecond.
+    """
     given = np.random.default_rng(0).integers(0, 1 << _TRIED_BITS, _TRIED)
 
     def took(sort: Callable[[np.ndarray], None]) -> float:

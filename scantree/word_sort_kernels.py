@@ -1,4 +1,5 @@
-"""Radix sort of words, from the lowest digit to the highest: each pass keeps the order of words with equal digits.
+"""Radix sort of words, from the lowest digit to the highest: each pass keeps the order of words
+with equal digits.
 
 [Knuth, The Art of Computer Programming 3, section 5.2.5, algorithm R]
 """
@@ -21,7 +22,9 @@ def ascending(words):
 
 @inlined
 def count_digits(words, low, width, digits):
-    """How often each value of each digit occurs: 2^width counts for the lowest digit, then those of the next."""
+    """How often each value of each digit occurs: 2^width counts for the lowest digit, then those of
+    the next.
+    """
     mask = (1 << width) - 1
     counts = np.zeros(digits << width, np.int64)
     for i in range(words.size):
@@ -41,7 +44,9 @@ def is_constant(words, shift, mask, counts, first):
 
 @inlined
 def begin_runs(counts, first, last, place):
-    """Make each of the counts [first, last) the place where the run of its value begins, the first one at `place`."""
+    """Make each of the counts [first, last) the place where the run of its value begins, the first
+    one at `place`.
+    """
     for at in range(first, last):
         count = load(counts, at)
         store(counts, at, place)
@@ -50,7 +55,9 @@ def begin_runs(counts, first, last, place):
 
 @inlined
 def move_to_runs(source, count, shift, mask, ends, first, target):
-    """Move source[:count] to `target`, each to the end of its digit's run; `ends[first + digit]` says where that is, and moves on."""
+    """Move source[:count] to `target`, each to the end of its digit's run; `ends[first + digit]`
+    says where that is, and moves on.
+    """
     for i in range(count):
         word = load(source, i)
         at = first + ((word >> shift) & mask)
@@ -61,14 +68,18 @@ def move_to_runs(source, count, shift, mask, ends, first, target):
 
 @inlined
 def take_over(words, source):
-    """Write source over words. (`words[:] = source` would have a message about shapes compiled, for seconds.)"""
+    """Write source over words. (`words[:] = source` would have a message about shapes compiled, for
+    seconds.)
+    """
     for i in range(words.size):
         store(words, i, load(source, i))
 
 
 @compiled
 def sort_digits(words, scratch, low, width, digits):
-    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch` is as long, and overwritten."""
+    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch`
+    is as long, and overwritten.
+    """
     mask = (1 << width) - 1
     ends = count_digits(words, low, width, digits)
     source, target = words, scratch

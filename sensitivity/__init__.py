@@ -1,7 +1,9 @@
-"""What a change can touch: sensitivity indices of leapfrog triejoins, tree surgeries, and the regions to evaluate again.
+"""What a change can touch: sensitivity indices of leapfrog triejoins, tree surgeries, and the
+regions to evaluate again.
 
-A run's trace (`TraceLog`) becomes one `SensitivityIndex` per position of the body (`BodyShape`), at a granularity that `planner` picks. A
-change of a relation becomes `surgeries` of its trie, and `change_oracle` turns these and the indices into `Regions`.
+A run's trace (`TraceLog`) becomes one `SensitivityIndex` per position of the body (`BodyShape`), at
+a granularity that `planner` picks. A change of a relation becomes `surgeries` of its trie, and
+`change_oracle` turns these and the indices into `Regions`.
 """
 
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected

@@ -1,7 +1,8 @@
-"""Coverage: sensitivity intervals as columns (α…, low, high, γ…), sorted, and merged as a granularity has it.
+"""Coverage: sensitivity intervals as columns (α…, low, high, γ…), sorted, and merged as a
+granularity has it.
 
-A *context* is one value of (α, γ). Merging intervals of a context that overlap or adjoin covers the same values; merging over a gap, or
-cutting γ, covers more, which is sound.
+A *context* is one value of (α, γ). Merging intervals of a context that overlap or adjoin covers the
+same values; merging over a gap, or cutting γ, covers more, which is sound.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Columns = Sequence[np.ndarray]
 
 
 def consolidated(columns: Columns, alpha: int, granularity: Granularity) -> list[Words]:
-    """Intervals with `alpha` columns of α, in any order, overlapping or not, as the granularity keeps them. O(n log n).
+    """Intervals with `alpha` columns of α, in any order, overlapping or not, as the granularity
+    keeps them. O(n log n).
 
     Sorted by (α, low, high, γ), those of one context disjoint and not adjoining.
     """
@@ -29,7 +31,11 @@ def consolidated(columns: Columns, alpha: int, granularity: Granularity) -> list
     low, high = columns[alpha], columns[alpha + 1]
     context = [*columns[:alpha], *columns[alpha + 2 :]]
     order = sort_order([*context, low])
-    context, low, high = [column.take(order) for column in context], low.take(order), high.take(order)
+    context, low, high = (
+        [column.take(order) for column in context],
+        low.take(order),
+        high.take(order),
+    )
     row = np.empty_like(low)
     fresh = first_of_context(context, len(low))
     size = merge_touching(fresh, low, high, row)
@@ -43,11 +49,17 @@ def consolidated(columns: Columns, alpha: int, granularity: Granularity) -> list
 
 def cut(columns: Columns, alpha: int, granularity: Granularity) -> list[Words]:
     """The columns with γ cut to what the granularity keeps."""
-    return list(columns) if granularity.context is None else list(columns[: alpha + 2 + granularity.context])
+    return (
+        list(columns)
+        if granularity.context is None
+        else list(columns[: alpha + 2 + granularity.context])
+    )
 
 
 def first_of_context(context: Columns, rows: int) -> Words:
-    """Which rows are the first of their context, in rows sorted by it. A context of no columns is one."""
+    """Which rows are the first of their context, in rows sorted by it. A context of no columns is
+    one.
+    """
     fresh = np.zeros(rows, np.bool_)
     fresh[:1] = True
     for column in context:

@@ -9,13 +9,16 @@ from scantree.jit import compiled
 
 @compiled
 def merge_touching(fresh, low, high, row):
-    """Merge intervals that overlap or adjoin. Intervals are ordered by context, then `low`; fresh[i] marks the first of a context.
+    """Merge intervals that overlap or adjoin. Intervals are ordered by context, then `low`;
+    fresh[i] marks the first of a context.
 
-    Writes the result over the front of `low` and `high`, into `row` where the context of each is to be read; returns how many.
+    Writes the result over the front of `low` and `high`, into `row` where the context of each is to
+    be read; returns how many.
     """
     size = 0
     for i in range(low.size):
-        # low − 1 cannot wrap where it is looked at: it is greater than the interval's least value before it
+        # low − 1 cannot wrap where it is looked at: it is greater than the interval's least value
+        # before it
         if size > 0 and not fresh[i] and (low[i] <= high[size - 1] or low[i] - 1 == high[size - 1]):
             high[size - 1] = max(high[size - 1], high[i])
         else:
@@ -28,7 +31,9 @@ def merge_touching(fresh, low, high, row):
 
 @compiled
 def least_kept_gap(low, high, first, last, room):
-    """(gap, ties): keeping all gaps of the intervals [first, last) above `gap` and `ties` equal to it leaves `room` intervals."""
+    """(gap, ties): keeping all gaps of the intervals [first, last) above `gap` and `ties` equal to
+    it leaves `room` intervals.
+    """
     gaps = np.empty(last - first - 1, np.int64)
     for i in range(first + 1, last):
         gaps[i - first - 1] = (low[i] >> 1) - (high[i - 1] >> 1)  # halves: the whole might not fit
@@ -45,7 +50,8 @@ def least_kept_gap(low, high, first, last, room):
 
 @compiled
 def merge_gaps(fresh, low, high, row, size, room):
-    """Merge the first `size` intervals, disjoint, of each context over its smallest gaps until at most `room` are left; returns how many.
+    """Merge the first `size` intervals, disjoint, of each context over its smallest gaps until at
+    most `room` are left; returns how many.
 
     `fresh` counts by `row`, as `merge_touching` leaves them.
     """

@@ -1,10 +1,13 @@
-"""What an index would hold and what a surgery would cost, at each granularity, guessed from row and distinct counts.
+"""What an index would hold and what a surgery would cost, at each granularity, guessed from row and
+distinct counts.
 
-The model takes columns to be independent and values to be spread evenly, as variable orders are chosen too. It is wrong on skewed data; a
-wrong guess costs time or memory, never an answer, and the elastic switch bounds the time.
+The model takes columns to be independent and values to be spread evenly, as variable orders are
+chosen too. It is wrong on skewed data; a wrong guess costs time or memory, never an answer, and the
+elastic switch bounds the time.
 
-Under bound columns S an atom of n rows has b = min(distinct of the column, n / Π distinct of S) values to offer. At a level of k such atoms
-the leapfrog makes about as many leaps as the least of the b, and Π b / Dᵏ⁻¹ values match, D being the size of the level's domain.
+Under bound columns S an atom of n rows has b = min(distinct of the column, n / Π distinct of S)
+values to offer. At a level of k such atoms the leapfrog makes about as many leaps as the least of
+the b, and Π b / Dᵏ⁻¹ values match, D being the size of the level's domain.
 """
 
 from __future__ import annotations
@@ -22,17 +25,25 @@ PAGES = 1.3
 """Bytes of a tree's pages over those of its rows."""
 
 _CUTS = 16
-"""Of the levels before a position, up to how many an index may keep that does not keep all of them."""
+"""Of the levels before a position, up to how many an index may keep that does not keep
+all of them.
+"""
 _LOOKED_AT = 512
-"""Levels that are looked at for these options of one position: a long body has many positions, and fewer options of each."""
+"""Levels that are looked at for these options of one position: a long body has many positions, and
+fewer options of each.
+"""
 
 CLEARLY = 4.0
-"""How many times more than a delta query in its own order a region has to take to be priced as that."""
+"""How many times more than a delta query in its own order a region has to take to be priced as
+that.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AtomStatistics:
-    """Rows of an atom's relation, and for each of the atom's key columns how many distinct values it has."""
+    """Rows of an atom's relation, and for each of the atom's key columns how many distinct values
+    it has.
+    """
 
     rows: float
     distinct: tuple[float, ...]
@@ -40,7 +51,9 @@ class AtomStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A granularity for a position: the bytes of its index, and the kernel steps that one surgery leads to."""
+    """A granularity for a position: the bytes of its index, and the kernel steps that one surgery
+    leads to.
+    """
 
     granularity: Granularity
     bytes: float
@@ -57,33 +70,51 @@ class PositionEstimate:
 
 @dataclass(frozen=True, slots=True)
 class BodyEstimate:
-    """Kernel steps of a full evaluation, and the options of each position that an index can be kept for."""
+    """Kernel steps of a full evaluation, and the options of each position that an index can be kept
+    for.
+    """
 
     full_steps: float
     positions: tuple[PositionEstimate, ...]
 
 
-def estimate(body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None] = lambda _: None) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels) for each position, each step a look-up after the first of its kind.
+def estimate(
+    body: BodyShape,
+    statistics: Sequence[AtomStatistics],
+    look: Callable[[int], None] = lambda _: None,
+) -> BodyEstimate:
+    """Estimates for a body; `statistics` one per atom. O(levels) for each position, each step a
+    look-up after the first of its kind.
 
     `look` is told of the levels that were gone through, and may raise.
     """
     model = _Model(body, statistics, look)
-    positions = tuple(PositionEstimate(position, model.options(position)) for position in body.indexable)
+    positions = tuple(
+        PositionEstimate(position, model.options(position)) for position in body.indexable
+    )
     return BodyEstimate(model.steps(frozenset()), positions)
 
 
 class _Model:
-    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None]) -> None:
+    def __init__(
+        self, body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None]
+    ) -> None:
         self._body, self._look = body, look
-        self._offers: list[list[tuple[int, int]]] = [[] for _ in range(body.levels)]  # (atom, column) by level
+        self._offers: list[list[tuple[int, int]]] = [
+            [] for _ in range(body.levels)
+        ]  # (atom, column) by level
         self._statistics = statistics
         for number, atom in enumerate(body.atoms):
             for column, level in enumerate(atom.columns):
                 if not atom.negated and isinstance(level, int):
                     self._offers[level].append((number, column))
-        beside = [{level for atom, _ in offers for level in body.atoms[atom].columns} for offers in self._offers]
-        self._beside = [frozenset(level for level in levels if isinstance(level, int)) for levels in beside]  # by level, those of its atoms
+        beside = [
+            {level for atom, _ in offers for level in body.atoms[atom].columns}
+            for offers in self._offers
+        ]
+        self._beside = [
+            frozenset(level for level in levels if isinstance(level, int)) for levels in beside
+        ]  # by level, those of its atoms
         self._followers = self._followed_by()
         self._levels: dict[tuple[int, frozenset[int], float], tuple[float, float]] = {}
         self._domains = [self._domain(level) for level in range(body.levels)]
@@ -92,15 +123,25 @@ class _Model:
         self._cuts = max(1, min(_CUTS, _LOOKED_AT // max(body.levels, 1)))
 
     def _followed_by(self) -> list[list[int]]:
-        """By level, those that may become another choice when it is bound: of its atoms, and those computed from it, or from all."""
+        """By level, those that may become another choice when it is bound: of its atoms, and those
+        computed from it, or from all.
+        """
         found = [set(beside) for beside in self._beside]
         for level, source in self._body.computed.items():
-            for other in range(level) if source is None else (source,) if isinstance(source, int) and source >= 0 else ():
+            for other in (
+                range(level)
+                if source is None
+                else (source,)
+                if isinstance(source, int) and source >= 0
+                else ()
+            ):
                 found[other].add(level)
         return [sorted(others - {level}) for level, others in enumerate(found)]
 
     def _branching(self, atom: int, column: int, bound: frozenset[int], least: float) -> float:
-        """How many values an atom offers in a column when the levels `bound` have values; `least` in a relation with rows."""
+        """How many values an atom offers in a column when the levels `bound` have values; `least`
+        in a relation with rows.
+        """
         about = self._statistics[atom]
         rows = about.rows
         for other, level in enumerate(self._body.atoms[atom].columns):
@@ -114,17 +155,24 @@ class _Model:
         return max(1.0, min(sizes)) if sizes and level not in self._body.computed else 1.0
 
     def _level(self, level: int, bound: Set[int], least: float = 0.0) -> tuple[float, float]:
-        """(leaps, matches) per context of a level under bound ones, of which each atom offers `least` values."""
+        """(leaps, matches) per context of a level under bound ones, of which each atom offers
+        `least` values.
+        """
         key = (level, self._beside[level] & bound, least)
         if key not in self._levels:  # a long body asks for the same ones again and again
             self._levels[key] = self._level_under(*key)
         return self._levels[key]
 
     def _level_under(self, level: int, bound: frozenset[int], least: float) -> tuple[float, float]:
-        offers = [self._branching(atom, column, bound, least) for atom, column in self._offers[level]]
+        offers = [
+            self._branching(atom, column, bound, least) for atom, column in self._offers[level]
+        ]
         if not offers:
             return 1.0, 1.0
-        domain = max(1.0, max(self._statistics[atom].distinct[column] for atom, column in self._offers[level]))
+        domain = max(
+            1.0,
+            max(self._statistics[atom].distinct[column] for atom, column in self._offers[level]),
+        )
         matches = domain
         for offered in offers:
             matches *= min(1.0, offered / domain)
@@ -133,9 +181,11 @@ class _Model:
         return 1.0 + min(offers), matches
 
     def _run(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
-        """(kernel steps of an evaluation whose pinned levels lead the key order, contexts alive before each level and at the end).
+        """(kernel steps of an evaluation whose pinned levels lead the key order, contexts alive
+        before each level and at the end).
 
-        In the existential block the search under each context before it ends at the first of its proofs.
+        In the existential block the search under each context before it ends at the first of its
+        proofs.
         """
         if pinned not in self._runs:
             self._runs[pinned] = self._run_with(pinned)
@@ -151,7 +201,9 @@ class _Model:
             alive.append(alive[-1] * matches)
             bound.add(level)
         proofs = max(1.0, alive[levels] / max(alive[block], 1e-9))
-        shortened = [count / proofs if level >= block else count for level, count in enumerate(alive)]
+        shortened = [
+            count / proofs if level >= block else count for level, count in enumerate(alive)
+        ]
         return 1.0 + len(pinned) + sum(steps[:block]) + sum(steps[block:]) / proofs, shortened
 
     def steps(self, pinned: frozenset[int]) -> float:
@@ -169,15 +221,18 @@ class _Model:
             found.append(self._option(position, projected(cut), kept, contexts, contexts / alphas))
         found.append(self._option(position, hull(), position.gamma, alive, alive / alphas))
         leaps, covered = self._leaps(position)
-        found.append(self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered))
+        found.append(
+            self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered)
+        )
         _, least = self._of_atom(position.atom)
         return tuple(replace(option, steps=max(option.steps, least)) for option in found)
 
     def _without_index(self, position: Position) -> float:
         """Kernel steps of a surgery for which there is no index.
 
-        Where no position has one, a changed row pins its atom's variables, and the others follow in whatever order is best for it. Where
-        the search stops at a first proof some position will have one.
+        Where no position has one, a changed row pins its atom's variables, and the others follow in
+        whatever order is best for it. Where the search stops at a first proof some position will
+        have one.
         """
         region = self._region(position, ())
         if self._body.exists_from < self._body.levels:
@@ -192,7 +247,9 @@ class _Model:
         return self._of_atoms[atom]
 
     def _delta_query(self, atom: int) -> float:
-        """Kernel steps to join one row of an atom with the others: each time the level that has fewest matches comes next."""
+        """Kernel steps to join one row of an atom with the others: each time the level that has
+        fewest matches comes next.
+        """
         bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
         steps, alive = 1.0 + len(bound), 1.0
         for level, (leaps, matches) in self._cheapest_first(bound, 0.0, self._ready):
@@ -201,10 +258,12 @@ class _Model:
         return steps
 
     def _proofs(self, atom: int) -> float:
-        """Kernel steps that no index saves: where every proof counts, those to go through all that one row of an atom has part in.
+        """Kernel steps that no index saves: where every proof counts, those to go through all that
+        one row of an atom has part in.
 
-        Levels that nothing joins with the row are not counted, since comparisons, of which nothing is known here, may leave few values
-        of them. An atom's columns offer at least one value each: those before were found in one of its rows.
+        Levels that nothing joins with the row are not counted, since comparisons, of which nothing
+        is known here, may leave few values of them. An atom's columns offer at least one value
+        each: those before were found in one of its rows.
         """
         if self._body.exists_from < self._body.levels:
             return 0.0
@@ -214,11 +273,13 @@ class _Model:
             proofs, deep = proofs * matches, deep + 1
         return proofs * deep
 
-    def _cheapest_first(self, bound: set[int], least: float, may_come: _MayCome) -> Iterator[tuple[int, tuple[float, float]]]:
+    def _cheapest_first(
+        self, bound: set[int], least: float, may_come: _MayCome
+    ) -> Iterator[tuple[int, tuple[float, float]]]:
         """Each level that may come, the one with fewest matches first; it is bound then.
 
-        A level is looked at again when one of its atoms is bound at another: O(pairs of levels with an atom in common · log), and O(levels)
-        for each that waits for all before it.
+        A level is looked at again when one of its atoms is bound at another: O(pairs of levels with
+        an atom in common · log), and O(levels) for each that waits for all before it.
         """
         levels, waiting = self._body.levels, list[tuple[float, int]]()
         latest: dict[int, tuple[float, float]] = {}
@@ -248,9 +309,15 @@ class _Model:
         return not self._beside[level].isdisjoint(bound)
 
     def _ready(self, level: int, bound: Set[int]) -> bool:
-        """Whether what a level is computed from is bound; what that is, is not known of all, but it comes before."""
+        """Whether what a level is computed from is bound; what that is, is not known of all, but it
+        comes before.
+        """
         source = self._body.computed.get(level, -1)
-        return bound >= set(range(level)) if source is None else not isinstance(source, int) or source < 0 or source in bound
+        return (
+            bound >= set(range(level))
+            if source is None
+            else not isinstance(source, int) or source < 0 or source in bound
+        )
 
     def _combinations(self, levels: Iterable[int], at_most: float) -> float:
         product = 1.0
@@ -259,7 +326,9 @@ class _Model:
         return max(1.0, min(product, at_most))
 
     def _leaps(self, position: Position) -> tuple[float, float]:
-        """(intervals per context, share of the domain they cover): each leap covers one gap between values that the atom offers."""
+        """(intervals per context, share of the domain they cover): each leap covers one gap between
+        values that the atom offers.
+        """
         bound = frozenset(range(position.level))
         leaps, matches = self._level(position.level, bound)
         if position.negated:
@@ -267,10 +336,23 @@ class _Model:
         offered = self._branching(position.atom, position.column, bound, 0.0)
         return leaps, min(1.0, leaps / max(offered, 1.0))
 
-    def _option(self, position: Position, granularity: Granularity, kept: Sequence[int], intervals: float, hits: float) -> Option:
+    def _option(
+        self,
+        position: Position,
+        granularity: Granularity,
+        kept: Sequence[int],
+        intervals: float,
+        hits: float,
+    ) -> Option:
         width = 8 * (len(position.alpha) + 2 + len(kept))
-        regions = min(hits, self._combinations(self._pinned(position, kept) - set(position.pinned), hits))
-        return Option(granularity, max(1.0, intervals) * width * PAGES, 1.0 + regions * self._region(position, kept))
+        regions = min(
+            hits, self._combinations(self._pinned(position, kept) - set(position.pinned), hits)
+        )
+        return Option(
+            granularity,
+            max(1.0, intervals) * width * PAGES,
+            1.0 + regions * self._region(position, kept),
+        )
 
     def _region(self, position: Position, kept: Sequence[int]) -> float:
         return self.steps(self._pinned(position, kept))

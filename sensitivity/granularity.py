@@ -1,4 +1,5 @@
-"""How much of a trace an index keeps. Any superset of what a run depended on is sound; a coarser one is smaller and hits more often.
+"""How much of a trace an index keeps. Any superset of what a run depended on is sound; a coarser
+one is smaller and hits more often.
 
 | granularity    | intervals per context | context kept     | region of a surgery (α, v)       |
 |----------------|-----------------------|------------------|----------------------------------|
@@ -15,14 +16,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Granularity:
-    """At most `intervals` per context (None: all) and the first `context` levels of γ (None: all). Use `EXACT`, `hull` … to make one."""
+    """At most `intervals` per context (None: all) and the first `context` levels of γ (None: all).
+    Use `EXACT`, `hull` … to make one.
+    """
 
     intervals: int | None
     context: int | None
 
     @property
     def exact(self) -> bool:
-        """Whether a trace must come one interval per operation; otherwise one per context will do."""
+        """Whether a trace must come one interval per operation; otherwise one per
+        context will do.
+        """
         return self.intervals is None or self.intervals > 1
 
     @property
@@ -36,7 +41,11 @@ class Granularity:
 
     def at_most(self, finer: Granularity) -> bool:
         """Whether what this granularity keeps can be made of what `finer` keeps."""
-        return not self.kept or (finer.kept and _bounded(self.intervals, finer.intervals) and _bounded(self.context, finer.context))
+        return not self.kept or (
+            finer.kept
+            and _bounded(self.intervals, finer.intervals)
+            and _bounded(self.context, finer.context)
+        )
 
     def __str__(self) -> str:
         if not self.kept:
@@ -55,14 +64,18 @@ NONE = Granularity(0, 0)
 
 
 def hull(intervals: int = 1) -> Granularity:
-    """At most so many intervals per context, those with the smallest gaps between them merged. ValueError below 1."""
+    """At most so many intervals per context, those with the smallest gaps between them merged.
+    ValueError below 1.
+    """
     if intervals < 1:
         raise ValueError(f"a hull keeps at least one interval per context, not {intervals}")
     return Granularity(intervals, None)
 
 
 def projected(context: int) -> Granularity:
-    """One interval per context, which is cut to the first `context` levels of γ. ValueError below 0."""
+    """One interval per context, which is cut to the first `context` levels of γ. ValueError below
+    0.
+    """
     if context < 0:
         raise ValueError(f"a context cannot keep {context} levels")
     return Granularity(1, context)

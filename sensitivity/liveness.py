@@ -1,8 +1,10 @@
-"""Which contexts can be alive: those whose bindings every positive atom has as far as they are known.
+"""Which contexts can be alive: those whose bindings every positive atom has as far as they are
+known.
 
-A context of an index is alive when the run would get there: on all levels before, every atom has the values bound. Checked is just that,
-each atom by a look-up of its first columns; negated atoms, comparisons and levels that γ was cut by are taken to hold. So what is called
-dead is dead, and its intervals may go.
+A context of an index is alive when the run would get there: on all levels before, every atom has
+the values bound. Checked is just that, each atom by a look-up of its first columns; negated atoms,
+comparisons and levels that γ was cut by are taken to hold. So what is called dead is dead, and its
+intervals may go.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ Words = np.ndarray
 
 
 class Liveness:
-    """Tells living contexts of a body from dead ones, over one version of its relations. `trees`: one per atom, in the atom's key order."""
+    """Tells living contexts of a body from dead ones, over one version of its relations. `trees`:
+    one per atom, in the atom's key order.
+    """
 
     def __init__(self, body: BodyShape, trees: Sequence[Tree]) -> None:
         self._body = body
         self._trees = trees
 
     def __call__(self, bindings: Mapping[int, Words]) -> np.ndarray:
-        """Of contexts given by level, columns of equal length, which may be alive. O(atoms · columns · log n) each."""
+        """Of contexts given by level, columns of equal length, which may be alive. O(atoms ·
+        columns · log n) each.
+        """
         known = dict(bindings)
         rows = len(next(iter(known.values()))) if known else 1
         for level, value in sorted(self._body.computed.items()):
@@ -41,7 +47,9 @@ class Liveness:
         return alive
 
     @staticmethod
-    def _has(tree: Tree, levels: Sequence[Column], known: Mapping[int, Words], rows: int) -> np.ndarray:
+    def _has(
+        tree: Tree, levels: Sequence[Column], known: Mapping[int, Words], rows: int
+    ) -> np.ndarray:
         columns = []
         for level in levels:
             if not isinstance(level, int) or level not in known:

@@ -1,11 +1,13 @@
-"""The change oracle: which regions of a body to evaluate again, on the old and on the new version, after a change [LFTJ-IVM 4.1.1, 4.2.2].
+"""The change oracle: which regions of a body to evaluate again, on the old and on the new version,
+after a change [LFTJ-IVM 4.1.1, 4.2.2].
 
-Each surgery of each atom is looked up in the index of its position; a context γ that depends on (α, v) gives the region α, γ, v. The
-paper's oracle takes the whole interval that was hit; here it is the one value v in it (`docs/sensitivity.md` says why that is enough).
-Positions without an index, because they are prefixes or because none is kept, give the region α, v with nothing looked up.
+Each surgery of each atom is looked up in the index of its position; a context γ that depends on (α,
+v) gives the region α, γ, v. The paper's oracle takes the whole interval that was hit; here it is
+the one value v in it (`docs/sensitivity.md` says why that is enough). Positions without an index,
+because they are prefixes or because none is kept, give the region α, v with nothing looked up.
 
-Where the search stops at the first proof (levels from `exists_from` on), a change moves that proof: the region is the whole search under
-the levels before.
+Where the search stops at the first proof (levels from `exists_from` on), a change moves that proof:
+the region is the whole search under the levels before.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ Piece = tuple[tuple[int, ...], int, list[Words]]
 
 @dataclass(slots=True)
 class OracleWork:
-    """What the oracle did: surgeries looked at, stabs into indices, contexts hit, regions given out."""
+    """What the oracle did: surgeries looked at, stabs into indices, contexts hit, regions given
+    out.
+    """
 
     surgeries: int = 0
     stabs: int = 0
@@ -36,11 +40,15 @@ class OracleWork:
     regions: int = 0
 
 
-def change_oracle(body: BodyShape, changes: Sequence[Surgeries | None], indices: Indices) -> tuple[tuple[Regions, ...], OracleWork]:
-    """The regions that `changes` (one per atom; None or without surgeries for an atom that did not change) can touch.
+def change_oracle(
+    body: BodyShape, changes: Sequence[Surgeries | None], indices: Indices
+) -> tuple[tuple[Regions, ...], OracleWork]:
+    """The regions that `changes` (one per atom; None or without surgeries for an atom that did not
+    change) can touch.
 
-    `indices` by (atom, column), as they were before the change; positions that are not there count as granularity none. Outside of the
-    regions the old and the new version have the same satisfying assignments. O((surgeries + hits) log n).
+    `indices` by (atom, column), as they were before the change; positions that are not there count
+    as granularity none. Outside of the regions the old and the new version have the same satisfying
+    assignments. O((surgeries + hits) log n).
     """
     work = OracleWork()
     pieces: list[Piece] = []
@@ -71,7 +79,11 @@ def concerned(position: Position, change: Surgeries) -> list[Words]:
 
 
 def _touched(
-    body: BodyShape, position: Position, branches: list[Words], index: SensitivityIndex | None, work: OracleWork
+    body: BodyShape,
+    position: Position,
+    branches: list[Words],
+    index: SensitivityIndex | None,
+    work: OracleWork,
 ) -> Iterator[Piece]:
     named = [branches[source] for source in position.sources]
     if position.prefix or index is None:
@@ -87,14 +99,21 @@ def _touched(
 
 
 def _piece(body: BodyShape, level: int, levels: tuple[int, ...], columns: list[Words]) -> Piece:
-    """The region that pins these levels, or of a level in the existential block those before the block."""
+    """The region that pins these levels, or of a level in the existential block those before the
+    block.
+    """
     log_from = min(level, body.exists_from)
-    kept = sorted((at, number) for number, at in enumerate(levels) if level < body.exists_from or at < body.exists_from)
+    kept = sorted(
+        (at, number)
+        for number, at in enumerate(levels)
+        if level < body.exists_from or at < body.exists_from
+    )
     return tuple(at for at, _ in kept), log_from, [columns[number] for _, number in kept]
 
 
 def touched_intervals(index: SensitivityIndex, change: Surgeries) -> list[Words]:
-    """The paper's own oracle for one index: (α…, low, high, γ…) of the intervals that a surgery hits, sorted, each once.
+    """The paper's own oracle for one index: (α…, low, high, γ…) of the intervals that a surgery
+    hits, sorted, each once.
 
     For comparison with the paper; maintenance uses `change_oracle`.
     """

@@ -1,13 +1,15 @@
 """Which granularity each position gets under a memory budget.
 
-An index is worth its memory, and the slower logging run that fills it, only where the delta query it saves is expensive. So each position
-first gets the smallest index whose surgeries cost little: at most `FACTOR` times what the best granularity would make of them, or a
-`SHARE` of a full evaluation, or `FEW` steps. In a connected body that is mostly `NONE`: the pinned values lead into every other atom. It is
-an index where a box is large, because the other atoms do not touch the pinned variables or because the search below them stops at the
-first proof. Then, while the budget is exceeded, the position that saves most bytes per step lost gets the next smaller index.
+An index is worth its memory, and the slower logging run that fills it, only where the delta query
+it saves is expensive. So each position first gets the smallest index whose surgeries cost little:
+at most `FACTOR` times what the best granularity would make of them, or a `SHARE` of a full
+evaluation, or `FEW` steps. In a connected body that is mostly `NONE`: the pinned values lead into
+every other atom. It is an index where a box is large, because the other atoms do not touch the
+pinned variables or because the search below them stops at the first proof. Then, while the budget
+is exceeded, the position that saves most bytes per step lost gets the next smaller index.
 
-Neither step is optimal: the first looks at positions one by one though one index may do for two, the second is the greedy of a
-multiple-choice knapsack.
+Neither step is optimal: the first looks at positions one by one though one index may do for two,
+the second is the greedy of a multiple-choice knapsack.
 """
 
 from __future__ import annotations
@@ -35,16 +37,22 @@ class GranularityChoice:
 
 
 def choose_granularities(body: BodyEstimate, budget: float) -> dict[PositionKey, GranularityChoice]:
-    """A granularity for each position that an index can be kept for, all indices within `budget` bytes (as estimated).
+    """A granularity for each position that an index can be kept for, all indices within `budget`
+    bytes (as estimated).
 
     A budget that others have overdrawn leaves nothing.
     """
     budget = max(budget, 0.0)
-    wanted = {estimate.position.key: _wanted(estimate, body.full_steps) for estimate in body.positions}
+    wanted = {
+        estimate.position.key: _wanted(estimate, body.full_steps) for estimate in body.positions
+    }
     options = {estimate.position.key: estimate.options for estimate in body.positions}
     chosen = dict(wanted)
     while sum(options[key][number].bytes for key, number in chosen.items()) > budget:
-        key, number = max(_coarser(chosen, options), key=lambda step: _saving(options[step[0]], chosen[step[0]], step[1]))
+        key, number = max(
+            _coarser(chosen, options),
+            key=lambda step: _saving(options[step[0]], chosen[step[0]], step[1]),
+        )
         chosen[key] = number
     return {key: _explained(options[key], chosen[key], wanted[key], budget) for key in chosen}
 
@@ -57,7 +65,9 @@ def _wanted(estimate: PositionEstimate, full_steps: float) -> int:
     return min(good, key=lambda number: estimate.options[number].bytes)
 
 
-def _coarser(chosen: Mapping[PositionKey, int], options: Mapping[PositionKey, tuple[Option, ...]]) -> Iterable[tuple[PositionKey, int]]:
+def _coarser(
+    chosen: Mapping[PositionKey, int], options: Mapping[PositionKey, tuple[Option, ...]]
+) -> Iterable[tuple[PositionKey, int]]:
     """Every change of one position to an option of fewer bytes."""
     for key, number in chosen.items():
         for other, option in enumerate(options[key]):
@@ -71,7 +81,9 @@ def _saving(options: tuple[Option, ...], present: int, other: int) -> float:
     return (options[present].bytes - options[other].bytes) / max(lost, 1e-9)
 
 
-def _explained(options: tuple[Option, ...], chosen: int, wanted: int, budget: float) -> GranularityChoice:
+def _explained(
+    options: tuple[Option, ...], chosen: int, wanted: int, budget: float
+) -> GranularityChoice:
     option, first = options[chosen], options[wanted]
     if chosen != wanted:
         reason = (
@@ -82,9 +94,7 @@ def _explained(options: tuple[Option, ...], chosen: int, wanted: int, budget: fl
         reason = f"a change is looked up by a delta query of about {_steps(option.steps)}"
     else:
         without = options[0]
-        reason = (
-            f"a delta query would take about {_steps(without.steps)}; with {_bytes(option.bytes)} of index it is {_steps(option.steps)}"
-        )
+        reason = f"a delta query would take about {_steps(without.steps)}; with {_bytes(option.bytes)} of index it is {_steps(option.steps)}"
     return GranularityChoice(option.granularity, option.bytes, option.steps, reason)
 
 

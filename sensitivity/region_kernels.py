@@ -7,7 +7,9 @@ from scantree.jit import compiled
 
 @compiled
 def compare_picked(fine, row, picks, coarse, other):
-    """−1, 0, 1 as the columns `picks` of row `row` of `fine` are before, equal to or after row `other` of `coarse` (columns × rows)."""
+    """−1, 0, 1 as the columns `picks` of row `row` of `fine` are before, equal to or after row
+    `other` of `coarse` (columns × rows).
+    """
     for column in range(picks.size):
         value = fine[picks[column], row]
         if value != coarse[column, other]:
@@ -17,7 +19,9 @@ def compare_picked(fine, row, picks, coarse, other):
 
 @compiled
 def mark_outside(fine, picks, coarse, outside):
-    """Clear outside[i] where the columns `picks` of row i of `fine` are a row of `coarse`, which is sorted. O(log n) each."""
+    """Clear outside[i] where the columns `picks` of row i of `fine` are a row of `coarse`, which is
+    sorted. O(log n) each.
+    """
     for row in range(fine.shape[1]):
         low = 0
         high = coarse.shape[1]

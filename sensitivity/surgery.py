@@ -1,12 +1,15 @@
-"""Tree surgeries: which branches of a relation's trie a change makes appear or vanish [LFTJ-IVM 4.2.1].
+"""Tree surgeries: which branches of a relation's trie a change makes appear or vanish [LFTJ-IVM
+4.2.1].
 
-A relation in some key order is a trie: the branches of depth k are the distinct k-column prefixes of its rows. An insert makes a branch
-appear if no row under it was there before; an erase makes it vanish if none is left. A row's branches of depth 1, 2, … so fall into some
-that stay and, from one depth on, some that change, and one seek per column finds that depth: O(log n) per changed row.
+A relation in some key order is a trie: the branches of depth k are the distinct k-column prefixes
+of its rows. An insert makes a branch appear if no row under it was there before; an erase makes it
+vanish if none is left. A row's branches of depth 1, 2, … so fall into some that stay and, from one
+depth on, some that change, and one seek per column finds that depth: O(log n) per changed row.
 
-For a positive atom the *topmost* changed branch is enough. Where the branch (α, a) was or becomes absent, the context below it is alive in
-at most one of the two versions: what is won or lost under it is won or lost at a, and found by the surgery there, whose region holds all
-that lies below. A negated atom looks at whole look-up keys only, so for it every changed branch of that depth counts.
+For a positive atom the *topmost* changed branch is enough. Where the branch (α, a) was or becomes
+absent, the context below it is alive in at most one of the two versions: what is won or lost under
+it is won or lost at a, and found by the surgery there, whose region holds all that lies below. A
+negated atom looks at whole look-up keys only, so for it every changed branch of that depth counts.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from sensitivity.surgery_kernels import branch_depths
 
 
 def depths_of(tree: Tree, rows: Columns, width: int) -> np.ndarray:
-    """For each of `rows` (`width` key columns, may be fewer than the tree's) the depth of the first branch that the tree has not."""
+    """For each of `rows` (`width` key columns, may be fewer than the tree's) the depth of the first
+    branch that the tree has not.
+    """
     matrix = as_matrix(rows, width)
     depths = np.empty(matrix.shape[1], np.int64)
     branch_depths(tree.arena.memory, tree.root, tree.height, matrix, depths)
@@ -30,7 +35,9 @@ def depths_of(tree: Tree, rows: Columns, width: int) -> np.ndarray:
 
 
 class _Side(NamedTuple):
-    """Changed rows, sorted, and the depth of the topmost branch that each changes; the key width + 1 for none."""
+    """Changed rows, sorted, and the depth of the topmost branch that each changes; the key width +
+    1 for none.
+    """
 
     rows: Columns
     depths: np.ndarray
@@ -43,7 +50,9 @@ class _Side(NamedTuple):
 
 
 class Surgeries:
-    """The branches that one change makes appear and vanish in one trie. Make it with `surgeries`."""
+    """The branches that one change makes appear and vanish in one trie. Make it with
+    `surgeries`.
+    """
 
     __slots__ = ("_appeared", "_known", "_vanished", "width")
 
@@ -54,7 +63,9 @@ class Surgeries:
         self._known: dict[tuple[int, bool], list[np.ndarray]] = {}
 
     def appeared(self, depth: int, *, topmost: bool = False) -> list[np.ndarray]:
-        """The branches of this depth that were not there before, as `depth` sorted columns; `topmost`: whose parent was."""
+        """The branches of this depth that were not there before, as `depth` sorted columns;
+        `topmost`: whose parent was.
+        """
         return self._appeared.branches(depth, topmost)
 
     def vanished(self, depth: int, *, topmost: bool = False) -> list[np.ndarray]:
@@ -77,10 +88,11 @@ class Surgeries:
 
 
 def surgeries(old: Tree, new: Tree, inserts: Columns, erases: Columns) -> Surgeries:
-    """The surgeries that lead from the trie of `old` to that of `new`: δ changed rows cost O(δ · columns · log n).
+    """The surgeries that lead from the trie of `old` to that of `new`: δ changed rows cost O(δ ·
+    columns · log n).
 
-    `inserts` and `erases`: key columns in the trees' key order, sorted and distinct; the rows that `new` has and `old` has not, and the
-    reverse. A row that did not change after all is no surgery.
+    `inserts` and `erases`: key columns in the trees' key order, sorted and distinct; the rows that
+    `new` has and `old` has not, and the reverse. A row that did not change after all is no surgery.
     """
     width = old.key_width
     if new.key_width != width:

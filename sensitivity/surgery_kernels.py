@@ -8,10 +8,11 @@ from scantree.seek_kernels import END, seek_after, seek_lub, value_at
 
 @compiled
 def branch_depths(memory, root, height, rows, depths):
-    """depths[i] = 1 + the length of the longest prefix of column i of `rows` that some row of the tree begins with.
+    """depths[i] = 1 + the length of the longest prefix of column i of `rows` that some row of the
+    tree begins with.
 
-    So it is the depth of the first branch that the row would add to the trie, and rows.shape[0] + 1 where it would add none.
-    O(columns · log n) for each row.
+    So it is the depth of the first branch that the row would add to the trie, and rows.shape[0] + 1
+    where it would add none. O(columns · log n) for each row.
     """
     for row in range(rows.shape[1]):
         column = 0

@@ -2,13 +2,16 @@
 
 The kernel writes one record per interval, as a column of a (levels + 3) × n array:
 
-    row 0       channel, the number of the position in the list the run was given
-    row 1, 2    low, high: the least and the greatest value the operation depended on, ends included; the least and the greatest int64
+    row 0       channel, the number of the position in the list the run was given row 1, 2    low,
+    high: the least and the greatest value the operation depended on, ends included; the least and
+    the greatest int64
                 stand for −∞ and +∞
-    row 3 + l   the binding of level l, for the levels before the position's own; the other rows hold anything
+    row 3 + l   the binding of level l, for the levels before the position's own; the other rows
+    hold anything
 
-`open` on a set whose least value is v depends on (−∞, v], `seek_lub(s)` landing on v on [s, v], `next` from v to v′ on [v, v′], and
-running out of values on all that come after [LFTJ-IVM 4.1]. A look-up of v in a negated atom depends on [v, v].
+`open` on a set whose least value is v depends on (−∞, v], `seek_lub(s)` landing on v on [s, v],
+`next` from v to v′ on [v, v′], and running out of values on all that come after [LFTJ-IVM 4.1]. A
+look-up of v in a negated atom depends on [v, v].
 """
 
 from __future__ import annotations
@@ -28,18 +31,23 @@ CHANNEL, LOW, HIGH, BINDINGS = range(4)
 _PENDING = 1 << 16  # rows of one position after which they are merged, if they have doubled since
 
 
-def interval_columns(records: np.ndarray, position: Position, channel: int | None = None) -> list[Words]:
-    """(α…, low, high, γ…) of the records of one position; of all records when `channel` is None. O(n)."""
+def interval_columns(
+    records: np.ndarray, position: Position, channel: int | None = None
+) -> list[Words]:
+    """(α…, low, high, γ…) of the records of one position; of all records when `channel` is None.
+    O(n).
+    """
     chosen = records if channel is None else records[:, records[CHANNEL] == channel]
     rows = [*position.alpha, LOW - BINDINGS, HIGH - BINDINGS, *position.gamma]
     return [chosen[BINDINGS + level].copy() for level in rows]
 
 
 class TraceLog:
-    """Takes a run's records as they come and keeps them merged: at most about twice what the indices will hold.
+    """Takes a run's records as they come and keeps them merged: at most about twice what the
+    indices will hold.
 
-    `channels`: the positions in the order of their channel numbers, each with its granularity. Call it with every buffer of records, then
-    ask for `columns`.
+    `channels`: the positions in the order of their channel numbers, each with its granularity. Call
+    it with every buffer of records, then ask for `columns`.
     """
 
     def __init__(self, channels: Sequence[tuple[Position, Granularity]]) -> None:
@@ -48,7 +56,9 @@ class TraceLog:
         self.records = 0
 
     def fresh(self) -> TraceLog:
-        """An empty log of the same positions, for one part of a run. Parts may be logged at the same time, each into its own."""
+        """An empty log of the same positions, for one part of a run. Parts may be logged at the
+        same time, each into its own.
+        """
         return TraceLog(self._asked)
 
     def absorb(self, part: TraceLog) -> None:
@@ -70,11 +80,14 @@ class TraceLog:
             channel.take(interval_columns(records, channel.position, number))
 
     def columns(self) -> dict[PositionKey, list[Words]]:
-        """What was logged, by position: (α…, low, high, γ…) in any order, γ as the granularity keeps it.
+        """What was logged, by position: (α…, low, high, γ…) in any order, γ as the granularity
+        keeps it.
 
         Positions of which there was no record are not there.
         """
-        return {channel.position.key: channel.merged() for channel in self._channels if channel.pieces}
+        return {
+            channel.position.key: channel.merged() for channel in self._channels if channel.pieces
+        }
 
 
 class _Channel:

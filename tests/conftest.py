@@ -1,8 +1,11 @@
-"""How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and random, `quick` random without shrinking.
+"""How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and
+random, `quick` random without shrinking.
 
-Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so no example has a deadline.
+Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so
+no example has a deadline.
 
-And how tests share the cores: those of a file stay together, as do those that need Spark, which come first because they take longest.
+And how tests share the cores: those of a file stay together, as do those that need Spark, which
+come first because they take longest.
 """
 
 from __future__ import annotations
@@ -17,14 +20,17 @@ from hypothesis import HealthCheck, Phase, settings
 from xdist.scheduler import LoadFileScheduling
 
 from tests.interrupting import heeding_interrupts as heeding_interrupts
-from tests.spark.session import spark as spark  # whoever needs Spark takes this session: a process has one at a time
+from tests.spark.session import (
+    spark as spark,
+)  # whoever needs Spark takes this session: a process has one at a time
 
 _MOST_PROCESSES = 4
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes; a run takes a tenth of that
 _SPARK = ("tests/spark/", "tests/docs/test_examples.py")  # where tests need Spark
 
-_QUICK = (  # few kernels, much of the surface: a verdict within a minute, also where nothing is compiled yet
+# few kernels, much of the surface: a verdict within a minute, also where nothing is compiled yet
+_QUICK = (
     "tests/reference/",
     "tests/unit/test_imports.py",
     "tests/unit/frames/",
@@ -50,31 +56,49 @@ _SLOWEST = 20  # files that a run of all tests names
 
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
-settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_slow_is_fine)
-settings.register_profile("deep", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_slow_is_fine)
-settings.register_profile("quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
+settings.register_profile(
+    "ci",
+    max_examples=50,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=_slow_is_fine,
+)
+settings.register_profile(
+    "deep", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_slow_is_fine
+)
+settings.register_profile(
+    "quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-# Workspaces over parts wait for the disk thousands of times. What they promise of crashes is about processes: in memory it holds as well.
+# Workspaces over parts wait for the disk thousands of times. What they promise of crashes is about
+# processes: in memory it holds as well.
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Who wants no bytecode beside the sources has it in a folder of this run: over a hundred processes would compile all they import."""
+    """Who wants no bytecode beside the sources has it in a folder of this run: over a hundred
+    processes would compile all they import.
+    """
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """For all tests a process for each core; chosen ones run in this process, where a debugger finds them."""
+    """For all tests a process for each core; chosen ones run in this process, where a debugger
+    finds them.
+    """
     everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     return min(len(os.sched_getaffinity(0)), _MOST_PROCESSES) if everything else 0
 
 
 class _ByFile(LoadFileScheduling):
-    """Gives each file to one process. (Marks of groups are not heeded: pytest-xdist 3.8 writes them where pytest 9.2 does not look.)"""
+    """Gives each file to one process. (Marks of groups are not heeded: pytest-xdist 3.8 writes them
+    where pytest 9.2 does not look.)
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return "spark" if nodeid.startswith(_SPARK) else super()._split_scope(nodeid)
@@ -95,11 +119,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Where `--durations` is asked for, the files that took longest; of the first test in a process some time is compiling."""
+    """Where `--durations` is asked for, the files that took longest; of the first test in a process
+    some time is compiling.
+    """
     if not config.getoption("durations"):
         return
     seconds: dict[str, float] = {}
-    for report in (each for reports in terminalreporter.stats.values() for each in reports if hasattr(each, "duration")):
+    for report in (
+        each
+        for reports in terminalreporter.stats.values()
+        for each in reports
+        if hasattr(each, "duration")
+    ):
         file = report.nodeid.partition("::")[0]
         seconds[file] = seconds.get(file, 0.0) + report.duration
     terminalreporter.section(f"slowest {_SLOWEST} files")

@@ -12,18 +12,26 @@ from types import CodeType, FrameType
 
 import pytest
 
-CHECKS = {dis.opmap[name] for name in ("RESUME", "CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD") if name in dis.opmap}
+CHECKS = {
+    dis.opmap[name]
+    for name in ("RESUME", "CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD")
+    if name in dis.opmap
+}
 """Instructions at whose end, or beginning, an interrupt that has come is handled."""
 
 
 class Interrupt:
-    """Comes the moment it is forgotten. Nothing here runs in the interpreter, which would handle it on the spot."""
+    """Comes the moment it is forgotten. Nothing here runs in the interpreter, which would handle it
+    on the spot.
+    """
 
     __del__ = staticmethod(_thread.interrupt_main)
 
 
 class Interrupting:
-    """A trace function that lets an interrupt come before one instruction of the watched files, the `at`-th that handles one."""
+    """A trace function that lets an interrupt come before one instruction of the watched files, the
+    `at`-th that handles one.
+    """
 
     def __init__(self, at: int, watched: tuple[str, ...]):
         self.left = at
@@ -31,7 +39,10 @@ class Interrupting:
         self._checks: dict[CodeType, set[int]] = {}
 
     def __call__(self, frame: FrameType, _event: str, _argument: object):
-        if not frame.f_code.co_filename.endswith(self._watched) or "lftj" not in frame.f_code.co_filename:
+        if (
+            not frame.f_code.co_filename.endswith(self._watched)
+            or "lftj" not in frame.f_code.co_filename
+        ):
             return None
         frame.f_trace_opcodes = True
         return self._instruction
@@ -39,7 +50,9 @@ class Interrupting:
     def _instruction(self, frame: FrameType, event: str, _argument: object):
         code = frame.f_code
         if code not in self._checks:
-            self._checks[code] = {one.offset for one in dis.get_instructions(code) if one.opcode in CHECKS}
+            self._checks[code] = {
+                one.offset for one in dis.get_instructions(code) if one.opcode in CHECKS
+            }
         if event == "opcode" and frame.f_lasti in self._checks[code]:
             self.left -= 1
             if self.left == -1:
@@ -49,7 +62,9 @@ class Interrupting:
 
 @pytest.fixture
 def heeding_interrupts():
-    """A process started in the background ignores SIGINT; a test of it does not. Nothing is traced afterwards that was not before."""
+    """A process started in the background ignores SIGINT; a test of it does not. Nothing is traced
+    afterwards that was not before.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     traced = sys.gettrace()
     yield
@@ -58,7 +73,9 @@ def heeding_interrupts():
 
 
 def interrupted(action: Callable[[], object], at: int, watched: tuple[str, ...]) -> bool:
-    """Do this, with an interrupt at one point in files whose names end so; False when it ends before."""
+    """Do this, with an interrupt at one point in files whose names end so; False when it ends
+    before.
+    """
     interrupting = Interrupting(at, watched)
     with suppress(KeyboardInterrupt):
         sys.settrace(interrupting)

@@ -1,4 +1,6 @@
-"""What a commit costs when views are maintained, against evaluating them anew, DuckDB and Pathway."""
+"""What a commit costs when views are maintained, against evaluating them anew, DuckDB
+and Pathway.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One change in a group of many rows, beside the same change in a group of ten; both relations have the same number of rows."""
+"""One change in a group of many rows, beside the same change in a group of ten; both relations have
+the same number of rows.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,16 @@ SMALL_GROUP = 10
 COMMITS = 300
 WARM = 20
 BODY = "sample(g, _, v)"
-# A comparison makes the rows of a group others than those of the relation, so that they are kept in order for the head.
+# A comparison makes the rows of a group others than those of the relation, so that they are kept in
+# order for the head.
 KEPT = f"{BODY}, v > 0"
 Head = tuple[str, str, str]
 """The aggregate, the type of its result, and the body."""
-HEADS: dict[str, Head] = {"sum": ("sum(v)", "number", BODY), "count": ("count()", "number", BODY), "mean": ("mean(v)", "float", BODY)}
+HEADS: dict[str, Head] = {
+    "sum": ("sum(v)", "number", BODY),
+    "count": ("count()", "number", BODY),
+    "mean": ("mean(v)", "float", BODY),
+}
 EXTREMES: dict[str, Head] = {
     "min": ("min(v)", "number", BODY),
     "max": ("max(v)", "number", BODY),
@@ -33,7 +40,9 @@ EXTREMES: dict[str, Head] = {
 
 
 class Groups:
-    """A workspace with the relation `sample(g, k, v)`, v different in every row, and one aggregated view of its groups."""
+    """A workspace with the relation `sample(g, k, v)`, v different in every row, and one aggregated
+    view of its groups.
+    """
 
     def __init__(self, rows: int, group: int, head: Head):
         self._rows, self._group = rows, group
@@ -41,9 +50,13 @@ class Groups:
         self.workspace = connect()
         self.workspace.relation("sample", {"g": int, "k": int, "v": int})
         numbers = np.arange(rows)
-        self.workspace.load("sample", pa.table({"g": numbers // group, "k": numbers, "v": self.values}))
+        self.workspace.load(
+            "sample", pa.table({"g": numbers // group, "k": numbers, "v": self.values})
+        )
         function, type_, body = head
-        self.workspace.add_rules(f".decl view(g: number, a: {type_})  view(g, {function}) :- {body}.")
+        self.workspace.add_rules(
+            f".decl view(g: number, a: {type_})  view(g, {function}) :- {body}."
+        )
 
     @property
     def steps(self) -> int:
@@ -60,7 +73,9 @@ class Groups:
             (transaction.insert if number % 2 else transaction.delete)("sample", rows)
 
     def change_extreme(self, number: int, least: bool) -> int:
-        """Delete the present minimum or maximum of a group and, in the next call, put it back; returns the kernel's steps."""
+        """Delete the present minimum or maximum of a group and, in the next call, put it back;
+        returns the kernel's steps.
+        """
         start = number // 2 % (self._rows // self._group) * self._group
         values = self.values[start : start + self._group]
         row = start + int(values.argmin() if least else values.argmax())
@@ -70,18 +85,25 @@ class Groups:
         return transaction.work
 
     def check(self) -> None:
-        """The view is what its rule derives. Call after an even number of changes. Raises ResultsDiffer."""
+        """The view is what its rule derives. Call after an even number of changes. Raises
+        ResultsDiffer.
+        """
         require_equal("rows", len(self.workspace["sample"]), self._rows)
         require_equal("views that differ", self.workspace.verify(), [])
 
 
 def _over_fixed_cost(head: Head, rows: int, group: int) -> float:
-    """Median seconds of a change in a large group less that in a small one; the two take turns, so that both see the same machine."""
+    """Median seconds of a change in a large group less that in a small one; the two take turns, so
+    that both see the same machine.
+    """
     large, small = Groups(rows, group, head), Groups(rows, SMALL_GROUP, head)
     taken = []
     for number in range(COMMITS + WARM):
         sides = (large, small) if number % 4 < 2 else (small, large)
-        seconds = {side: processor_seconds(lambda side=side, number=number: side.change(number)) for side in sides}
+        seconds = {
+            side: processor_seconds(lambda side=side, number=number: side.change(number))
+            for side in sides
+        }
         taken.append((seconds[large], seconds[small]))
     large.check()
     small.check()
@@ -90,7 +112,9 @@ def _over_fixed_cost(head: Head, rows: int, group: int) -> float:
 
 
 def _steps(head: Head, rows: int, group: int, least: bool) -> int:
-    """The most steps, of the kernel and in trees, of a commit that takes a group's extreme value away or puts it back."""
+    """The most steps, of the kernel and in trees, of a commit that takes a group's extreme value
+    away or puts it back.
+    """
     groups = Groups(rows, group, head)
     steps = []
     for number in range(40):
@@ -105,8 +129,19 @@ def measure(report: Report, data: Path | None) -> None:
     if report.wants("aggregate_sum_us"):
         extra = {name: _over_fixed_cost(head, rows, group) * 1e6 for name, head in HEADS.items()}
         report.add("aggregate_sum_us", max(extra.values()))
-        report.note(figure="aggregate_sum_us", rows=group, **{f"{name}_us": each for name, each in extra.items()})
+        report.note(
+            figure="aggregate_sum_us",
+            rows=group,
+            **{f"{name}_us": each for name, each in extra.items()},
+        )
     if report.wants("aggregate_minmax_steps"):
-        steps = {name: _steps(head, rows, group, name.startswith("min")) for name, head in EXTREMES.items()}
+        steps = {
+            name: _steps(head, rows, group, name.startswith("min"))
+            for name, head in EXTREMES.items()
+        }
         report.add("aggregate_minmax_steps", max(steps.values()) / math.log2(group))
-        report.note(figure="aggregate_minmax_steps", rows=group, **{f"{name}_steps": each for name, each in steps.items()})
+        report.note(
+            figure="aggregate_minmax_steps",
+            rows=group,
+            **{f"{name}_steps": each for name, each in steps.items()},
+        )

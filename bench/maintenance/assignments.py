@@ -1,4 +1,5 @@
-"""F(x,y) ← G(x,z), H(y,z), I(x,y,z), R(z): erasing one row of R costs in proportion to the assignments that used it.
+"""F(x,y) ← G(x,z), H(y,z), I(x,y,z), R(z): erasing one row of R costs in proportion to the
+assignments that used it.
 
 Counted in kernel steps, over values of z with few partners and with many.
 """
@@ -37,7 +38,16 @@ def _workspace(degrees: list[int]) -> lftj.Workspace:
         for name, side in zip("GH", sides, strict=True):
             transaction.insert(name, pa.table({"x": np.concatenate(side), "z": z}))
         every = [np.concatenate(column) for column in zip(*pairs, strict=True)]
-        transaction.insert("I", pa.table({"x": every[0], "y": every[1], "z": np.repeat(np.arange(len(degrees)), np.square(degrees))}))
+        transaction.insert(
+            "I",
+            pa.table(
+                {
+                    "x": every[0],
+                    "y": every[1],
+                    "z": np.repeat(np.arange(len(degrees)), np.square(degrees)),
+                }
+            ),
+        )
     workspace.add_rules(RULE)
     return workspace
 
@@ -51,10 +61,17 @@ def measure(report: Report, data: Path | None) -> None:
     for degree in DEGREES[report.size]:
         work = [_work_of_erasing(workspace, z) for z, its in enumerate(degrees) if its == degree]
         per_assignment[degree] = float(np.mean(work)) / degree**2
-        report.note(figure="work_per_assignment_spread", degree=degree, assignments=degree**2, steps_per_assignment=per_assignment[degree])
+        report.note(
+            figure="work_per_assignment_spread",
+            degree=degree,
+            assignments=degree**2,
+            steps_per_assignment=per_assignment[degree],
+        )
     require_equal("rows after erasing and putting back", len(workspace["F"]), rows)
     require_equal("views that differ", workspace.verify(), [])
-    report.add("work_per_assignment_spread", max(per_assignment.values()) / min(per_assignment.values()))
+    report.add(
+        "work_per_assignment_spread", max(per_assignment.values()) / min(per_assignment.values())
+    )
 
 
 def _work_of_erasing(workspace: lftj.Workspace, z: int) -> int:

@@ -1,4 +1,6 @@
-"""Who trusts whom on Bitcoin OTC: ratings committed one by one in the order in which they were given, three views maintained."""
+"""Who trusts whom on Bitcoin OTC: ratings committed one by one in the order in which they were
+given, three views maintained.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,26 @@ EVERY = 50  # states from one verified state to the next
 def ratings(data: Path | None) -> pa.Table:
     """The columns x, y, stars in order of time."""
     if data is None:
-        raise DataPathNeeded("bitcoin_speedup needs --data PATH, a folder with graphs/bitcoin-otc.csv.xz")
-    table = delimited(data / "graphs" / "bitcoin-otc.csv.xz", ("x", "y", "stars", "time"), pa.float64(), ",")
-    return table.sort_by("time").select(["x", "y", "stars"]).cast(pa.schema([(name, pa.int64()) for name in ("x", "y", "stars")]))
+        raise DataPathNeeded(
+            "bitcoin_speedup needs --data PATH, a folder with graphs/bitcoin-otc.csv.xz"
+        )
+    table = delimited(
+        data / "graphs" / "bitcoin-otc.csv.xz", ("x", "y", "stars", "time"), pa.float64(), ","
+    )
+    return (
+        table.sort_by("time")
+        .select(["x", "y", "stars"])
+        .cast(pa.schema([(name, pa.int64()) for name in ("x", "y", "stars")]))
+    )
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Seconds of recomputing at every commit, from every fiftieth state, over the seconds of all commits. Those states are verified."""
-    rows = list(zip(*(column.to_pylist() for column in ratings(data).columns), strict=True))[: COMMITS[report.size]]
+    """Seconds of recomputing at every commit, from every fiftieth state, over the seconds of all
+    commits. Those states are verified.
+    """
+    rows = list(zip(*(column.to_pylist() for column in ratings(data).columns), strict=True))[
+        : COMMITS[report.size]
+    ]
     workspace = connect()
     workspace.add_rules(RATING + VIEWS)
     recomputation = Recomputation(RATING, VIEWS, ["rating"])
@@ -57,4 +71,9 @@ def measure(report: Report, data: Path | None) -> None:
             recomputed += seconds * EVERY
             require_same_views(NAMES, f"after {number} commits", workspace, anew)
     report.add("bitcoin_speedup", recomputed / maintained)
-    report.note(figure="bitcoin_speedup", commits=len(rows), maintained_s=maintained, recomputed_s=recomputed)
+    report.note(
+        figure="bitcoin_speedup",
+        commits=len(rows),
+        maintained_s=maintained,
+        recomputed_s=recomputed,
+    )

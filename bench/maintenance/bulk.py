@@ -1,4 +1,6 @@
-"""Half of the edges replaced in one commit, against storing the same change without views and evaluating them from nothing."""
+"""Half of the edges replaced in one commit, against storing the same change without views and
+evaluating them from nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ TIMES = 2
 
 
 def half_replaced(edges: int, scale: int) -> tuple[tuple[np.ndarray, np.ndarray], Edit]:
-    """A power-law graph, and an edit that deletes half of its edges and inserts as many of another such graph."""
+    """A power-law graph, and an edit that deletes half of its edges and inserts as many of another
+    such graph.
+    """
     before, other = rmat(edges, scale), rmat(edges, scale, seed=2)
     random = np.random.default_rng(3)
     packed = [x << 32 | y for x, y in (before, other)]
@@ -39,4 +43,10 @@ def measure(report: Report, data: Path | None) -> None:
         recomputed = min(recomputed, bare.commit(edit) + bare.evaluate())
         require_equal("views after the bulk commit", ours.views() == bare.views(), True)
     report.add("bulk_ratio", maintained / recomputed)
-    report.note(figure="bulk_ratio", edges=len(edges[0]), changed=len(edit), commit_s=maintained, recomputed_s=recomputed)
+    report.note(
+        figure="bulk_ratio",
+        edges=len(edges[0]),
+        changed=len(edit),
+        commit_s=maintained,
+        recomputed_s=recomputed,
+    )

@@ -22,7 +22,12 @@ def _side_by_side(ours: Graph, peer: DeltaPeer, edits: Edits, size: int) -> tupl
     taken = []
     for number in range(WARM + COMMITS[size]):
         edit = edits.of_size(size, number)
-        taken.append((ours.commit(edit), processor_seconds(lambda edit=edit: peer.commit(edit.inserted, edit.deleted))))
+        taken.append(
+            (
+                ours.commit(edit),
+                processor_seconds(lambda edit=edit: peer.commit(edit.inserted, edit.deleted)),
+            )
+        )
     median = np.median(taken[WARM:], axis=0)
     return float(median[0]), float(median[1])
 
@@ -38,4 +43,10 @@ def measure(report: Report, data: Path | None) -> None:
         require_equal(f"{name} after the same commits", ours.views()[name] == rows, True)
     report.add("vs_duckdb_delta", medians[1][1] / medians[1][0])
     for size, (our_seconds, peer_seconds) in medians.items():
-        report.note(figure="vs_duckdb_delta", edges=len(edges[0]), changed=size, our_ms=our_seconds * 1e3, duckdb_ms=peer_seconds * 1e3)
+        report.note(
+            figure="vs_duckdb_delta",
+            edges=len(edges[0]),
+            changed=size,
+            our_ms=our_seconds * 1e3,
+            duckdb_ms=peer_seconds * 1e3,
+        )

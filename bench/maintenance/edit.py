@@ -22,7 +22,8 @@ class Edit:
 
 
 class Edits:
-    """Draws edges to delete, uniformly from those present, and edges to insert, with ends drawn in proportion to their degree.
+    """Draws edges to delete, uniformly from those present, and edges to insert, with ends drawn in
+    proportion to their degree.
 
     No edge is drawn twice, so that every change is a change; a graph can only be edited so often.
     """
@@ -40,22 +41,33 @@ class Edits:
 
     def draw(self, inserts: int, deletes: int) -> Edit:
         """An edit of that many edges."""
-        return Edit(_unpacked([self._absent() for _ in range(inserts)]), _unpacked([self._present() for _ in range(deletes)]))
+        return Edit(
+            _unpacked([self._absent() for _ in range(inserts)]),
+            _unpacked([self._present() for _ in range(deletes)]),
+        )
 
     def of_size(self, size: int, number: int) -> Edit:
-        """The edit number `number` of a series: half inserts and half deletes, or, for one edge, in turn."""
+        """The edit number `number` of a series: half inserts and half deletes, or, for one edge, in
+        turn.
+        """
         inserts = (size + number % 2) // 2
         return self.draw(inserts, size - inserts)
 
     def edges(self) -> list[np.ndarray]:
         """The edges after all edits drawn so far, sorted."""
-        kept = np.setdiff1d(self._packed, np.array(sorted(self._deleted), np.int64), assume_unique=True)
+        kept = np.setdiff1d(
+            self._packed, np.array(sorted(self._deleted), np.int64), assume_unique=True
+        )
         packed = np.sort(np.append(kept, np.array(sorted(self._inserted), np.int64)))
         return [packed >> 32, packed & 0xFFFFFFFF]
 
     def _present(self) -> int:
         while True:
-            edge = self._of_hub.pop() if self._hub_is_next() and self._of_hub else int(self._random.choice(self._packed))
+            edge = (
+                self._of_hub.pop()
+                if self._hub_is_next() and self._of_hub
+                else int(self._random.choice(self._packed))
+            )
             if edge not in self._deleted:
                 self._deleted.add(edge)
                 return edge

@@ -23,7 +23,11 @@ def measure(report: Report, data: Path | None) -> None:
     edges = rmat(*GRAPHS[report.size])
     graph, edits = Graph(edges), Edits(edges)
     full = graph.evaluate()
-    taken = {size: seconds_of_commits(graph, edits, size, commits) for size, commits in COMMITS.items() if report.wants(*FIGURES[size])}
+    taken = {
+        size: seconds_of_commits(graph, edits, size, commits)
+        for size, commits in COMMITS.items()
+        if report.wants(*FIGURES[size])
+    }
     check(graph, edits.edges())
     anew, verified = Graph(edges).evaluate(), graph.verify()
     full = min(full, anew, verified)

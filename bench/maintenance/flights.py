@@ -1,7 +1,9 @@
-"""The packaged flights as in `lftj demo`, one day after another: all views maintained, or evaluated anew at each commit.
+"""The packaged flights as in `lftj demo`, one day after another: all views maintained, or evaluated
+anew at each commit.
 
-Each side runs the whole stream by itself, and commits every day's rows: read, checked and stored. They differ in what becomes of the views.
-A second stream is the worst that days can do to maintenance: only a week is held, so each commit replaces two sevenths of all there is.
+Each side runs the whole stream by itself, and commits every day's rows: read, checked and stored.
+They differ in what becomes of the views. A second stream is the worst that days can do to
+maintenance: only a week is held, so each commit replaces two sevenths of all there is.
 """
 
 from __future__ import annotations
@@ -38,12 +40,16 @@ def _split(program: str) -> tuple[str, str]:
     """The declarations of the base relations, and all the rest."""
     lines = program.splitlines()
     bases = tuple(f".decl {name}{bracket}" for name in BASES for bracket in "([")
-    return "\n".join(line for line in lines if line.startswith(bases)), "\n".join(line for line in lines if not line.startswith(bases))
+    return "\n".join(line for line in lines if line.startswith(bases)), "\n".join(
+        line for line in lines if not line.startswith(bases)
+    )
 
 
 @dataclass(frozen=True)
 class _Days:
-    """A stream: `count` days come one by one, and with `held` only so many are kept, the oldest going as a new one comes."""
+    """A stream: `count` days come one by one, and with `held` only so many are kept, the oldest
+    going as a new one comes.
+    """
 
     count: int
     held: int | None = None
@@ -54,7 +60,10 @@ class _Days:
 
     def commit(self, workspace: lftj.Workspace, day: datetime.date) -> float:
         """Processor seconds of one day's transaction. Garbage of before is collected first."""
-        arrived, gone = feed.daily(day), _settled(day - feed.ONE_DAY * self.held) if self.held else {}
+        arrived, gone = (
+            feed.daily(day),
+            _settled(day - feed.ONE_DAY * self.held) if self.held else {},
+        )
         gc.collect()
 
         def run() -> None:
@@ -65,8 +74,12 @@ class _Days:
 
         return processor_seconds(run)
 
-    def run(self, desk: Desk, evening: Callable[[], tuple[float, lftj.Workspace]]) -> tuple[float, dict[int, Views]]:
-        """Processor seconds of all commits and of what comes after each, which says where the views are; and these as they were then."""
+    def run(
+        self, desk: Desk, evening: Callable[[], tuple[float, lftj.Workspace]]
+    ) -> tuple[float, dict[int, Views]]:
+        """Processor seconds of all commits and of what comes after each, which says where the views
+        are; and these as they were then.
+        """
         seconds, seen = 0.0, {}
         for number in range(1, self.count + 1):
             seconds += self.commit(desk.workspace, feed.FIRST_DAY + feed.ONE_DAY * number)
@@ -87,7 +100,10 @@ def _settled(day: datetime.date) -> dict[str, pa.Table]:
 
 def _views(workspace: lftj.Workspace) -> Views:
     tables = {name: workspace[name].arrow() for name in VIEWS}
-    return {name: table.sort_by([(column, "ascending") for column in table.column_names]) for name, table in tables.items()}
+    return {
+        name: table.sort_by([(column, "ascending") for column in table.column_names])
+        for name, table in tables.items()
+    }
 
 
 def _maintained(days: _Days, **options: Any) -> tuple[float, dict[int, Views]]:
@@ -111,11 +127,19 @@ def _recomputed(days: _Days) -> tuple[float, dict[int, Views]]:
     return days.run(desk, evaluated)
 
 
-def _compare(report: Report, days: _Days, others: dict[str, Callable[[_Days], tuple[float, dict[int, Views]]]]) -> None:
-    """By figure, how many times as long another side takes for the same views, of those that are asked for."""
+def _compare(
+    report: Report,
+    days: _Days,
+    others: dict[str, Callable[[_Days], tuple[float, dict[int, Views]]]],
+) -> None:
+    """By figure, how many times as long another side takes for the same views, of those that are
+    asked for.
+    """
     if not report.wants(*others):
         return
-    _maintained(_Days(1, days.held))  # what compiling kernels takes, or reading them from the cache, is not asked here
+    _maintained(
+        _Days(1, days.held)
+    )  # what compiling kernels takes, or reading them from the cache, is not asked here
     maintained, views = _maintained(days)
     for figure in filter(report.wants, others):
         seconds, same = others[figure](days)
@@ -125,8 +149,14 @@ def _compare(report: Report, days: _Days, others: dict[str, Callable[[_Days], tu
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record the figures once all sides of each stream were seen to have the same views on the days that are verified."""
+    """Record the figures once all sides of each stream were seen to have the same views on the days
+    that are verified.
+    """
     count = DAYS[report.size]
     in_full = partial(_maintained, elastic=0)
-    _compare(report, _Days(count), {"flights_speedup": _recomputed, "flights_speedup_orders_kept": in_full})
+    _compare(
+        report,
+        _Days(count),
+        {"flights_speedup": _recomputed, "flights_speedup_orders_kept": in_full},
+    )
     _compare(report, _Days(count, WEEK), {"flights_week_speedup": _recomputed})

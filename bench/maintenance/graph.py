@@ -38,7 +38,9 @@ class Graph:
         return processor_seconds(lambda: self.workspace.add_rules(VIEWS))
 
     def commit(self, edit: Edit) -> float:
-        """Commit an edit and return the processor seconds from the start of the transaction to its end."""
+        """Commit an edit and return the processor seconds from the start of the transaction to its
+        end.
+        """
         inserted, deleted = _rows(edit.inserted), _rows(edit.deleted)
 
         def run() -> None:
@@ -49,7 +51,9 @@ class Graph:
         return processor_seconds(run)
 
     def verify(self) -> float:
-        """Evaluate the views from nothing, keeping nothing, and compare; returns the processor seconds. Raises ResultsDiffer."""
+        """Evaluate the views from nothing, keeping nothing, and compare; returns the processor
+        seconds. Raises ResultsDiffer.
+        """
         found: list[object] = []
         seconds = processor_seconds(lambda: found.extend(self.workspace.verify()))
         require_equal("views that differ", found, [])
@@ -75,7 +79,9 @@ def recomputed(edges: Sequence[np.ndarray]) -> Graph:
 
 
 def check(graph: Graph, edges: Sequence[np.ndarray]) -> None:
-    """The edges are these, and both views what they are when evaluated from nothing. Raises ResultsDiffer."""
+    """The edges are these, and both views what they are when evaluated from nothing. Raises
+    ResultsDiffer.
+    """
     require_equal("edges after the commits", len(graph.workspace["edge"]), len(edges[0]))
     for name, rows in recomputed(edges).views().items():
         require_equal(f"{name} after the commits", graph.views()[name] == rows, True)

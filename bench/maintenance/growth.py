@@ -34,4 +34,6 @@ def measure(report: Report, data: Path | None) -> None:
     warm_up()
     medians = {size[0]: _median(*size) for size in SIZES[report.size]}
     report.add("growth", max(medians.values()) / min(medians.values()))
-    report.note(figure="growth", **{f"ms_{edges}": seconds * 1e3 for edges, seconds in medians.items()})
+    report.note(
+        figure="growth", **{f"ms_{edges}": seconds * 1e3 for edges, seconds in medians.items()}
+    )

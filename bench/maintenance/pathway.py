@@ -1,7 +1,8 @@
-"""One-edge commits on a live stream, beside Pathway: time until the results are there, and peak memory, each in a process of its own.
+"""One-edge commits on a live stream, beside Pathway: time until the results are there, and peak
+memory, each in a process of its own.
 
-Pathway wants older versions of things that we use, so it runs in an environment of its own: that of the interpreter named by
-LFTJ_BENCH_PATHWAY, or one that `uv` makes.
+Pathway wants older versions of things that we use, so it runs in an environment of its own: that of
+the interpreter named by LFTJ_BENCH_PATHWAY, or one that `uv` makes.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def _peer_command() -> list[str]:
 
 
 def _write_stream(path: Path, edges: int, scale: int) -> None:
-    """The graph and one-edge commits, each of which makes or breaks a triangle: Pathway does not say when nothing has changed."""
+    """The graph and one-edge commits, each of which makes or breaks a triangle: Pathway does not
+    say when nothing has changed.
+    """
     graph = rmat(edges, scale)
     edits, neighbours = Edits(graph), _neighbours(graph)
     rows: list[tuple[int, int, int]] = []
@@ -82,9 +85,17 @@ def _neighbours(graph: Sequence[np.ndarray]) -> defaultdict[int, set[int]]:
 
 
 def _run(command: list[str], stream: Path, result: Path) -> dict[str, Any]:
-    """Run one side on one thread and read what it wrote. Raises PeerMissing with the end of what it printed."""
+    """Run one side on one thread and read what it wrote. Raises PeerMissing with the end of what it
+    printed.
+    """
     environment = os.environ | {"PYTHONPATH": str(_ROOT), "PATHWAY_THREADS": "1"}
-    done = subprocess.run([*command, str(stream), str(result)], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, str(stream), str(result)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if not result.exists():
         raise PeerMissing(f"{' '.join(command)} gave no result: {done.stderr[-2000:]}")
     return json.loads(result.read_text(encoding="utf-8"))
@@ -95,7 +106,11 @@ def measure(report: Report, data: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         stream = Path(folder) / "stream.npz"
         _write_stream(stream, *GRAPHS[report.size])
-        ours = _run([sys.executable, "-m", "bench.maintenance.our_stream"], stream, Path(folder) / "ours.json")
+        ours = _run(
+            [sys.executable, "-m", "bench.maintenance.our_stream"],
+            stream,
+            Path(folder) / "ours.json",
+        )
         program = Path(bench.peers.__file__).with_name("pathway_stream.py")
         theirs = _run([*_peer_command(), str(program)], stream, Path(folder) / "theirs.json")
     for view in ("per_vertex", "total"):
@@ -104,4 +119,11 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("pathway_time", our_ms / their_ms)
     report.add("pathway_memory", ours["bytes"] / theirs["bytes"])
     edges = GRAPHS[report.size][0]
-    report.note(part="pathway", edges=edges, our_ms=our_ms, pathway_ms=their_ms, our_bytes=ours["bytes"], pathway_bytes=theirs["bytes"])
+    report.note(
+        part="pathway",
+        edges=edges,
+        our_ms=our_ms,
+        pathway_ms=their_ms,
+        our_bytes=ours["bytes"],
+        pathway_bytes=theirs["bytes"],
+    )

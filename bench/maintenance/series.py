@@ -15,7 +15,9 @@ LEAST = 4
 
 
 def seconds_of_commits(graph: Graph, edits: Edits, size: int, commits: int) -> np.ndarray:
-    """Processor seconds of `commits` commits of `size` edges each, after WARM others; fewer when they take longer than PATIENCE."""
+    """Processor seconds of `commits` commits of `size` edges each, after WARM others; fewer when
+    they take longer than PATIENCE.
+    """
     taken = []
     begin = time.monotonic()
     for number in range(WARM + commits):

@@ -1,4 +1,6 @@
-"""What keeping a trace costs: time of the first evaluation, and bytes of everything that is kept."""
+"""What keeping a trace costs: time of the first evaluation, and bytes of everything
+that is kept.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,22 @@ def measure(report: Report, data: Path | None) -> None:
     state, one_order = _bytes(with_trace)
     report.add("logging_overhead", logged / bare)
     report.add("state_ratio", state / one_order)
-    report.note(part="state", edges=len(edges[0]), logged_s=logged, bare_s=bare, state_bytes=state, key_order_bytes=one_order)
+    report.note(
+        part="state",
+        edges=len(edges[0]),
+        logged_s=logged,
+        bare_s=bare,
+        state_bytes=state,
+        key_order_bytes=one_order,
+    )
 
 
 def _bytes(graph: Graph) -> tuple[int, int]:
-    """Bytes of the whole maintained state, the edges among it, and of the rows of the one key order in which the edges are loaded.
+    """Bytes of the whole maintained state, the edges among it, and of the rows of the one key order
+    in which the edges are loaded.
 
-    The whole is what the report lists or all pages in use, whichever is more: pages have free room, and what is listed may lie elsewhere.
+    The whole is what the report lists or all pages in use, whichever is more: pages have free room,
+    and what is listed may lie elsewhere.
     """
     columns = graph.workspace.memory().arrow().to_pydict()
     rows = list(zip(columns["relation"], columns["bytes"], strict=True))

@@ -9,8 +9,21 @@ from bench.figure import Report
 
 # The module of this package that takes each group of figures.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("threads", ("threads2_triangle", "threads2_join", "threads2_groups", "threads2_cspa", "threads2_cspa_x8", "balance64")),
-    ("on_spark", ("spark_overhead", "spark_commit_s", "shipped_per_change", "untouched_parts_read")),
+    (
+        "threads",
+        (
+            "threads2_triangle",
+            "threads2_join",
+            "threads2_groups",
+            "threads2_cspa",
+            "threads2_cspa_x8",
+            "balance64",
+        ),
+    ),
+    (
+        "on_spark",
+        ("spark_overhead", "spark_commit_s", "shipped_per_change", "untouched_parts_read"),
+    ),
     ("payloads", ("payload_growth",)),
     ("driver_memory", ("driver_memory_growth",)),
 )

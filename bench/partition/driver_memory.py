@@ -1,6 +1,8 @@
-"""Whether the driver holds more when there are more data: its peak resident memory, 4M over 1M edges, each in a process of its own.
+"""Whether the driver holds more when there are more data: its peak resident memory, 4M over 1M
+edges, each in a process of its own.
 
-`python -m bench.partition.driver_memory FILE` is such a process: it loads the file, counts triangles, commits, and tells.
+`python -m bench.partition.driver_memory FILE` is such a process: it loads the file, counts
+triangles, commits, and tells.
 """
 
 from __future__ import annotations
@@ -14,23 +16,38 @@ from typing import Any
 
 import lftj
 from bench.figure import Report, require_equal
-from bench.partition.spark_graph import SIZES, count_triangles, spark_executor, triangles, write_graph
+from bench.partition.spark_graph import (
+    SIZES,
+    count_triangles,
+    spark_executor,
+    triangles,
+    write_graph,
+)
 from bench.resident import peak_bytes, resident_bytes
 
 _MEGABYTE = 1 << 20
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """The driver is the Python process; the heap of its Java process, which local executors share, is in the detail."""
+    """The driver is the Python process; the heap of its Java process, which local executors share,
+    is in the detail.
+    """
     told: list[dict[str, Any]] = []
     with TemporaryDirectory() as folder:
         for size in SIZES[report.size]:
             file = write_graph(Path(folder), *size)
             done = subprocess.run(
-                [sys.executable, "-m", "bench.partition.driver_memory", str(file)], check=True, capture_output=True, text=True
+                [sys.executable, "-m", "bench.partition.driver_memory", str(file)],
+                check=True,
+                capture_output=True,
+                text=True,
             )
             told.append(json.loads(done.stdout.splitlines()[-1]))
-            require_equal(f"triangles of {size[0]} edges", told[-1]["triangles"], count_triangles(lftj.connect(), file))
+            require_equal(
+                f"triangles of {size[0]} edges",
+                told[-1]["triangles"],
+                count_triangles(lftj.connect(), file),
+            )
     small, large = told
     report.add("driver_memory_growth", large["peak_mb"] / small["peak_mb"])
     for size, each in zip(SIZES[report.size], told, strict=True):
@@ -49,7 +66,12 @@ def _driver(file: Path) -> dict[str, Any]:
             java = runtime.java.lang.Runtime.getRuntime()
             java.gc()
             heap = (java.totalMemory() - java.freeMemory()) / _MEGABYTE
-            return {"triangles": found, "peak_mb": peak_bytes() / _MEGABYTE, "before_mb": before / _MEGABYTE, "java_heap_mb": heap}
+            return {
+                "triangles": found,
+                "peak_mb": peak_bytes() / _MEGABYTE,
+                "before_mb": before / _MEGABYTE,
+                "java_heap_mb": heap,
+            }
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Spark on two cores against two threads of this process, and what a commit of one edge costs there, ships and touches.
+"""Spark on two cores against two threads of this process, and what a commit of one edge costs
+there, ships and touches.
 
-Elapsed time, since the work is done by other processes; sides take turns, and the least of each counts. `busy` in the detail is the load of
-the machine before the runs: beside other work, times tell about the machine.
+Elapsed time, since the work is done by other processes; sides take turns, and the least of each
+counts. `busy` in the detail is the load of the machine before the runs: beside other work, times
+tell about the machine.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ import numpy as np
 import lftj
 from bench.clock import once
 from bench.figure import Report, require_equal
-from bench.partition.spark_graph import SIZES, count_triangles, spark_executor, triangles, write_graph
+from bench.partition.spark_graph import (
+    SIZES,
+    count_triangles,
+    spark_executor,
+    triangles,
+    write_graph,
+)
 from lftj.distributed.partitioning.cuts import slots
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
@@ -61,12 +69,20 @@ def _triangles(report: Report, folder: Path, file: Path) -> None:
             best["spark"] = min(best["spark"], seconds)
             if number + 1 == REPEATS:
                 report.add("spark_overhead", (best["spark"] - START) / best["threads"])
-                report.note(figure="spark_overhead", triangles=found, spark_s=best["spark"], threads_s=best["threads"], busy=busy)
+                report.note(
+                    figure="spark_overhead",
+                    triangles=found,
+                    spark_s=best["spark"],
+                    threads_s=best["threads"],
+                    busy=busy,
+                )
                 _commits(report, workspace, local)
 
 
 def _commits(report: Report, workspace: lftj.DistributedWorkspace, local: lftj.Workspace) -> None:
-    """Commits of one edge, each of which makes triangles or takes some away. The first makes further key orders: it counts too."""
+    """Commits of one edge, each of which makes triangles or takes some away. The first makes
+    further key orders: it counts too.
+    """
     hub = _hub(local)
     for number in range(COMMITS):
         for each in (workspace, local):
@@ -92,7 +108,9 @@ def _commits(report: Report, workspace: lftj.DistributedWorkspace, local: lftj.W
 
 
 def _hub(local: lftj.Workspace) -> list[int]:
-    """The two ends of an edge at the vertex of the highest degree: a new vertex behind both makes a triangle."""
+    """The two ends of an edge at the vertex of the highest degree: a new vertex behind both makes a
+    triangle.
+    """
     table = local["edge"].arrow()
     x, y = (np.asarray(table.column(place)) for place in range(2))
     values, counts = np.unique(x, return_counts=True)
@@ -101,7 +119,9 @@ def _hub(local: lftj.Workspace) -> list[int]:
 
 
 def _untouched(report: Report, folder: Path, file: Path) -> None:
-    """A view whose rule holds the leading variable in its atom: an edge is the business of one part. Tasks in other parts are counted."""
+    """A view whose rule holds the leading variable in its atom: an edge is the business of one
+    part. Tasks in other parts are counted.
+    """
     with lftj.connect(executor=spark_executor(folder / "sliced", SLICED_PARTS)) as workspace:
         workspace.relation("edge", {"x": int, "y": int})
         workspace.load("edge", file)
@@ -113,7 +133,10 @@ def _untouched(report: Report, folder: Path, file: Path) -> None:
             others.append(len(ran.difference(own)))
         report.add("untouched_parts_read", sum(others))
         report.note(
-            figure="untouched_parts_read", commits=COMMITS, parts=SLICED_PARTS, read=int(workspace.profile(last=COMMITS)["parts"].sum())
+            figure="untouched_parts_read",
+            commits=COMMITS,
+            parts=SLICED_PARTS,
+            read=int(workspace.profile(last=COMMITS)["parts"].sum()),
         )
 
 
@@ -122,7 +145,9 @@ def _parts_run(workspace: lftj.DistributedWorkspace, rows: list[tuple[int, int]]
     executor: Any = workspace._store.executor
     plain, ran = executor.map, set[int]()
 
-    def noting(task: Any, payloads: Any, places: Any = None, *, seconds: float | None = None) -> list[Any]:
+    def noting(
+        task: Any, payloads: Any, places: Any = None, *, seconds: float | None = None
+    ) -> list[Any]:
         payloads = list(payloads)
         ran.update(payload.part for payload in payloads)
         return plain(task, payloads, places, seconds=seconds)

@@ -1,7 +1,8 @@
 """What the tasks of a commit are told, in bytes: with many parts against few.
 
-Least labels move from part to part in rounds, so every step of the commit has something to tell to nearly every part. Tasks run one after
-the other in this process; only what they are told is counted, which is the same on Spark.
+Least labels move from part to part in rounds, so every step of the commit has something to tell to
+nearly every part. Tasks run one after the other in this process; only what they are told is
+counted, which is the same on Spark.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ label(x, min(l)) :- label(y, l), edge(x, y).
 
 
 class CountingExecutor:
-    """Runs tasks in this process and counts the bytes of their payloads, one by one, as Spark sends them."""
+    """Runs tasks in this process and counts the bytes of their payloads, one by one, as Spark sends
+    them.
+    """
 
     distributed = True
 
@@ -69,8 +72,12 @@ def _edges(count: int) -> list[tuple[int, int]]:
     return [(int(x), int(y)) for x, y in drawn]
 
 
-def commit(edges: list[tuple[int, int]], parts: int) -> tuple[dict[str, int], list[tuple[Any, ...]]]:
-    """What one commit of all edges tells its tasks over so many parts, and the labels that it derives."""
+def commit(
+    edges: list[tuple[int, int]], parts: int
+) -> tuple[dict[str, int], list[tuple[Any, ...]]]:
+    """What one commit of all edges tells its tasks over so many parts, and the labels that it
+    derives.
+    """
     forget()
     with tempfile.TemporaryDirectory() as folder:
         executor: Any = CountingExecutor(Path(folder), parts)
@@ -78,7 +85,11 @@ def commit(edges: list[tuple[int, int]], parts: int) -> tuple[dict[str, int], li
             workspace.add_rules(RULES)
             executor.bytes = executor.tasks = 0
             workspace.load("edge", edges)
-            told = {"bytes": executor.bytes, "tasks": executor.tasks, "rounds": int(workspace.profile(last=1)["rounds"].iloc[0])}
+            told = {
+                "bytes": executor.bytes,
+                "tasks": executor.tasks,
+                "rounds": int(workspace.profile(last=1)["rounds"].iloc[0]),
+            }
             labels = sorted(workspace["label"].fetchall())
     forget()
     return told, labels

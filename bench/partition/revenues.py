@@ -1,4 +1,6 @@
-"""Two queries of a data warehouse, each a rule over tables of some million rows: what its evaluation takes with so many threads."""
+"""Two queries of a data warehouse, each a rule over tables of some million rows: what its
+evaluation takes with so many threads.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,13 @@ def _joined(lines: int) -> dict[str, pa.Table]:
     by, orders, customers = np.random.default_rng(3), lines // 4, lines // 40
     return {
         "customer": pa.table({"c": np.arange(customers), "segment": by.integers(0, 5, customers)}),
-        "order": pa.table({"o": np.arange(orders), "c": by.integers(0, customers, orders), "day": by.integers(0, 2400, orders)}),
+        "order": pa.table(
+            {
+                "o": np.arange(orders),
+                "c": by.integers(0, customers, orders),
+                "day": by.integers(0, 2400, orders),
+            }
+        ),
         "line": pa.table(
             {
                 "o": np.sort(by.integers(0, orders, lines)),
@@ -42,16 +50,25 @@ def _joined(lines: int) -> dict[str, pa.Table]:
 
 def _grouped(lines: int) -> dict[str, pa.Table]:
     by, facts = np.random.default_rng(4), lines * 5 // 3
-    return {"fact": pa.table({"n": np.arange(facts), "g": by.integers(0, 10_000, facts), "v": by.random(facts)})}
+    return {
+        "fact": pa.table(
+            {"n": np.arange(facts), "g": by.integers(0, 10_000, facts), "v": by.random(facts)}
+        )
+    }
 
 
 def cases(size: str) -> dict[str, tuple[str, dict[str, pa.Table]]]:
     """By figure, the program and its tables."""
-    return {"threads2_join": (_JOIN, _joined(LINES[size])), "threads2_groups": (_GROUPS, _grouped(LINES[size]))}
+    return {
+        "threads2_join": (_JOIN, _joined(LINES[size])),
+        "threads2_groups": (_GROUPS, _grouped(LINES[size])),
+    }
 
 
 def evaluated(text: str, tables: dict[str, pa.Table], threads: int) -> tuple[float, list[int]]:
-    """Seconds of the commit that adds the rule to tables that are loaded, and how many rows there are then."""
+    """Seconds of the commit that adds the rule to tables that are loaded, and how many rows there
+    are then.
+    """
     workspace = lftj.connect(executor=lftj.ThreadExecutor(threads))
     declarations, _, rule = text.strip().rpartition("\n")
     workspace.add_rules(declarations)

@@ -1,4 +1,6 @@
-"""The graph that Spark is measured on, as a Parquet file in random row order, and the calls that every side makes on it."""
+"""The graph that Spark is measured on, as a Parquet file in random row order, and the calls that
+every side makes on it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ from bench.engine import TRIANGLES
 from bench.graphs import rmat
 
 # Edges and scale of the power-law graph, the smaller one for what must not grow with it.
-SIZES = {"s": ((5_000, 10), (20_000, 12)), "m": ((100_000, 13), (400_000, 15)), "l": ((1_000_000, 16), (4_000_000, 18))}
+SIZES = {
+    "s": ((5_000, 10), (20_000, 12)),
+    "m": ((100_000, 13), (400_000, 15)),
+    "l": ((1_000_000, 16), (4_000_000, 18)),
+}
 COUNT = ".decl n(n: number)\n" + TRIANGLES
 PARTITIONS = 2
 ROWS = 250_000  # of a row group

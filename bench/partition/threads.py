@@ -1,7 +1,9 @@
-"""What two threads are worth, and how even parts are: the same evaluation on one thread and on two, in elapsed time.
+"""What two threads are worth, and how even parts are: the same evaluation on one thread and on two,
+in elapsed time.
 
-Runs on one thread and on two take turns, and the least of each counts, so a machine that is busy for a while spoils neither side alone. One
-that is busy all the time spoils the ratio: two threads then share what one had. `busy` in the detail is the load before the runs.
+Runs on one thread and on two take turns, and the least of each counts, so a machine that is busy
+for a while spoils neither side alone. One that is busy all the time spoils the ratio: two threads
+then share what one had. `busy` in the detail is the load before the runs.
 """
 
 from __future__ import annotations
@@ -60,7 +62,10 @@ def _side_by_side(tables: dict[str, pa.Table], copies: int) -> dict[str, pa.Tabl
     step = 1 + max(int(column.max()) for column in columns)
 
     def repeated(table: pa.Table) -> pa.Table:
-        shifted = (np.concatenate([np.asarray(column) + copy * step for copy in range(copies)]) for column in table.columns)
+        shifted = (
+            np.concatenate([np.asarray(column) + copy * step for copy in range(copies)])
+            for column in table.columns
+        )
         return pa.table(dict(zip(table.column_names, shifted, strict=True)))
 
     return {name: repeated(table) for name, table in tables.items()}
@@ -77,15 +82,29 @@ def _compare(report: Report, figure: str, run: Callable[[int], Measured]) -> Non
             best[threads] = min(best[threads], seconds)
     require_equal(figure, found[2], found[1])
     report.add(figure, best[1] / best[2])
-    report.note(figure=figure, results=found[1], one_s=best[1], two_s=best[2], cores=os.cpu_count(), busy=busy)
+    report.note(
+        figure=figure,
+        results=found[1],
+        one_s=best[1],
+        two_s=best[2],
+        cores=os.cpu_count(),
+        busy=busy,
+    )
 
 
 def _balance(report: Report, edges: pa.Table) -> None:
-    """Divide the count into parts from its first steps on, and compare the largest part's kernel steps with the average."""
+    """Divide the count into parts from its first steps on, and compare the largest part's kernel
+    steps with the average.
+    """
     _, workspace = _triangles(edges, lftj.ThreadExecutor(2, parts=PARTS, patience=1000))
     work = workspace.profile(last=1).iloc[0]
     report.add("balance64", work["largest_part"] * work["parts"] / work["steps"])
-    report.note(figure="balance64", parts=int(work["parts"]), steps=int(work["steps"]), largest=int(work["largest_part"]))
+    report.note(
+        figure="balance64",
+        parts=int(work["parts"]),
+        steps=int(work["steps"]),
+        largest=int(work["largest_part"]),
+    )
 
 
 def measure(report: Report, data: Path | None) -> None:

@@ -1,4 +1,6 @@
-"""The points-to analysis `programs/cspa.dl` on DuckDB, which has no mutual recursion: semi-naïve rounds written by hand, one thread."""
+"""The points-to analysis `programs/cspa.dl` on DuckDB, which has no mutual recursion: semi-naïve
+rounds written by hand, one thread.
+"""
 
 from __future__ import annotations
 

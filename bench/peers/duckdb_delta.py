@@ -1,7 +1,8 @@
 """DuckDB keeping the triangle views up to date with delta queries written by hand.
 
-An inserted edge is put into the table first, a deleted one taken out last, so that both see the graph that holds it. A triangle is touched
-when the changed edge is its first, second or closing one; `union` counts it once when several of its edges changed.
+An inserted edge is put into the table first, a deleted one taken out last, so that both see the
+graph that holds it. A triangle is touched when the changed edge is its first, second or closing
+one; `union` counts it once when several of its edges changed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ create table total as select coalesce(sum(n), 0)::bigint n from per_vertex;
 create table change(x bigint, y bigint);
 create table delta(x bigint, n bigint)
 """
-# Constants go to the scans, where the tables' zone maps skip what cannot match: about three times as fast as a join with the change.
+# Constants go to the scans, where the tables' zone maps skip what cannot match: about three times
+# as fast as a join with the change.
 _ONE = """insert into delta select x, {sign} * count(*) from (
     select {a} x from edge f, edge g where f.x = {b} and g.x = {a} and f.y = g.y
     union all select e.x from edge e, edge g where e.y = {a} and g.y = {b} and e.x = g.x
@@ -64,7 +66,11 @@ class DeltaPeer(Peer):
             run(f"insert into edge values ({a}, {b})" if one else "insert into edge from change")
         run((_ONE if one else _MANY).format(sign=sign, a=a, b=b))
         if sign < 0:
-            run(f"delete from edge where x = {a} and y = {b}" if one else "delete from edge where (x, y) in (from change)")
+            run(
+                f"delete from edge where x = {a} and y = {b}"
+                if one
+                else "delete from edge where (x, y) in (from change)"
+            )
         for statement in _VIEWS:
             run(statement)
         run("delete from delta")
@@ -73,4 +79,7 @@ class DeltaPeer(Peer):
 
     def views(self) -> dict[str, list[tuple[int, ...]]]:
         """The rows of both views, sorted."""
-        return {name: self.connection.execute(f"select * from {name} order by all").fetchall() for name in ("per_vertex", "total")}
+        return {
+            name: self.connection.execute(f"select * from {name} order by all").fetchall()
+            for name in ("per_vertex", "total")
+        }

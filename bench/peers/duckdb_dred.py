@@ -1,6 +1,8 @@
-"""Delete and re-derive for the closure of a graph on DuckDB, in rounds written by hand in SQL, one thread.
+"""Delete and re-derive for the closure of a graph on DuckDB, in rounds written by hand in SQL, one
+thread.
 
-After a deletion all paths that used the edge go, and those that have another way come back; nothing is counted.
+After a deletion all paths that used the edge go, and those that have another way come back; nothing
+is counted.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ class RederivingPeer(Peer):
     def delete(self, x: int, y: int) -> None:
         """Take out an edge that is there."""
         run = self.connection.execute
-        run(f"create or replace temp table fresh as select x, {y} y from (select {x} x union select x from path where y = {x})")
+        run(
+            f"create or replace temp table fresh as select x, {y} y from (select {x} x union select x from path where y = {x})"
+        )
         run("create or replace temp table gone as from fresh")
         self._rounds(
-            "gone", "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join gone on gone.x = f.x and gone.y = e.y"
+            "gone",
+            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join gone on gone.x = f.x and gone.y = e.y",
         )
         run(f"delete from edge where x = {x} and y = {y}")
         run("create or replace temp table kept as from path anti join gone using (x, y)")
@@ -49,10 +54,15 @@ class RederivingPeer(Peer):
         self._grow()
 
     def _grow(self) -> None:
-        self._rounds("path", "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join path p on p.x = f.x and p.y = e.y")
+        self._rounds(
+            "path",
+            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join path p on p.x = f.x and p.y = e.y",
+        )
 
     def _rounds(self, target: str, step: str) -> None:
-        """Add what `step` finds from `fresh` to `target`, and go on from that, until nothing is found."""
+        """Add what `step` finds from `fresh` to `target`, and go on from that, until nothing is
+        found.
+        """
         while self.count("select count(*) from fresh"):
             self.connection.execute(f"create or replace temp table found as {step}")
             self.connection.execute(f"insert into {target} from found")

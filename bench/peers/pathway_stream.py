@@ -1,10 +1,12 @@
-"""The triangle views in Pathway over a live stream of edges. Run by an interpreter that has Pathway and need not have us.
+"""The triangle views in Pathway over a live stream of edges. Run by an interpreter that has Pathway
+and need not have us.
 
     python pathway_stream.py STREAM.npz RESULT.json
 
-STREAM holds the edges x, y that are there first, and one-edge commits: edge (commit_x, commit_y) comes (sign 1) or goes (sign −1). Every
-commit makes or breaks a triangle. RESULT
-gets the seconds from sending each commit to having its results, both views at the end, and the peak of the resident memory in bytes.
+STREAM holds the edges x, y that are there first, and one-edge commits: edge (commit_x, commit_y)
+comes (sign 1) or goes (sign −1). Every commit makes or breaks a triangle. RESULT gets the seconds
+from sending each commit to having its results, both views at the end, and the peak of the resident
+memory in bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class Stream(pw.io.python.ConnectorSubject):
     def __init__(self, stream: Any):
         super().__init__()
         self._edges = list(zip(stream["x"].tolist(), stream["y"].tolist(), strict=True))
-        self._commits = list(zip(*(stream[name].tolist() for name in ("commit_x", "commit_y", "sign")), strict=True))
+        self._commits = list(
+            zip(*(stream[name].tolist() for name in ("commit_x", "commit_y", "sign")), strict=True)
+        )
         self.ready = threading.Semaphore(0)
         self.seconds: list[float] = []
 
@@ -53,11 +57,15 @@ class Stream(pw.io.python.ConnectorSubject):
             self.seconds.append(time.perf_counter() - start)
 
     def _commit(self) -> None:
-        """Commit, and wait until both views have been told: each is only when it changes, so every commit has to change both."""
+        """Commit, and wait until both views have been told: each is only when it changes, so every
+        commit has to change both.
+        """
         self.commit()
         for _ in range(2):
             if not self.ready.acquire(timeout=PATIENCE):
-                raise TimeoutError(f"no results within {PATIENCE} seconds, after {len(self.seconds)} commits")
+                raise TimeoutError(
+                    f"no results within {PATIENCE} seconds, after {len(self.seconds)} commits"
+                )
 
 
 def triangle_views(edge: Any) -> tuple[Any, Any]:
@@ -65,13 +73,17 @@ def triangle_views(edge: Any) -> tuple[Any, Any]:
     other, closing = edge.copy(), edge.copy()
     path = edge.join(other, edge.y == other.x).select(x=edge.x, z=other.y)
     triangle = path.join(closing, path.x == closing.x, path.z == closing.y).select(x=path.x)
-    return triangle.groupby(triangle.x).reduce(triangle.x, n=pw.reducers.count()), triangle.reduce(n=pw.reducers.count())
+    return triangle.groupby(triangle.x).reduce(triangle.x, n=pw.reducers.count()), triangle.reduce(
+        n=pw.reducers.count()
+    )
 
 
 def main(stream_path: str, result_path: str) -> None:
     """Run the stream to its end and write the result."""
     stream = Stream(np.load(stream_path))
-    per_vertex, total = triangle_views(pw.io.python.read(stream, schema=Edge, autocommit_duration_ms=None))
+    per_vertex, total = triangle_views(
+        pw.io.python.read(stream, schema=Edge, autocommit_duration_ms=None)
+    )
     counts: dict[int, int] = {}
     totals: dict[str, int] = {}
 
@@ -93,9 +105,16 @@ def main(stream_path: str, result_path: str) -> None:
     pw.io.subscribe(per_vertex, changed_vertex, on_time_end=done)
     pw.io.subscribe(total, changed_total, on_time_end=done)
     pw.run(monitoring_level=pw.MonitoringLevel.NONE)
-    with open("/proc/self/status", encoding="utf-8") as status:  # as `bench.resident` does, which this interpreter need not have
+    with open(
+        "/proc/self/status", encoding="utf-8"
+    ) as status:  # as `bench.resident` does, which this interpreter need not have
         peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
-    result = {"seconds": stream.seconds, "bytes": peak, "per_vertex": sorted(counts.items()), "total": list(totals.values())}
+    result = {
+        "seconds": stream.seconds,
+        "bytes": peak,
+        "per_vertex": sorted(counts.items()),
+        "total": list(totals.values()),
+    }
     with open(result_path, "w", encoding="utf-8") as file:
         json.dump(result, file)
 

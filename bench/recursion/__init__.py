@@ -21,11 +21,23 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("rederivation", ("dred_vs_ours",)),
     ("galen", ("galen_s", "galen_gib", "galen_edit_ratio")),
 )
-NEEDS_DATA = frozenset({"wikivote_vs_duckdb", "cspa10k_vs_duckdb", "lubm_add", "lubm_remove", "galen_s", "galen_gib", "galen_edit_ratio"})
+NEEDS_DATA = frozenset(
+    {
+        "wikivote_vs_duckdb",
+        "cspa10k_vs_duckdb",
+        "lubm_add",
+        "lubm_remove",
+        "galen_s",
+        "galen_gib",
+        "galen_edit_ratio",
+    }
+)
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Fill the report of `recursion`; parts none of whose figures is asked for do not run, nor those that need data without any."""
+    """Fill the report of `recursion`; parts none of whose figures is asked for do not run, nor
+    those that need data without any.
+    """
     for module, figures in PARTS:
         if report.wants(*figures) and (data is not None or not NEEDS_DATA.issuperset(figures)):
             importlib.import_module(f"bench.recursion.{module}").measure(report, data)

@@ -1,4 +1,6 @@
-"""A chain as long as there are nodes: an edge at its beginning goes and comes, and everything behind it with it, one node an iteration."""
+"""A chain as long as there are nodes: an edge at its beginning goes and comes, and everything
+behind it with it, one node an iteration.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ def measure(report: Report, data: Path | None) -> None:
     depth = DEPTHS[report.size]
     nodes = np.arange(depth)
     edges = np.stack([nodes, nodes + 1], axis=1)
-    facts = {"edge": table_of_rows(edges, ("x", "y")), "first": table_of_rows(np.zeros((1, 1), np.int64), ("x",))}
+    facts = {
+        "edge": table_of_rows(edges, ("x", "y")),
+        "first": table_of_rows(np.zeros((1, 1), np.int64), ("x",)),
+    }
     chain = Following(RULES, facts, UPDATE)
     last, first = (Change("edge", edges[:0], rows) for rows in (edges[-1:], edges[:1]))
     chain.commit([last])  # which counts
@@ -35,4 +40,9 @@ def measure(report: Report, data: Path | None) -> None:
         require_equal(f"even nodes after the {name}", len(chain.workspace["even"]), even)
         require_equal(f"strategy of the {name}", chain.strategy(), "update")
     report.add("chain_us_per_round", max(taken.values()))
-    report.note(figure="chain_us_per_round", iterations=depth, bootstrap_us=chain.evaluated * 1e6 / depth, **taken)
+    report.note(
+        figure="chain_us_per_round",
+        iterations=depth,
+        bootstrap_us=chain.evaluated * 1e6 / depth,
+        **taken,
+    )

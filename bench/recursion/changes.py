@@ -36,7 +36,9 @@ class Change:
 
 
 class Changes:
-    """Draws changes of one relation: rows to delete uniformly from those present, to insert from those deleted and from `spare`."""
+    """Draws changes of one relation: rows to delete uniformly from those present, to insert from
+    those deleted and from `spare`.
+    """
 
     def __init__(self, relation: str, rows: np.ndarray, spare: np.ndarray, seed: int = 1):
         self._relation = relation
@@ -66,24 +68,40 @@ def rows_of_table(table: pa.Table) -> np.ndarray:
 
 def table_of_rows(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
     """The reverse of `rows_of_table`."""
-    return pa.table({name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(names)})
+    return pa.table(
+        {name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(names)}
+    )
 
 
 class Following:
-    """A workspace with facts and rules that takes changes. `elastic` is the share of a bootstrap that an update may take."""
+    """A workspace with facts and rules that takes changes. `elastic` is the share of a bootstrap
+    that an update may take.
+    """
 
     def __init__(self, rules: str, facts: Mapping[str, pa.Table], elastic: float = ELASTIC):
         self.workspace: lftj.Workspace = connect(elastic=elastic)
         self._columns = {name: table.column_names for name, table in facts.items()}
         for name, table in facts.items():
-            types = {field.name: int if pa.types.is_integer(field.type) else str for field in table.schema}
+            types = {
+                field.name: int if pa.types.is_integer(field.type) else str
+                for field in table.schema
+            }
             self.workspace.relation(name, types)
             self.workspace.load(name, table)
         self.evaluated = processor_seconds(lambda: self.workspace.add_rules(rules))
 
     def commit(self, changes: Sequence[Change]) -> float:
-        """Commit changes together; the processor seconds from the start of the transaction to its end."""
-        work = [(change.relation, self._data(change, change.deleted), self._data(change, change.inserted)) for change in changes]
+        """Commit changes together; the processor seconds from the start of the transaction to its
+        end.
+        """
+        work = [
+            (
+                change.relation,
+                self._data(change, change.deleted),
+                self._data(change, change.inserted),
+            )
+            for change in changes
+        ]
 
         def run() -> None:
             with self.workspace.transaction() as transaction:
@@ -94,20 +112,35 @@ class Following:
         return processor_seconds(run)
 
     def _data(self, change: Change, rows: np.ndarray) -> object:
-        return [tuple(row) for row in rows.tolist()] if len(rows) < AS_TABLE else table_of_rows(rows, self._columns[change.relation])
+        return (
+            [tuple(row) for row in rows.tolist()]
+            if len(rows) < AS_TABLE
+            else table_of_rows(rows, self._columns[change.relation])
+        )
 
     def strategy(self) -> str:
         """What was done about the recursive strata at the last commit."""
         profile = self.workspace.profile(last=1)
-        return " ".join(strategy for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True) if not rule)
+        return " ".join(
+            strategy
+            for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True)
+            if not rule
+        )
 
     def views(self) -> dict[str, list[list[int]]]:
         """Columns of the rows of all relations, sorted."""
-        return {name: _sorted_columns(self.workspace[name].arrow()) for name in sorted(self.workspace.relations)}
+        return {
+            name: _sorted_columns(self.workspace[name].arrow())
+            for name in sorted(self.workspace.relations)
+        }
 
 
 def _sorted_columns(table: pa.Table) -> list[list[int]]:
-    ordered = table.sort_by([(name, "ascending") for name in table.column_names]) if table.num_columns else table
+    ordered = (
+        table.sort_by([(name, "ascending") for name in table.column_names])
+        if table.num_columns
+        else table
+    )
     return [column.combine_chunks() for column in ordered.columns]
 
 

@@ -30,7 +30,10 @@ def closure_of(rows: np.ndarray, **options: float) -> Following:
 def measure(report: Report, data: Path | None) -> None:
     """Record the median of all commits, once the closure was seen to be right after them."""
     edges, scale = GRAPHS[report.size]
-    rows, spare = pairs(rmat(edges, scale, oriented=False)), pairs(rmat(edges, scale, 2, oriented=False))
+    rows, spare = (
+        pairs(rmat(edges, scale, oriented=False)),
+        pairs(rmat(edges, scale, 2, oriented=False)),
+    )
     known = set(map(tuple, rows.tolist()))
     spare = np.array([row for row in spare.tolist() if tuple(row) not in known])
     closure = closure_of(rows)
@@ -38,9 +41,17 @@ def measure(report: Report, data: Path | None) -> None:
         closure.commit([change])
     taken: dict[str, list[float]] = {"deletes": [], "inserts": []}
     for change in in_turn(Changes("edge", rows, spare), COMMITS[report.size]):
-        taken["deletes" if len(change.deleted) else "inserts"].append(closure.commit([change]) * 1e3)
+        taken["deletes" if len(change.deleted) else "inserts"].append(
+            closure.commit([change]) * 1e3
+        )
     verify("closure after the edits", closure)
     report.add("rmat1k_edit_ms", float(np.median([*taken["deletes"], *taken["inserts"]])))
     worst = {f"{kind}_worst_ms": max(times) for kind, times in taken.items()}
     medians = {f"{kind}_median_ms": float(np.median(times)) for kind, times in taken.items()}
-    report.note(figure="rmat1k_edit_ms", edges=len(rows), rows=len(closure.workspace["path"]), **medians, **worst)
+    report.note(
+        figure="rmat1k_edit_ms",
+        edges=len(rows),
+        rows=len(closure.workspace["path"]),
+        **medians,
+        **worst,
+    )

@@ -1,4 +1,6 @@
-"""`python -m bench.recursion.galen_process CASE DATA EDITS`: a process that evaluates and edits a case, and prints what it took as JSON."""
+"""`python -m bench.recursion.galen_process CASE DATA EDITS`: a process that evaluates and edits a
+case, and prints what it took as JSON.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,28 @@ from bench.figure import require_equal
 from bench.resident import peak_bytes
 
 
-def _timed(change: str, workspace: lftj.Workspace, relation: str, row: tuple[int, ...]) -> dict[str, object]:
-    """One fact deleted or inserted: elapsed and processor seconds, strategy, kernel steps and rows changed."""
+def _timed(
+    change: str, workspace: lftj.Workspace, relation: str, row: tuple[int, ...]
+) -> dict[str, object]:
+    """One fact deleted or inserted: elapsed and processor seconds, strategy, kernel steps and rows
+    changed.
+    """
     start, begin = time.perf_counter(), time.process_time()
     with workspace.transaction() as transaction:
         getattr(transaction, change)(relation, [row])
-    found = {"change": change, "seconds": time.perf_counter() - start, "processor": time.process_time() - begin}
+    found = {
+        "change": change,
+        "seconds": time.perf_counter() - start,
+        "processor": time.process_time() - begin,
+    }
     work = workspace.profile(last=1)
     counters = {name: int(work[name].sum()) for name in ("steps", "head_changes")}
-    return {**found, "strategy": str(work["strategy"].iloc[0]), "fact": f"{relation}{row}", **counters}
+    return {
+        **found,
+        "strategy": str(work["strategy"].iloc[0]),
+        "fact": f"{relation}{row}",
+        **counters,
+    }
 
 
 def _peak_gib() -> float:
@@ -32,7 +47,9 @@ def _peak_gib() -> float:
 
 
 def run(case: Case, data: Path, edits: int) -> dict[str, object]:
-    """Bootstrap, then `edits` random base facts deleted and inserted again. Raises ResultsDiffer."""
+    """Bootstrap, then `edits` random base facts deleted and inserted again. Raises
+    ResultsDiffer.
+    """
     tables = case.tables(data)
     workspace = lftj.connect()
     for name, table in tables.items():
@@ -52,7 +69,11 @@ def run(case: Case, data: Path, edits: int) -> dict[str, object]:
         at = place - int(sizes[:which].sum())
         row = tuple(column[at].as_py() for column in tables[names[which]].columns)
         done += [_timed(change, workspace, names[which], row) for change in ("delete", "insert")]
-    require_equal("rows after the edits", {name: len(workspace[name]) for name in case.expected}, case.expected)
+    require_equal(
+        "rows after the edits",
+        {name: len(workspace[name]) for name in case.expected},
+        case.expected,
+    )
     return {
         "seconds": seconds,
         "processor": processor,
@@ -65,4 +86,12 @@ def run(case: Case, data: Path, edits: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     warm_up()
-    print(json.dumps(run(next(case for case in CASES if case.name == sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))))
+    print(
+        json.dumps(
+            run(
+                next(case for case in CASES if case.name == sys.argv[1]),
+                Path(sys.argv[2]),
+                int(sys.argv[3]),
+            )
+        )
+    )

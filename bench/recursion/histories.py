@@ -1,4 +1,6 @@
-"""Histories of thirteen commits, small and large ones, on closures, a points-to analysis and a text that is edited [Elastic, figure 6]."""
+"""Histories of thirteen commits, small and large ones, on closures, a points-to analysis and a text
+that is edited [Elastic, figure 6].
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def _analyses(size: str, data: Path) -> Iterator[History]:
     first = len(rows) // 10
     for sizes in CSPA_SIZES:
         changes = Changes("Assign", rows[first:], rows[:first])
-        commits = tuple((_change(changes, sizes[kind == "l"], number),) for number, kind in enumerate(EPOCHS))
+        commits = tuple(
+            (_change(changes, sizes[kind == "l"], number),) for number, kind in enumerate(EPOCHS)
+        )
         known = {**facts, "Assign": table_of_rows(rows[first:], names)}
         yield History(f"CSPA {sizes[0]}, {sizes[1]}", program("cspa"), known, commits)
 
@@ -86,10 +90,17 @@ def _texts(size: str, data: Path) -> Iterator[History]:
             "insert": table_of_rows(text, ("ctr", "node", "parent_ctr", "parent_node")),
             "remove": table_of_rows(gone[new:], ("ctr", "node")),
         }
-        yield History(f"crdt {sizes[0]}, {sizes[1]}", program("crdt"), facts, tuple(_edits(coming, gone[:new], sizes)))
+        yield History(
+            f"crdt {sizes[0]}, {sizes[1]}",
+            program("crdt"),
+            facts,
+            tuple(_edits(coming, gone[:new], sizes)),
+        )
 
 
-def _edits(coming: np.ndarray, gone: np.ndarray, sizes: tuple[int, int]) -> Iterator[tuple[Change, ...]]:
+def _edits(
+    coming: np.ndarray, gone: np.ndarray, sizes: tuple[int, int]
+) -> Iterator[tuple[Change, ...]]:
     done = 0
     for kind in EPOCHS:
         part = slice(done, done + sizes[kind == "l"] // 2)

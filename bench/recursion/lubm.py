@@ -17,7 +17,9 @@ _ROWS = 126_732
 
 
 def _shares(data: Path, size: str) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """All distinct triples in random order: the first 98 %, a further 1 %, which is removed later, and the last 1 %, which is added."""
+    """All distinct triples in random order: the first 98 %, a further 1 %, which is removed later,
+    and the last 1 %, which is added.
+    """
     triples = next(case for case in CASES if case.name == "rdfs_lubm").tables(data)["triple"]
     distinct = triples.group_by(triples.column_names).aggregate([])
     order = np.random.default_rng(1).permutation(distinct.num_rows)
@@ -27,7 +29,9 @@ def _shares(data: Path, size: str) -> tuple[pa.Table, pa.Table, pa.Table]:
 
 
 def _round(shares: tuple[pa.Table, pa.Table, pa.Table], whole: bool) -> tuple[float, float, float]:
-    """Processor seconds of the three steps, in a workspace of its own; its rules are there before the facts."""
+    """Processor seconds of the three steps, in a workspace of its own; its rules are there before
+    the facts.
+    """
     rest, removed, added = shares
     workspace = connect()
     workspace.add_rules(program("rhodf"))
@@ -55,4 +59,10 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("lubm_add", float(ratios[0]))
     report.add("lubm_remove", float(ratios[1]))
     first, second, third = (np.median(rounds, axis=0) * 1e3).tolist()
-    report.note(figure="lubm", triples=sum(share.num_rows for share in shares), first_ms=first, add_ms=second, remove_ms=third)
+    report.note(
+        figure="lubm",
+        triples=sum(share.num_rows for share in shares),
+        first_ms=first,
+        add_ms=second,
+        remove_ms=third,
+    )

@@ -1,4 +1,5 @@
-"""Fixpoints against DuckDB: closures with its recursive queries, a mutually recursive analysis with rounds written by hand in SQL.
+"""Fixpoints against DuckDB: closures with its recursive queries, a mutually recursive analysis with
+rounds written by hand in SQL.
 
 One thread each, tables loaded before the clock starts, the results materialised on both sides.
 """
@@ -20,7 +21,8 @@ from bench.graphs import random_forest, random_graph
 from bench.peers.duckdb import Peer
 from bench.peers.duckdb_cspa import VIEWS, Analysis
 
-# Nodes and edge probability of the random graph; edges, edges of one tree and seed of the random forest.
+# Nodes and edge probability of the random graph; edges, edges of one tree and seed of the random
+# forest.
 SIZES = {
     "s": ((100, 0.03), (1_000, 100, 3)),
     "m": ((300, 0.02), (10_000, 1_000, 3)),
@@ -47,11 +49,19 @@ def _compare(report: Report, figure: str, edges: Sequence[np.ndarray]) -> None:
         our_seconds = min(our_seconds, once(Engine(edges).closure)[0])
         peer_seconds = min(peer_seconds, once(Peer(edges).closure)[0])
     report.add(figure, peer_seconds / our_seconds)
-    report.note(figure=figure, edges=len(edges[0]), rows=len(rows[0]), our_s=our_seconds, duckdb_s=peer_seconds)
+    report.note(
+        figure=figure,
+        edges=len(edges[0]),
+        rows=len(rows[0]),
+        our_s=our_seconds,
+        duckdb_s=peer_seconds,
+    )
 
 
 def _analyse(tables: dict[str, pa.Table]) -> tuple[float, lftj.Workspace]:
-    """Seconds to add the rules of the analysis to a workspace that holds its facts, and the workspace."""
+    """Seconds to add the rules of the analysis to a workspace that holds its facts, and the
+    workspace.
+    """
     workspace = connect()
     for name, table in tables.items():
         workspace.relation(name, dict.fromkeys(table.column_names, int))
@@ -85,7 +95,9 @@ def measure(report: Report, data: Path | None) -> None:
         _compare(report, "forest_vs_duckdb", random_forest(*forest))
     if data is None:
         return
-    closure, analysis = (next(case for case in CASES if case.name == name) for name in PUBLISHED[report.size])
+    closure, analysis = (
+        next(case for case in CASES if case.name == name) for name in PUBLISHED[report.size]
+    )
     if report.wants("wikivote_vs_duckdb"):
         edges = closure.tables(data)["edge"]
         _compare(report, "wikivote_vs_duckdb", [edges["x"].to_numpy(), edges["y"].to_numpy()])

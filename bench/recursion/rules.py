@@ -35,7 +35,9 @@ def rules_to_add(number: int) -> dict[str, str]:
 
 
 def _milliseconds(rules: int) -> dict[str, list[float]]:
-    """Milliseconds for adding one rule of each kind to a program of so many, again and again; each is removed at once."""
+    """Milliseconds for adding one rule of each kind to a program of so many, again and again; each
+    is removed at once.
+    """
     workspace = connect()
     workspace.load(workspace.relation("edge", {"x": int, "y": int}), EDGES)
     workspace.add_rules(text_of(rules))
@@ -43,7 +45,9 @@ def _milliseconds(rules: int) -> dict[str, list[float]]:
     for number in range(TIMES):
         for kind, rule in rules_to_add(number + 1).items():
             known = len(workspace.rules)
-            taken.setdefault(kind, []).append(processor_seconds(lambda rule=rule: workspace.add_rules(rule)) * 1e3)
+            taken.setdefault(kind, []).append(
+                processor_seconds(lambda rule=rule: workspace.add_rules(rule)) * 1e3
+            )
             if kind != "new":
                 workspace.remove_rule(workspace.rules[known:])
     require_equal("views that differ", workspace.verify(), [])
@@ -51,9 +55,16 @@ def _milliseconds(rules: int) -> dict[str, list[float]]:
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """The same rules are added to a program of two, which costs what their derivations cost; the worst kind counts."""
+    """The same rules are added to a program of two, which costs what their derivations cost; the
+    worst kind counts.
+    """
     few, many = _milliseconds(4), _milliseconds(RULES[report.size])
     beyond = {kind: float(np.median(many[kind]) - np.median(few[kind])) for kind in many}
     report.add("add_rule_ms", max(beyond.values()))
     whole = {f"{kind}_ms": float(np.median(times)) for kind, times in many.items()}
-    report.note(figure="add_rule_ms", rules=RULES[report.size], **whole, **{f"{kind}_beyond_ms": ms for kind, ms in beyond.items()})
+    report.note(
+        figure="add_rule_ms",
+        rules=RULES[report.size],
+        **whole,
+        **{f"{kind}_beyond_ms": ms for kind, ms in beyond.items()},
+    )

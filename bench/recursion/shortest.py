@@ -1,4 +1,6 @@
-"""Commits of one edge under shortest paths from one node of a power-law graph: edges that lie on such paths go and come back."""
+"""Commits of one edge under shortest paths from one node of a power-law graph: edges that lie on
+such paths go and come back.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ import numpy as np
 
 from bench.figure import Report, require_equal
 from bench.graphs import rmat
-from bench.recursion.changes import BOOTSTRAP, Change, Following, require_same_views, table_of_rows, verify
+from bench.recursion.changes import (
+    BOOTSTRAP,
+    Change,
+    Following,
+    require_same_views,
+    table_of_rows,
+    verify,
+)
 
 RULES = """
 .decl dist(y: int, d: int)
@@ -24,12 +33,17 @@ _ANEW = 5  # edges whose commits are evaluated anew: they take much the same tim
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record the median commit over the median of those that evaluate anew, of the same changes, once both were seen to agree."""
+    """Record the median commit over the median of those that evaluate anew, of the same changes,
+    once both were seen to agree.
+    """
     edges, scale = GRAPHS[report.size]
     draw = np.random.default_rng(1)
     ends = np.stack(rmat(edges, scale, 1, oriented=False), axis=1)
     rows = np.column_stack([ends, draw.integers(1, WEIGHTS, len(ends))])
-    facts = {"edge": table_of_rows(rows, ("x", "y", "w")), "root": table_of_rows(np.zeros((1, 1), np.int64), ("y",))}
+    facts = {
+        "edge": table_of_rows(rows, ("x", "y", "w")),
+        "root": table_of_rows(np.zeros((1, 1), np.int64), ("y",)),
+    }
     followed, anew = Following(RULES, facts), Following(RULES, facts, BOOTSTRAP)
     tight = _on_shortest_paths(followed, rows)
     chosen = tight[draw.permutation(len(tight))[: COMMITS[report.size] + WARM]]
@@ -52,7 +66,13 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("shortest_edit", medians["deleted"] / medians["anew"])
     worst = max(taken["deleted"] + taken["inserted"]) * 1e3
     millis = {f"{name}_ms": seconds * 1e3 for name, seconds in medians.items()}
-    report.note(figure="shortest_edit", edges=len(rows), rows=len(followed.workspace["dist"]), **millis, worst_ms=worst)
+    report.note(
+        figure="shortest_edit",
+        edges=len(rows),
+        rows=len(followed.workspace["dist"]),
+        **millis,
+        worst_ms=worst,
+    )
 
 
 def _on_shortest_paths(followed: Following, rows: np.ndarray) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""What following changes keeps in memory where proofs are counted, over what plain materialisation keeps."""
+"""What following changes keeps in memory where proofs are counted, over what plain materialisation
+keeps.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ EDITS = 5  # facts that go and come back, each in a commit of its own, before th
 
 def _programs(size: str, data: Path | None) -> Iterator[tuple[str, str, dict[str, pa.Table]]]:
     """Name, rules and facts."""
-    for name, edges in (("RAND1K", random_graph(*RAND[size])), ("forest", random_forest(*FOREST[size]))):
+    for name, edges in (
+        ("RAND1K", random_graph(*RAND[size])),
+        ("forest", random_forest(*FOREST[size])),
+    ):
         yield name, CLOSURE, {"edge": pa.table({"x": edges[0], "y": edges[1]})}
     for case in CASES:
         if data is not None and case.name in PUBLISHED[size]:
@@ -46,7 +51,9 @@ def _edits(facts: dict[str, pa.Table]) -> Iterator[Change]:
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record the largest ratio of the programs, taken when some changes were followed, after which the facts are what they were."""
+    """Record the largest ratio of the programs, taken when some changes were followed, after which
+    the facts are what they were.
+    """
     ratios = [0.0]
     for name, rules, facts in _programs(report.size, data):
         following = Following(rules, facts, elastic=UPDATE)
@@ -56,6 +63,12 @@ def measure(report: Report, data: Path | None) -> None:
         kept = _bytes(following)
         verify(name, following)
         ratios.append(kept / plain)
-        report.note(figure="state_ratio", program=name, ratio=kept / plain, plain_mb=plain / 1e6, followed_mb=kept / 1e6)
+        report.note(
+            figure="state_ratio",
+            program=name,
+            ratio=kept / plain,
+            plain_mb=plain / 1e6,
+            followed_mb=kept / 1e6,
+        )
         del following
     report.add("state_ratio", max(ratios))

@@ -24,35 +24,61 @@ from scantree.interrupts import interrupts_as_such
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
-# Answers to questions: the rule that a question stands for is evaluated on the reader's own version, and forgotten.
+# Answers to questions: the rule that a question stands for is evaluated on the reader's own
+# version, and forgotten.
 #
 # Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
 
 
 def answer(engine: Engine, state: State, question: object) -> Result:
-    """The distinct bindings of the question's variables, one column each in order of appearance; without variables one row for yes.
+    """The distinct bindings of the question's variables, one column each in order of appearance;
+    without variables one row for yes.
 
-    Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
+    Raises what a rule with this body would raise: ProgramErrors with places in the text,
+    LimitError, ValueRangeError …
     """
     reading = engine.context(state.aggregates)
     with attending(reading.read_on):
-        program, schema, fresh = engine.questions.asked(state.program, question, partial(engine.statistics.repeats, state.database))
+        program, schema, fresh = engine.questions.asked(
+            state.program, question, partial(engine.statistics.repeats, state.database)
+        )
     compile_for(fresh.values(), program.order.strata)
-    with interrupts_as_such(), engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
+    with (
+        interrupts_as_such(),
+        engine.dictionary.in_use(),
+        short_of_memory("there is no answer", "ask for less at a time"),
+    ):
         context = engine.context(state.aggregates)
-        context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
-        database = state.database.replace({name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()})
+        context.keep, context.prepared, context.dictionary = (
+            False,
+            {},
+            PassingNames(engine.dictionary),
+        )
+        database = state.database.replace(
+            {name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()}
+        )
         with attending(context.plan_on):
-            database = refresh(program, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
+            database = refresh(
+                program, database, database, {}, {}, context, changed_rules=frozenset(fresh)
+            ).database
         rows = database[schema.name]
-        return Result(schema.columns, rows.columns, rows.count, engine.dictionary.texts(), version=state.version, name="answers")
+        return Result(
+            schema.columns,
+            rows.columns,
+            rows.count,
+            engine.dictionary.texts(),
+            version=state.version,
+            name="answers",
+        )
 
 
 @with_named_options
 class Snapshot(Uncopied):
-    """One version of a workspace. Any number of threads may read it while others commit; it never changes and needs no closing.
+    """One version of a workspace. Any number of threads may read it while others commit; it never
+    changes and needs no closing.
 
-    The memory of the rows that only this version holds is reused once the snapshot and all results read from it are gone.
+    The memory of the rows that only this version holds is reused once the snapshot and all results
+    read from it are gone.
     """
 
     kind, instead = "snapshot", "hand on what it shows, snapshot[name], or snapshot[name].arrow()"
@@ -68,7 +94,9 @@ class Snapshot(Uncopied):
         return self._state.version
 
     def __getitem__(self, relation: str | Predicate) -> Result:
-        """All rows of a relation, base and derived. O(1) until the result is read. Raises UnknownNameError."""
+        """All rows of a relation, base and derived. O(1) until the result is read. Raises
+        UnknownNameError.
+        """
         return self._engine.result(self._state, self._state.schema(relation))
 
     def __contains__(self, relation: object) -> bool:
@@ -84,7 +112,9 @@ class Snapshot(Uncopied):
     @cached_property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
-        return {name: Relation(schema) for name, schema in self._state.program.catalog.relations.items()}
+        return {
+            name: Relation(schema) for name, schema in self._state.program.catalog.relations.items()
+        }
 
     @cached_property
     def rules(self) -> list[RuleHandle]:

@@ -1,7 +1,8 @@
 """A transaction: changes to rows and rules that happen together or not at all.
 
-Nothing is visible to anyone, the writer included, until the commit; `ws[...]` goes on showing the last committed version. Operations on
-one row overwrite each other, the last one wins, and what counts in the end is the difference between before and after.
+Nothing is visible to anyone, the writer included, until the commit; `ws[...]` goes on showing the
+last committed version. Operations on one row overwrite each other, the last one wins, and what
+counts in the end is the difference between before and after.
 """
 
 from __future__ import annotations
@@ -35,17 +36,22 @@ RelationOrName = str | Predicate
 class Transaction(Writing[Draft]):
     """Made by `ws.transaction()`; holds the workspace's writer lock until its end.
 
-    As a context manager it commits at the end of the block and rolls back on any exception, Ctrl-C included. Afterwards `version` and
-    `changes()` say what the commit did. Every other use after the end raises TransactionError (E320).
+    As a context manager it commits at the end of the block and rolls back on any exception, Ctrl-C
+    included. Afterwards `version` and `changes()` say what the commit did. Every other use after
+    the end raises TransactionError (E320).
     """
 
     def __init__(self, engine: Engine):
-        """For the engine. Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
+        """For the engine. Raises TransactionError (E322) inside another transaction of this thread,
+        (E323) when waiting took too long.
+        """
         self._engine = engine
         self._changes: dict[str, Delta] | None = None
         self._base_changes: dict[str, Delta] = {}
         self.work = 0
-        """Kernel steps that the commit took: a measure of work that is the same on every machine."""
+        """Kernel steps that the commit took: a measure of work that is the same on
+        every machine.
+        """
         super().__init__(engine.writer)
 
     def _begin(self) -> Draft:
@@ -53,7 +59,7 @@ class Transaction(Writing[Draft]):
         self._version = self._engine.state.version
         return Draft(self._engine)
 
-    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
     def insert(
         self,
@@ -67,13 +73,17 @@ class Transaction(Writing[Draft]):
     ) -> None:
         """Insert rows.
 
-        `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV, TSV, `.facts` or Parquet file.
-        `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311); a row repeated within `data`
-        is one row. `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
-        `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`: read the file as Soufflé's facts, with
-        these parameters of `.input` (`{}`: none). O(rows) here, O(rows · log n) at commit.
+        `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV,
+        TSV, `.facts` or Parquet file. `existing`: what a row that is already there means,
+        `"ignore"` or `"error"` (MissingRowError E311); a row repeated within `data` is one row.
+        `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
+        `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`:
+        read the file as Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows)
+        here, O(rows · log n) at commit.
         """
-        self._open().insert(relation, data, strict("existing", existing), read_options(nulls, columns, facts))
+        self._open().insert(
+            relation, data, strict("existing", existing), read_options(nulls, columns, facts)
+        )
 
     @interrupts_as_such()
     def delete(
@@ -88,16 +98,21 @@ class Transaction(Writing[Draft]):
     ) -> None:
         """Delete whole rows; `data` and the rest as for `insert`.
 
-        `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError E310). A row that a rule derives is not
-        there in this sense unless it was inserted too, and deleting it leaves it derived.
+        `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError
+        E310). A row that a rule derives is not there in this sense unless it was inserted too, and
+        deleting it leaves it derived.
         """
-        self._open().delete(relation, data, strict("missing", missing), read_options(nulls, columns, facts))
+        self._open().delete(
+            relation, data, strict("missing", missing), read_options(nulls, columns, facts)
+        )
 
     @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
-        """Delete all rows that have these values in these columns, without any of them all rows; returns how many.
+        """Delete all rows that have these values in these columns, without any of them all rows;
+        returns how many.
 
-        O(m log n) for m rows where rules read the relation beginning with one of these columns, or it is the first; else O(n).
+        O(m log n) for m rows where rules read the relation beginning with one of these columns, or
+        it is the first; else O(n).
         """
         return self._open().delete_where(relation, values)
 
@@ -111,13 +126,15 @@ class Transaction(Writing[Draft]):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> None:
-        """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with one key the last one wins.
+        """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with
+        one key the last one wins.
 
-        Needs a relation with a key, or a function (whose arguments are its key): TransactionError E324 otherwise.
+        Needs a relation with a key, or a function (whose arguments are its key): TransactionError
+        E324 otherwise.
         """
         self._open().upsert(relation, data, read_options(nulls, columns, facts))
 
-    # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rules ─────────────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool = False) -> None:
         """For the workspace: declare a relation."""
         self._open().declare(schema, view=view)
@@ -135,7 +152,9 @@ class Transaction(Writing[Draft]):
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
     ) -> list[RuleHandle]:
-        """Add a program's declarations, rules and facts, as text or parsed already; see `Workspace.add_rules`."""
+        """Add a program's declarations, rules and facts, as text or parsed already; see
+        `Workspace.add_rules`.
+        """
         return self._open().add_rules(text, file, facts, allow_paths)
 
     @interrupts_as_such()
@@ -148,22 +167,33 @@ class Transaction(Writing[Draft]):
         """Remove a rule or several; see `Workspace.remove_rule`."""
         self._open().remove_rules(handles_of(rule))
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def commit(self) -> int:
-        """Make everything happen and return the version. On any error nothing has happened and the transaction is over.
+        """Make everything happen and return the version. On any error nothing has happened and the
+        transaction is over.
 
-        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been called.
+        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been
+        called.
         """
         draft, engine = self._open(), self._engine
         self._ended = "rolled back"
         try:
             outcome, news = engine.carry_out(draft.proposal())
-            tell, catalog, version = engine.subscriptions.waiting.extend, outcome.state.program.catalog, outcome.state.version
+            tell, catalog, version = (
+                engine.subscriptions.waiting.extend,
+                outcome.state.program.catalog,
+                outcome.state.version,
+            )
             texts = engine.dictionary.texts()
-            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of this happens, or nothing.
+            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
+            # this happens, or nothing.
             engine.state, self._ended, self._texts = outcome.state, "committed", texts
             self._catalog, self._version = catalog, version
-            self._changes, self._base_changes, self.work = outcome.changes, outcome.base_changes, outcome.work
+            self._changes, self._base_changes, self.work = (
+                outcome.changes,
+                outcome.base_changes,
+                outcome.work,
+            )
             tell(news)
             engine.history.append((version, (*draft.compilations(), *outcome.works)))
             engine.forget_strings()
@@ -173,10 +203,12 @@ class Transaction(Writing[Draft]):
         engine.subscriptions.deliver()
         return version
 
-    # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what it did ───────────────────────────────────────────────────────────────────────────────
     @property
     def version(self) -> int:
-        """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
+        """The version this transaction made; before its commit, and when it changed nothing, the
+        one it started from.
+        """
         return self._version
 
     @overload
@@ -185,10 +217,11 @@ class Transaction(Writing[Draft]):
     def changes(self, relation: RelationOrName) -> Result: ...
 
     def changes(self, relation: RelationOrName | None = None) -> list[str] | Result:
-        """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference.
+        """What the commit changed: without an argument the names of the relations, with one a
+        `Result` of exactly its difference.
 
-        The result has the relation's columns, `__diff__` (+1 for a row won, −1 for one lost) and `__version__`. Raises TransactionError
-        (E320) before the commit and after a rollback.
+        The result has the relation's columns, `__diff__` (+1 for a row won, −1 for one lost) and
+        `__version__`. Raises TransactionError (E320) before the commit and after a rollback.
         """
         if self._changes is None:
             raise self._unfinished()

@@ -1,7 +1,7 @@
 """The workspace: relations, rules and transactions over one set of data, in this process.
 
-One thread at a time writes (a transaction holds the writer lock from its start to its end, other threads wait); any number of threads
-read at the same time, each a committed version.
+One thread at a time writes (a transaction holds the writer lock from its start to its end, other
+threads wait); any number of threads read at the same time, each a committed version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from lftj.api.snapshot import Snapshot
 from lftj.api.transaction import Transaction
-from lftj.engine.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
+from lftj.engine.declared import (
+    ChoiceDomains,
+    function_schema,
+    is_news,
+    relation_schema,
+    view_schema,
+)
 from lftj.engine.engine import Engine
 from lftj.engine.handles import Relation, RuleHandle
 from lftj.engine.limits import Limits
@@ -43,7 +49,9 @@ RelationOrName = str | Predicate
 
 @with_named_options
 class Workspace(Uncopied):
-    """Made by `lftj.connect()`. Use as a context manager, or call `close()`, to give the memory back at once."""
+    """Made by `lftj.connect()`. Use as a context manager, or call `close()`, to give the memory
+    back at once.
+    """
 
     kind, instead = "workspace", "hand on what it holds, ws[name].arrow()"
 
@@ -54,18 +62,25 @@ class Workspace(Uncopied):
     @property
     def _engine(self) -> Engine:
         if self._live is None:
-            raise LftjError("the workspace is closed", code="E341", hint="open another one with lftj.connect()")
+            raise LftjError(
+                "the workspace is closed", code="E341", hint="open another one with lftj.connect()"
+            )
         return self._live
 
-    # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── declarations ──────────────────────────────────────────────────────────────────────────────
     def relation(
-        self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None, choice: ChoiceDomains = ()
+        self,
+        name: str,
+        columns: Mapping[str, object],
+        key: str | Sequence[str] | None = None,
+        choice: ChoiceDomains = (),
     ) -> Relation:
         """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`.
 
-        Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the column or columns that determine the
-        rest, checked at every commit. `choice=["a", ("b", "c")]`: of rows that agree on a, or on b and c, one is chosen.
-        The same declaration again gives the same relation; another one is a DeclarationError (E160).
+        Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the
+        column or columns that determine the rest, checked at every commit. `choice=["a", ("b",
+        "c")]`: of rows that agree on a, or on b and c, one is chosen. The same declaration again
+        gives the same relation; another one is a DeclarationError (E160).
         """
         return self._declare(relation_schema(name, columns, key, choice), view=False)
 
@@ -74,7 +89,9 @@ class Workspace(Uncopied):
         return self._declare(view_schema(name, columns), view=True)
 
     def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
-        """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which the arguments determine."""
+        """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which
+        the arguments determine.
+        """
         return self._declare(function_schema(name, arguments, value), view=False)
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
@@ -86,13 +103,17 @@ class Workspace(Uncopied):
         return relation
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
-        """Let rules use an aggregate of your own, by its name: `total(x, product(v)) :- …`. Needs `argument_types` and `result_type`."""
+        """Let rules use an aggregate of your own, by its name: `total(x, product(v)) :- …`. Needs
+        `argument_types` and `result_type`.
+        """
         with self.transaction() as tx:
             tx.add_aggregate(aggregate)
 
-    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────
     def transaction(self) -> Transaction:
-        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
+        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and
+        rolls back on any exception.
+        """
         return Transaction(self._engine)
 
     def load(
@@ -105,25 +126,35 @@ class Workspace(Uncopied):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> int:
-        """Insert rows in a transaction of their own; returns how many were new. `data` and the rest as in `Transaction.insert`."""
+        """Insert rows in a transaction of their own; returns how many were new. `data` and the rest
+        as in `Transaction.insert`.
+        """
         with self.transaction() as tx:
             tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
     def add_rules(
-        self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None, allow_paths: bool = False
+        self,
+        text: str,
+        *,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
     ) -> list[RuleHandle]:
-        """Add a program in Soufflé's syntax, in one transaction: declarations, rules and facts, all or nothing.
+        """Add a program in Soufflé's syntax, in one transaction: declarations, rules and facts, all
+        or nothing.
 
-        Returns a handle per rule in the order of the text, then one per relation with facts in the text. `.input` is obeyed only when
-        `facts` names the folder of the files, and without `allow_paths` reads none outside it (PathOutsideError E233); `.output` and the
-        like are for `lftj run`. `file` names the text in messages. Raises ProgramErrors with every error found.
+        Returns a handle per rule in the order of the text, then one per relation with facts in the
+        text. `.input` is obeyed only when `facts` names the folder of the files, and without
+        `allow_paths` reads none outside it (PathOutsideError E233); `.output` and the like are for
+        `lftj run`. `file` names the text in messages. Raises ProgramErrors with every error found.
         """
         with self.transaction() as tx:
             return tx.add_rules(text, file=file, facts=facts, allow_paths=allow_paths)
 
     def add_rule(self, rule: object) -> RuleHandle:
-        """Add one rule or fact, as text or Python expression: `ws.add_rule(reach(x, z) <= reach(x, y) & edge(y, z))`.
+        """Add one rule or fact, as text or Python expression: `ws.add_rule(reach(x, z) <= reach(x,
+        y) & edge(y, z))`.
 
         Views that do not depend on its head do no work.
         """
@@ -131,11 +162,13 @@ class Workspace(Uncopied):
             return tx.add_rule(rule)
 
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
-        """Remove a rule or several. For a handle of facts: delete those facts, also where they were inserted in another way too."""
+        """Remove a rule or several. For a handle of facts: delete those facts, also where they were
+        inserted in another way too.
+        """
         with self.transaction() as tx:
             tx.remove_rule(rule)
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def snapshot(self) -> Snapshot:
         """The committed version of this moment, to read for as long as you like. O(1)."""
         return Snapshot(self._engine, self._engine.state)
@@ -154,10 +187,12 @@ class Workspace(Uncopied):
         return list(self.relations)
 
     def query(self, question: object) -> Result:
-        """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y != 3")`.
+        """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y !=
+        3")`.
 
-        One column per variable in order of appearance, distinct rows; without variables `bool(result)` is the answer. Bound arguments
-        are pushed down: stored rows that do not match are not visited.
+        One column per variable in order of appearance, distinct rows; without variables
+        `bool(result)` is the answer. Bound arguments are pushed down: stored rows that do not match
+        are not visited.
         """
         return self.snapshot().query(question)
 
@@ -176,11 +211,15 @@ class Workspace(Uncopied):
         """The rules in the order they were added."""
         return self.snapshot().rules
 
-    def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
-        """Call `callback(changes)` after every commit that changes the relation, with a `Result` as `Transaction.changes` gives it.
+    def subscribe(
+        self, relation: RelationOrName, callback: Callback, snapshot: bool = False
+    ) -> Subscription:
+        """Call `callback(changes)` after every commit that changes the relation, with a `Result` as
+        `Transaction.changes` gives it.
 
-        With `snapshot` the first call comes at once, with all present rows as inserted. Calls come in the order of the commits, in the
-        thread that committed; what a callback raises is logged and does not undo the commit.
+        With `snapshot` the first call comes at once, with all present rows as inserted. Calls come
+        in the order of the commits, in the thread that committed; what a callback raises is logged
+        and does not undo the commit.
         """
         engine = self._engine
         with engine.writer.held():
@@ -195,7 +234,7 @@ class Workspace(Uncopied):
             raise
         return subscription
 
-    # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── looking inside ────────────────────────────────────────────────────────────────────────────
     def plan(self, rule: RuleHandle) -> PlanReport:
         """How a rule is evaluated and why: `print(ws.plan(handle))`, or `.df()`. Evaluates nothing.
 
@@ -204,51 +243,70 @@ class Workspace(Uncopied):
         return plan_report(self._engine, self._engine.state, rule)
 
     def memory(self) -> Result:
-        """Rows and bytes, one row per relation and key order, and per state that is kept of a view's head, or index of its trace.
+        """Rows and bytes, one row per relation and key order, and per state that is kept of a
+        view's head, or index of its trace.
 
-        Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)` of those above; `(pages)`, all pages in
-        use, those of older versions and free room included; `(dictionary)`, the strings.
+        Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)`
+        of those above; `(pages)`, all pages in use, those of older versions and free room included;
+        `(dictionary)`, the strings.
         """
         return memory_report(self._engine, self._engine.state)
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:
-        """What the last commits did, one row per commit and rule that had work, the oldest commit first; 1,000 commits are remembered.
+        """What the last commits did, one row per commit and rule that had work, the oldest commit
+        first; 1,000 commits are remembered.
 
-        Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree `surgeries`, index `stabs`, `regions`,
-        kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`; `parts` into which large evaluations were
-        divided, and the steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
+        Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree
+        `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
+        `bytes` of state kept, `seconds`; `parts` into which large evaluations were divided, and the
+        steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
         `seconds` does not count. Strategies are those of
-        `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full", "fallback", "forecast" and "bootstrap" for what was
-        evaluated anew. Raises DeclarationError (E160) for a `last` below 0.
+        `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full",
+        "fallback", "forecast" and "bootstrap" for what was evaluated anew. Raises DeclarationError
+        (E160) for a `last` below 0.
         """
         return profile_report(self._engine, last)
 
     def verify(self) -> list[Discrepancy]:
-        """Recompute every view from the base rows and compare: the views that differ, so `assert not ws.verify()`.
+        """Recompute every view from the base rows and compare: the views that differ, so `assert
+        not ws.verify()`.
 
         Costs as much as computing every view from nothing, in time and memory.
         """
         return self.snapshot().verify()
 
-    def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
-        """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
+    def limits(
+        self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None
+    ) -> AbstractContextManager[None]:
+        """Bound every commit and query of this thread inside a `with` block; reaching a bound
+        raises LimitError, and nothing has happened.
 
-        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all pages in use and of all strings. They
-        are looked at about ten times a second. Raises DeclarationError (E160) for what is no number.
+        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all
+        pages in use and of all strings. They are looked at about ten times a second. Raises
+        DeclarationError (E160) for what is no number.
         """
         return self._engine.limits.set(Limits(work, seconds, memory))
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
-        """Let go of everything. Snapshots and results that are still held stay readable. Harmless when repeated."""
+        """Let go of everything. Snapshots and results that are still held stay readable. Harmless
+        when repeated.
+        """
         if self._live is not None and self._live.writer.mine:
-            raise LftjError("a transaction is open", code="E342", hint="commit or roll it back, then close")
+            raise LftjError(
+                "a transaction is open", code="E342", hint="commit or roll it back, then close"
+            )
         self._live = None
 
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -1,6 +1,7 @@
 """The command line: `lftj run`, `lftj check`, `lftj demo`.
 
-Nothing here decides anything about rules or data; it reads arguments, calls the public API and prints.
+Nothing here decides anything about rules or data; it reads arguments, calls the public API and
+prints.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 1 an error in program or data, 2 wrong usage, 130 interrupted.
+    """Run one command and return its exit code: 0 fine, 1 an error in program or data, 2 wrong
+    usage, 130 interrupted.
 
     `arguments` are those after the program's name (default: the process's own).
     """
@@ -28,7 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments), prog_name="lftj")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else OK if end.code is None else FAILED
-    except (LftjError, OSError, ImportError) as error:  # what an extra of the package holds may be missing
+    except (
+        LftjError,
+        OSError,
+        ImportError,
+    ) as error:  # what an extra of the package holds may be missing
         if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- else it would go among what is printed
             print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
         code = FAILED
@@ -45,7 +51,9 @@ def _speak_utf8() -> None:
 
 
 def _flushed() -> bool:
-    """False when the reader of our output went away, as in `lftj run … | head`: not worth a message, nor a second failure at exit."""
+    """False when the reader of our output went away, as in `lftj run … | head`: not worth a
+    message, nor a second failure at exit.
+    """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         return True
     try:

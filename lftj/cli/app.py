@@ -1,4 +1,6 @@
-"""The commands and their options, with typer. What a command needs is imported when it runs, so that `--help` is quick."""
+"""The commands and their options, with typer. What a command needs is imported when it runs, so
+that `--help` is quick.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ProgramFile = Annotated[str, typer.Argument(metavar="PROGRAM", help="A file of rules; `-` reads them from standard input.")]
-FactFolder = Annotated[Path, typer.Option("-F", "--fact-dir", metavar="DIR", help="Where the files of `.input` relations are.")]
+ProgramFile = Annotated[
+    str,
+    typer.Argument(metavar="PROGRAM", help="A file of rules; `-` reads them from standard input."),
+]
+FactFolder = Annotated[
+    Path,
+    typer.Option(
+        "-F", "--fact-dir", metavar="DIR", help="Where the files of `.input` relations are."
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -41,7 +51,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def lftj(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
 ) -> None:
     """Datalog whose views stay true while the data changes."""
 
@@ -51,25 +66,46 @@ def run(
     program: ProgramFile,
     fact_dir: FactFolder = Path(),
     output_dir: Annotated[
-        str, typer.Option("-D", "--output-dir", metavar="DIR", help="Where `.output` relations are written; `-` is standard output.")
+        str,
+        typer.Option(
+            "-D",
+            "--output-dir",
+            metavar="DIR",
+            help="Where `.output` relations are written; `-` is standard output.",
+        ),
     ] = ".",
-    jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core.")] = "1",
-    allow_paths: Annotated[bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")] = False,
+    jobs: Annotated[
+        str,
+        typer.Option(
+            "-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core."
+        ),
+    ] = "1",
+    allow_paths: Annotated[
+        bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")
+    ] = False,
     no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
 ) -> None:
-    """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
+    """Evaluate a program as Soufflé does: facts from files, results into files or to standard
+    output.
+    """
     from lftj.cli import run as command
 
     if jobs != "auto" and not (jobs.isdecimal() and int(jobs)):
-        raise typer.BadParameter(f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j")
+        raise typer.BadParameter(
+            f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j"
+        )
     threads = None if jobs == "auto" else int(jobs)
-    command.run(program, fact_dir, output_dir, warn=not no_warn, threads=threads, allow_paths=allow_paths)
+    command.run(
+        program, fact_dir, output_dir, warn=not no_warn, threads=threads, allow_paths=allow_paths
+    )
 
 
 @app.command()
 def check(
     program: ProgramFile,
-    allow_paths: Annotated[bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")] = False,
+    allow_paths: Annotated[
+        bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
+    ] = False,
 ) -> None:
     """Print every error of a program; if there is none, its strata and the plan of each rule."""
     from lftj.cli import check as command
@@ -79,9 +115,19 @@ def check(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")] = Path(),
-    days: Annotated[int, typer.Option("--days", min=1, max=30, help="How many days of September 2013 to commit.")] = 14,
-    spark: Annotated[bool, typer.Option("--spark", help="Do it on Spark, in this machine, and compare; needs the extra `spark`.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")
+    ] = Path(),
+    days: Annotated[
+        int,
+        typer.Option("--days", min=1, max=30, help="How many days of September 2013 to commit."),
+    ] = 14,
+    spark: Annotated[
+        bool,
+        typer.Option(
+            "--spark", help="Do it on Spark, in this machine, and compare; needs the extra `spark`."
+        ),
+    ] = False,
 ) -> None:
     """Keep views over the 2013 flights from New York true, one committed day after another."""
     from rich.console import Console

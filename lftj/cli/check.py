@@ -1,4 +1,6 @@
-"""`lftj check`: the errors of a program, or how it would be evaluated. Nothing is evaluated and no facts are read."""
+"""`lftj check`: the errors of a program, or how it would be evaluated. Nothing is evaluated and no
+facts are read.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,16 @@ if TYPE_CHECKING:
 
 def describe_strata(program: StratifiedProgram) -> str:
     """One line per stratum: its relations, its number of rules, and whether it is recursive."""
-    lines = [f"{number:>4}  {stratum_line(stratum)}" for number, stratum in enumerate(program.strata, 1)]
+    lines = [
+        f"{number:>4}  {stratum_line(stratum)}" for number, stratum in enumerate(program.strata, 1)
+    ]
     return "\n".join(lines) if lines else "no rules"
 
 
 def stratum_line(stratum: Stratum) -> str:
-    """`reach: 2 rules, recursive`; hidden relations by their names too, since plans mention them."""
+    """`reach: 2 rules, recursive`; hidden relations by their names too, since plans
+    mention them.
+    """
     count = len(stratum.rules)
     kind = ", recursive" if stratum.recursive else ""
     return f"{', '.join(stratum.relations)}: {count} rule{'s' if count != 1 else ''}{kind}"
@@ -41,7 +47,9 @@ def check(program: str, *, allow_paths: bool = False) -> None:
 
 
 def report(text: str, name: str | None = None) -> str:
-    """The strata in the order of their evaluation, then the plan of each rule for relations of unknown size."""
+    """The strata in the order of their evaluation, then the plan of each rule for relations of
+    unknown size.
+    """
     from lftj.engine.engine import Engine
     from lftj.engine.handles import RuleHandle
     from lftj.explain.plan import plan_report
@@ -54,7 +62,9 @@ def report(text: str, name: str | None = None) -> str:
     check_directives(directives_of(parsed))
     engine = Engine(writer_timeout=0, progress=None)
     schemas = program.stratified.relations
-    empty = {schema.name: RelationVersion.empty(schema, engine.arena) for schema in schemas.values()}
+    empty = {
+        schema.name: RelationVersion.empty(schema, engine.arena) for schema in schemas.values()
+    }
     state = replace(engine.state, program=program, database=engine.state.database.replace(empty))
     relations = sum(not schema.hidden for schema in schemas.values())
     handles = [RuleHandle(source, program.rule(source)) for source in sources]
@@ -79,7 +89,9 @@ def _plan(report: PlanReport) -> str:
 
 
 def _lines(report: PlanReport) -> Iterator[str]:
-    """Per conjunctive rule its variables in order, and the relations that it reads with the order of their columns."""
+    """Per conjunctive rule its variables in order, and the relations that it reads with the order
+    of their columns.
+    """
     for plan in report.plans:
         yield f"  {plan.rule.relation}: {', '.join(plan.variable_order) or 'no variables'}"
         for relation, order in dict.fromkeys(plan.key_orders()):

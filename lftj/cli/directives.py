@@ -1,4 +1,6 @@
-"""What the directives of a program say about files: looked at before anything is evaluated, so that nothing is written by halves."""
+"""What the directives of a program say about files: looked at before anything is evaluated, so that
+nothing is written by halves.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Dire
 
 
 def check_directives(directives: Iterable[tree.Directive], *, from_input: bool = False) -> None:
-    """Raise ProgramErrors with every directive (FrameError E231) whose parameters mean nothing, or that would undo another one.
+    """Raise ProgramErrors with every directive (FrameError E231) whose parameters mean nothing, or
+    that would undo another one.
 
     `from_input`: the program came from standard input.
     """
@@ -32,8 +35,15 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
     used: dict[object, str] = {"stdin": "the program"} if from_input else {}
     seen: set[tuple[object, ...]] = set()
     for directive in directives:
-        if directive.kind != "input" and (directive.kind, directive.relation, _where(directive)) in seen:
-            errors.append(_refused(directive, f"there is such a .{directive.kind} already", "leave one of them out"))
+        if (
+            directive.kind != "input"
+            and (directive.kind, directive.relation, _where(directive)) in seen
+        ):
+            errors.append(
+                _refused(
+                    directive, f"there is such a .{directive.kind} already", "leave one of them out"
+                )
+            )
             continue
         try:
             if directive.kind == "limitsize":
@@ -51,23 +61,41 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
 def _where(directive: tree.Directive) -> object:
     """Where an `.output` goes; nothing of what else a relation has once."""
     parameters = dict(directive.parameters)
-    return (parameters.get("IO", "file"), parameters.get("filename")) if directive.kind == "output" else None
+    return (
+        (parameters.get("IO", "file"), parameters.get("filename"))
+        if directive.kind == "output"
+        else None
+    )
 
 
 def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object, str]) -> None:
-    """Standard input ends once it was read, and of two relations in one file only the second is there. `used`: by whom they are."""
+    """Standard input ends once it was read, and of two relations in one file only the second is
+    there. `used`: by whom they are.
+    """
     relation = directive.relation
     if directive.kind == "input" and layout.io == "stdin":
         if (other := used.setdefault("stdin", f".input {relation}")) != f".input {relation}":
-            raise _refused(directive, f"standard input is read by {other} already", "read one of them from a file")
+            raise _refused(
+                directive,
+                f"standard input is read by {other} already",
+                "read one of them from a file",
+            )
     elif directive.kind == "output" and layout.io == "file":
         path = layout.path(relation, ".", output=True)
-        if used.setdefault(path, relation) != relation and (path.is_file() or not path.exists()):  # devices take all
-            raise _refused(directive, f"{path} is written by .output {used[path]} already", "give each relation a file of its own")
+        if used.setdefault(path, relation) != relation and (
+            path.is_file() or not path.exists()
+        ):  # devices take all
+            raise _refused(
+                directive,
+                f"{path} is written by .output {used[path]} already",
+                "give each relation a file of its own",
+            )
 
 
 def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLayout]:
-    """The parameters of an `.input`, `.output` or `.printsize`, and what they say. Raises FrameError (E231) with the directive's place."""
+    """The parameters of an `.input`, `.output` or `.printsize`, and what they say. Raises
+    FrameError (E231) with the directive's place.
+    """
     parameters = dict(directive.parameters)
     try:
         layout = FactsLayout.of(parameters)
@@ -85,9 +113,16 @@ def rows_kept(directive: tree.Directive) -> int:
     """How many rows a `.limitsize` lets be written. Raises FrameError (E231) with its place."""
     rows = dict(directive.parameters).get("n")
     if not isinstance(rows, int) or rows < 0 or len(directive.parameters) > 1:
-        raise _refused(directive, "how many rows is not said", f"write .limitsize {directive.relation}(n=10)")
+        raise _refused(
+            directive, "how many rows is not said", f"write .limitsize {directive.relation}(n=10)"
+        )
     return rows
 
 
 def _refused(directive: tree.Directive, problem: str, hint: str | None) -> FrameError:
-    return FrameError(f".{directive.kind} {directive.relation}: {problem}", code="E231", span=directive.span, hint=hint)
+    return FrameError(
+        f".{directive.kind} {directive.relation}: {problem}",
+        code="E231",
+        span=directive.span,
+        hint=hint,
+    )

@@ -1,4 +1,6 @@
-"""`lftj run`: a program from a file, its facts from files, its results into files, in one transaction."""
+"""`lftj run`: a program from a file, its facts from files, its results into files, in one
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
     from lftj.api.transaction import Transaction
     from lftj.api.workspace import Workspace
 
-# What the command is doing, shown while it does it: on standard error, and only when that is a terminal.
+# What the command is doing, shown while it does it: on standard error, and only when that is a
+# terminal.
 
 
 @contextmanager
 def progress() -> Generator[Callable[[str], None]]:
-    """Gives a function that shows one line of text in place of the last one; the line is gone at the end.
+    """Gives a function that shows one line of text in place of the last one; the line is gone at
+    the end.
 
-    Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as long as the line is up.
+    Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as
+    long as the line is up.
     """
     if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- a process may have none
         yield lambda text: None
@@ -50,7 +55,8 @@ STANDARD_STREAM = "-"
 def read_program(path: str, *, allow_paths: bool = False) -> tuple[str, str]:
     """The text of a program, preprocessed, and its name in messages; `-` is standard input.
 
-    Without `allow_paths` only files below its folder are included. Raises FileMissingError, FrameError (E232), ParseError (E104).
+    Without `allow_paths` only files below its folder are included. Raises FileMissingError,
+    FrameError (E232), ParseError (E104).
     """
     text, name = _read_text(path)
     folder = Path() if path == STANDARD_STREAM else Path(path).parent
@@ -63,29 +69,50 @@ def _read_text(path: str) -> tuple[str, str]:
         data = standard_input().read() if source is None else source.read_bytes()
         return data.decode("utf-8-sig"), name
     except FileNotFoundError:
-        raise FileMissingError(f"there is no program {path}", hint=f"paths start at {Path.cwd()}") from None
+        raise FileMissingError(
+            f"there is no program {path}", hint=f"paths start at {Path.cwd()}"
+        ) from None
     except UnicodeDecodeError as reason:
         line = reason.object.count(b"\n", 0, reason.start) + 1
-        raise FrameError(f"{name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
+        raise FrameError(
+            f"{name}, line {line}: the text is not UTF-8",
+            code="E232",
+            hint="save the file as UTF-8",
+        ) from None
     except LftjError:
         raise
     except (OSError, ValueError) as reason:
         why = getattr(reason, "strerror", None) or reason
-        raise FrameError(f"{path} cannot be read: {why}", code="E232", hint="name a file of rules") from None
+        raise FrameError(
+            f"{path} cannot be read: {why}", code="E232", hint="name a file of rules"
+        ) from None
 
 
 def standard_input() -> BinaryIO:
     """Standard input as bytes. Raises FrameError (E232) where the process was started without."""
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise FrameError("standard input is closed", code="E232", hint="write < FILE behind the command, or name the file")
+        raise FrameError(
+            "standard input is closed",
+            code="E232",
+            hint="write < FILE behind the command, or name the file",
+        )
     return sys.stdin.buffer
 
 
-def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1, allow_paths: bool = False) -> None:
+def run(
+    program: str,
+    fact_dir: Path,
+    output_dir: str,
+    *,
+    warn: bool = True,
+    threads: int | None = 1,
+    allow_paths: bool = False,
+) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
 
     Without `allow_paths` directives read files in `fact_dir` only, and write such in `output_dir`.
-    `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for standard output. Raises any LftjError.
+    `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for
+    standard output. Raises any LftjError.
     """
     import lftj
     from lftj.syntax.parser import parse
@@ -93,8 +120,16 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
     text, name = read_program(program, allow_paths=allow_paths)
     parsed = parse(text, name)
     directives = directives_of(parsed)
-    if output_dir != STANDARD_STREAM and Path(output_dir).exists() and not Path(output_dir).is_dir():
-        raise FrameError(f"-D {output_dir} is no folder", code="E232", hint="name a folder, which is made if need be, or - to print")
+    if (
+        output_dir != STANDARD_STREAM
+        and Path(output_dir).exists()
+        and not Path(output_dir).is_dir()
+    ):
+        raise FrameError(
+            f"-D {output_dir} is no folder",
+            code="E232",
+            hint="name a folder, which is made if need be, or - to print",
+        )
     written_in = "." if output_dir == STANDARD_STREAM else output_dir
     inside = _Folders(None, None) if allow_paths else _Folders(fact_dir, Path(written_in))
     with progress() as say:
@@ -110,11 +145,19 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
                     _read(tx, directive, fact_dir)
     outputs = of_kind(directives, "output", "printsize")
     if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
+        print(
+            "warning: the program has no .output and no .printsize; nothing is written",
+            file=sys.stderr,
+        )
     if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
-            print(f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}', file=sys.stderr)
-    limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
+            print(
+                f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
+                file=sys.stderr,
+            )
+    limits = {
+        directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")
+    }
     for directive in outputs:
         with inside.writing(directive):
             _write(workspace, directive, output_dir, limits.get(directive.relation))
@@ -142,11 +185,19 @@ def _confined(directive: tree.Directive, folder: Path | None) -> Generator[None]
         with confined(folder):
             yield
     except PathOutsideError as error:
-        raise outside(error, f".{directive.kind}", directive.relation, directive.span, "run with --allow-paths") from None
+        raise outside(
+            error,
+            f".{directive.kind}",
+            directive.relation,
+            directive.span,
+            "run with --allow-paths",
+        ) from None
 
 
 def _check_place(directive: tree.Directive, folder: str, inside: _Folders) -> None:
-    """Raise PathOutsideError (E233) for an `.output` into another folder, before anything is evaluated."""
+    """Raise PathOutsideError (E233) for an `.output` into another folder, before anything is
+    evaluated.
+    """
     _, layout = layout_of(directive)
     if layout.io == "file":
         with inside.writing(directive):
@@ -156,20 +207,37 @@ def _check_place(directive: tree.Directive, folder: str, inside: _Folders) -> No
 def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
     parameters, layout = layout_of(directive)
-    source = standard_input() if layout.io == "stdin" else layout.path(directive.relation, fact_dir, output=False)
+    source = (
+        standard_input()
+        if layout.io == "stdin"
+        else layout.path(directive.relation, fact_dir, output=False)
+    )
     try:
         tx.insert(directive.relation, source, facts=parameters)
     except FileMissingError as error:
-        remedy = f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
-        hint = f"{error.hint}; or {remedy}" if error.hint and error.hint.startswith("did you mean") else remedy
-        raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
+        remedy = (
+            f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
+        )
+        hint = (
+            f"{error.hint}; or {remedy}"
+            if error.hint and error.hint.startswith("did you mean")
+            else remedy
+        )
+        raise FileMissingError(
+            f".input {directive.relation}: {error.message}", span=directive.span, hint=hint
+        ) from None
     except FrameError as error:
         if error.code == "E231":  # all others name the file
-            error.message, error.span = f".input {directive.relation}: {error.message}", directive.span
+            error.message, error.span = (
+                f".input {directive.relation}: {error.message}",
+                directive.span,
+            )
         raise
 
 
-def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
+def _write(
+    workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None
+) -> None:
     """Write a relation as an `.output` or `.printsize` wants it."""
     relation = directive.relation
     result = workspace[relation]
@@ -190,7 +258,9 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
             pass
     except OSError as reason:
         hint = "name a folder with -D, or - to print"
-        raise FrameError(f"the folder {path.parent} cannot be made: {reason.strerror}", code="E232", hint=hint) from None
+        raise FrameError(
+            f"the folder {path.parent} cannot be made: {reason.strerror}", code="E232", hint=hint
+        ) from None
     with _placed(directive):
         if is_table_file(path):
             _write_table(path, result, limit)
@@ -200,7 +270,9 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
 
 @contextmanager
 def _placed(directive: tree.Directive) -> Generator[None]:
-    """Errors in what is written show their directive: columns of several relations have one name."""
+    """Errors in what is written show their directive: columns of several relations have
+    one name.
+    """
     try:
         yield
     except FrameError as error:
@@ -218,9 +290,19 @@ def _write_table(path: Path, result: Any, limit: int | None) -> None:
 def _print(result: Any, relation: str, parameters: dict[str, str | int], limit: int | None) -> None:
     """A relation between Soufflé's lines; the column names stand above the rows, not among them."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise FrameError("standard output is closed", code="E232", hint="name a folder with -D, and leave IO=stdout out")
+        raise FrameError(
+            "standard output is closed",
+            code="E232",
+            hint="name a folder with -D, and leave IO=stdout out",
+        )
     headers = str(parameters.pop("headers", "false")).casefold() in ("true", "1")
     delimiter = str(parameters.get("delimiter", "\t"))
-    print("---------------", relation, *([delimiter.join(result.columns)] if headers else []), "===============", sep="\n")
+    print(
+        "---------------",
+        relation,
+        *([delimiter.join(result.columns)] if headers else []),
+        "===============",
+        sep="\n",
+    )
     result.write_facts(sys.stdout, parameters, limit=limit)
     print("===============")

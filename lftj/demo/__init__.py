@@ -1,4 +1,6 @@
-"""The demo: a year's flights from New York under rules that stay true while days, corrections and cancellations come in.
+"""The demo: a year's flights from New York under rules that stay true while days, corrections and
+cancellations come in.
 
-`flights.dl` holds the rules, `feed` cuts the packaged data into reports, `desk` commits them, `show` prints and `picture` draws.
+`flights.dl` holds the rules, `feed` cuts the packaged data into reports, `desk` commits them,
+`show` prints and `picture` draws.
 """

@@ -1,6 +1,8 @@
-"""The operations desk: a workspace with the rules of `flights.dl`, to which days are committed one by one.
+"""The operations desk: a workspace with the rules of `flights.dl`, to which days are committed one
+by one.
 
-Everything that the demo prints or draws is returned by these functions first, so that tests can check each number.
+Everything that the demo prints or draws is returned by these functions first, so that tests can
+check each number.
 """
 
 from __future__ import annotations
@@ -39,9 +41,11 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Commit:
-    """One committed report: how many rows it brought, how many rows each view gained and lost, and what took how long.
+    """One committed report: how many rows it brought, how many rows each view gained and lost, and
+    what took how long.
 
-    `gained` and `lost` are keyed by view, in the order of `VIEWS`; a correction that changes a row counts once on each side.
+    `gained` and `lost` are keyed by view, in the order of `VIEWS`; a correction that changes a row
+    counts once on each side.
     """
 
     day: datetime.date
@@ -73,16 +77,26 @@ class Desk:
     figures: list[DayFigure] = field(default_factory=list)
 
     def load(self, last: datetime.date, first: datetime.date | None = None) -> Commit:
-        """Register the rules and load everything known in the evening of `last`, in one transaction; with `first` flights since then."""
+        """Register the rules and load everything known in the evening of `last`, in one
+        transaction; with `first` flights since then.
+        """
         started = time.perf_counter()
         tx, report = self.fill(last, RULES.read_text(encoding="utf-8"), first)
         return self._committed(tx, report, started)
 
-    def fill(self, last: datetime.date, program: str, first: datetime.date | None = None) -> tuple[Any, feed.Report]:
-        """As `load`, with another program that declares what is reported; the transaction, which is over, and what it brought."""
+    def fill(
+        self, last: datetime.date, program: str, first: datetime.date | None = None
+    ) -> tuple[Any, feed.Report]:
+        """As `load`, with another program that declares what is reported; the transaction, which is
+        over, and what it brought.
+        """
         with self.workspace.transaction() as tx:
             tx.add_rules(program)
-            for relation, name in (("plane", "planes"), ("airline", "airlines"), ("airport", "airports")):
+            for relation, name in (
+                ("plane", "planes"),
+                ("airline", "airlines"),
+                ("airport", "airports"),
+            ):
                 tx.insert(relation, feed.table(name))
             report = feed.past(last, first)
             _apply(tx, report)
@@ -98,7 +112,12 @@ class Desk:
 
     def _committed(self, tx: Any, report: feed.Report, started: float) -> Commit:
         seconds = time.perf_counter() - started
-        signs = {view: np.bincount(tx.changes(view).arrow()["__diff__"].to_numpy() + 1, minlength=3).tolist() for view in VIEWS}
+        signs = {
+            view: np.bincount(
+                tx.changes(view).arrow()["__diff__"].to_numpy() + 1, minlength=3
+            ).tolist()
+            for view in VIEWS
+        }
         self.figures.extend(self._figures(report.day))
         return Commit(
             day=report.day,
@@ -112,16 +131,27 @@ class Desk:
         )
 
     def _figures(self, day: datetime.date) -> Iterator[DayFigure]:
-        of_day = {name: {row[1]: row[-1] for row in self.rows(name) if row[0] == day} for name in ("reachable", "connections", "day_delay")}
+        of_day = {
+            name: {row[1]: row[-1] for row in self.rows(name) if row[0] == day}
+            for name in ("reachable", "connections", "day_delay")
+        }
         for origin, airports in sorted(of_day["reachable"].items()):
-            yield DayFigure(day, origin, airports, of_day["connections"].get(origin, 0), of_day["day_delay"][origin])
+            yield DayFigure(
+                day,
+                origin,
+                airports,
+                of_day["connections"].get(origin, 0),
+                of_day["day_delay"][origin],
+            )
 
     def rows(self, relation: str) -> list[Row]:
         """All rows of a relation or view, sorted."""
         return sorted(self.workspace[relation].fetchall())
 
     def check(self) -> tuple[float, int]:
-        """Derive all views anew and compare: seconds, and how many differ from what the commits made of them."""
+        """Derive all views anew and compare: seconds, and how many differ from what the commits
+        made of them.
+        """
         started = time.perf_counter()
         differing = len(self.workspace.verify())
         return time.perf_counter() - started, differing

@@ -1,7 +1,9 @@
-"""The packaged flights, cut into what an operations desk would report: the settled past, then one day after another.
+"""The packaged flights, cut into what an operations desk would report: the settled past, then one
+day after another.
 
-On its day a flight is reported as scheduled, even if it will be cancelled, and for every twentieth one the departure delay stands in for
-the arrival delay. The next day brings the corrections and withdraws the cancelled flights. Nothing is drawn at random.
+On its day a flight is reported as scheduled, even if it will be cancelled, and for every twentieth
+one the departure delay stands in for the arrival delay. The next day brings the corrections and
+withdraws the cancelled flights. Nothing is drawn at random.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def _flights() -> pa.Table:
 
 
 def _between(first: datetime.date | None, last: datetime.date) -> pa.Table:
-    """Flights of the days `first` to `last`, both included; rows are in order of days, so this is a slice."""
+    """Flights of the days `first` to `last`, both included; rows are in order of days, so this is a
+    slice.
+    """
     days = _flights()["day"].combine_chunks().cast(pa.int32()).to_numpy()
     epoch = datetime.date(1970, 1, 1)
     start = 0 if first is None else int(np.searchsorted(days, (first - epoch).days, "left"))
@@ -65,7 +69,9 @@ def _tails(flights: pa.Table) -> pa.Table:
 
 
 def _delays(flights: pa.Table, provisional: bool) -> pa.Table:
-    """(id, minutes) of the flights that arrived; with `provisional`, as reported on the day itself."""
+    """(id, minutes) of the flights that arrived; with `provisional`, as reported on the
+    day itself.
+    """
     arrived = _where(flights, _known(flights, "arrival_delay"))
     minutes = arrived["arrival_delay"].to_numpy()
     if provisional:
@@ -77,8 +83,9 @@ def _delays(flights: pa.Table, provisional: bool) -> pa.Table:
 class Report:
     """What one transaction brings, as Arrow tables.
 
-    `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and their `withdrawn_tails` are deleted.
-    Tails and delays are functions of the flight's id, so their columns are id and value.
+    `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and
+    their `withdrawn_tails` are deleted. Tails and delays are functions of the flight's id, so their
+    columns are id and value.
     """
 
     day: datetime.date
@@ -91,7 +98,9 @@ class Report:
 
 
 def past(last: datetime.date, first: datetime.date | None = None) -> Report:
-    """Everything known in the evening of `last`, from the day `first` on if given: earlier days as settled, `last` as first reported."""
+    """Everything known in the evening of `last`, from the day `first` on if given: earlier days as
+    settled, `last` as first reported.
+    """
     settled = _between(first, last - ONE_DAY)
     settled = _where(settled, ~_cancelled(settled))
     fresh = _between(last, last)
@@ -101,7 +110,9 @@ def past(last: datetime.date, first: datetime.date | None = None) -> Report:
         day=last,
         flights=flights.select(FLIGHT_COLUMNS),
         tails=_tails(flights),
-        delays=pa.concat_tables([_delays(settled, provisional=False), _delays(fresh, provisional=True)]),
+        delays=pa.concat_tables(
+            [_delays(settled, provisional=False), _delays(fresh, provisional=True)]
+        ),
         corrections=_delays(nothing, provisional=False),
         withdrawn=nothing.select(FLIGHT_COLUMNS),
         withdrawn_tails=_tails(nothing),
@@ -109,7 +120,9 @@ def past(last: datetime.date, first: datetime.date | None = None) -> Report:
 
 
 def daily(day: datetime.date) -> Report:
-    """What `day` brings: its own flights, and the corrections and withdrawals for the day before."""
+    """What `day` brings: its own flights, and the corrections and withdrawals for the
+    day before.
+    """
     fresh, before = _between(day, day), _between(day - ONE_DAY, day - ONE_DAY)
     withdrawn = _where(before, _cancelled(before))
     return Report(

@@ -1,4 +1,6 @@
-"""The demo on Spark: the same rules and days, relations cut into parts, and at the end the same rows as in one process."""
+"""The demo on Spark: the same rules and days, relations cut into parts, and at the end the same
+rows as in one process.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,25 @@ PARTS = 4
 
 @dataclass
 class SparkDesk:
-    """A distributed workspace being fed. `delays` are those of yesterday as first reported, which today's corrections replace."""
+    """A distributed workspace being fed. `delays` are those of yesterday as first reported, which
+    today's corrections replace.
+    """
 
     workspace: lftj.DistributedWorkspace
     delays: dict[int, int] = field(default_factory=dict)
 
     def load(self, last: datetime.date, folder: Path) -> None:
-        """Everything known in the evening of `last`: as Parquet files, which the executors read, then the rules."""
+        """Everything known in the evening of `last`: as Parquet files, which the executors read,
+        then the rules.
+        """
         report = feed.past(last)
         tables: dict[str, Any] = {
-            name: feed.table(file) for name, file in (("plane", "planes"), ("airline", "airlines"), ("airport", "airports"))
+            name: feed.table(file)
+            for name, file in (
+                ("plane", "planes"),
+                ("airline", "airlines"),
+                ("airport", "airports"),
+            )
         }
         tables |= {"flight": report.flights, "tail": report.tails, "delay": report.delays}
         with self.workspace.transaction() as tx:
@@ -62,7 +73,9 @@ class SparkDesk:
 
 
 def run(console: Console, days: int, parts: int = PARTS) -> None:
-    """Load, commit `days` days on Spark, print what each cost, and compare with a workspace of this process."""
+    """Load, commit `days` days on Spark, print what each cost, and compare with a workspace of this
+    process.
+    """
     with console.status("Starting Spark …"):
         spark = lftj.local_spark(2)
     with TemporaryDirectory() as folder:
@@ -70,16 +83,25 @@ def run(console: Console, days: int, parts: int = PARTS) -> None:
         with lftj.connect(executor=executor) as workspace:
             desk = SparkDesk(workspace)
             started = time.perf_counter()
-            with console.status(f"Loading January to August into {parts} parts and deriving all views …"):
+            with console.status(
+                f"Loading January to August into {parts} parts and deriving all views …"
+            ):
                 desk.load(feed.FIRST_DAY - feed.ONE_DAY, Path(folder))
             console.print(
                 f"Loaded {len(workspace['flight']):,} flights and derived all views on Spark in {time.perf_counter() - started:.1f} s."
             )
-            changes = [_changed(desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)) for offset in range(days)]
+            changes = [
+                _changed(desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset))
+                for offset in range(days)
+            ]
             console.print(_costs(workspace, days, changes))
             with console.status("Comparing with a workspace of one process …"):
                 differing = _differing(workspace, days)
-            console.print("All views have the same rows as in one process." if not differing else f"[red]Different: {', '.join(differing)}")
+            console.print(
+                "All views have the same rows as in one process."
+                if not differing
+                else f"[red]Different: {', '.join(differing)}"
+            )
 
 
 def _changed(tx: lftj.DistributedTransaction) -> int:
@@ -88,10 +110,19 @@ def _changed(tx: lftj.DistributedTransaction) -> int:
 
 def _costs(workspace: lftj.DistributedWorkspace, days: int, changes: list[int]) -> Table:
     """A row per day: rows of views that changed, and what the commit cost."""
-    table = Table("day", "changes", "parts", "tasks", "rows sent", "bytes", "kernel steps", "seconds")
+    table = Table(
+        "day", "changes", "parts", "tasks", "rows sent", "bytes", "kernel steps", "seconds"
+    )
     for offset, report in enumerate(workspace.profile(last=days).to_dict("records")):
         day = feed.FIRST_DAY + feed.ONE_DAY * offset
-        cells = (changes[offset], report["parts"], report["tasks"], report["rows"], report["bytes"], report["steps"])
+        cells = (
+            changes[offset],
+            report["parts"],
+            report["tasks"],
+            report["rows"],
+            report["bytes"],
+            report["steps"],
+        )
         table.add_row(day.isoformat(), *(f"{cell:,}" for cell in cells), f"{report['seconds']:.1f}")
     return table
 

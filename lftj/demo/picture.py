@@ -1,6 +1,7 @@
 """The picture of the demo: what two views said on each evening, one line per New York airport.
 
-matplotlib is imported when the picture is drawn, not before, and draws into a file without a display.
+matplotlib is imported when the picture is drawn, not before, and draws into a file without a
+display.
 """
 
 from __future__ import annotations
@@ -26,9 +27,29 @@ def draw(figures: Sequence[DayFigure], folder: Path) -> Path:
         rows = [figure for figure in figures if figure.origin == origin]
         days = [row.day for row in rows]
         colour = COLOURS.get(origin)
-        above.plot(days, [row.airports for row in rows], color=colour, marker="o", markersize=3, label=f"{origin}, with connections")
-        above.plot(days, [row.airports - row.connections for row in rows], color=colour, linestyle=":", label=f"{origin}, direct only")
-        below.plot(days, [row.mean_delay for row in rows], color=colour, marker="o", markersize=3, label=origin)
+        above.plot(
+            days,
+            [row.airports for row in rows],
+            color=colour,
+            marker="o",
+            markersize=3,
+            label=f"{origin}, with connections",
+        )
+        above.plot(
+            days,
+            [row.airports - row.connections for row in rows],
+            color=colour,
+            linestyle=":",
+            label=f"{origin}, direct only",
+        )
+        below.plot(
+            days,
+            [row.mean_delay for row in rows],
+            color=colour,
+            marker="o",
+            markersize=3,
+            label=origin,
+        )
     above.set(title="Airports that can be reached the same day", ylabel="airports")
     below.set(title="Mean arrival delay, as known in the evening", ylabel="minutes")
     for axes in (above, below):

@@ -2,8 +2,9 @@
 
     python -m lftj.demo.prepare FOLDER
 
-where FOLDER holds `flights-2013-01-to-09.parquet`, `airlines.csv`, `airports.csv` and `planes.csv`. Only the columns that the demo reads
-are kept, and the scheduled times become minutes after midnight *in New York* for both ends of a flight, so that rules can compare them.
+where FOLDER holds `flights-2013-01-to-09.parquet`, `airlines.csv`, `airports.csv` and `planes.csv`.
+Only the columns that the demo reads are kept, and the scheduled times become minutes after midnight
+*in New York* for both ends of a flight, so that rules can compare them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import pyarrow.parquet
 
 TARGET = Path(__file__).parent / "data"
 NEW_YORK = "America/New_York"
-# The four destinations that the airports table lacks: three in Puerto Rico, one on the Virgin Islands.
+# The four destinations that the airports table lacks: three in Puerto Rico, one on the Virgin
+# Islands.
 MISSING_ZONES = dict.fromkeys(("BQN", "PSE", "SJU", "STT"), "America/Puerto_Rico")
 DAY = 24 * 60
 
@@ -35,12 +37,17 @@ def minutes(clock: int) -> int:
 def behind_new_york(day: datetime.date, zone: str) -> int:
     """By how many minutes the clocks of `zone` are behind New York's at noon of `day`."""
     noon = datetime.datetime.combine(day, datetime.time(12))
-    there, here = (noon.replace(tzinfo=ZoneInfo(name)).utcoffset() or datetime.timedelta() for name in (zone, NEW_YORK))
+    there, here = (
+        noon.replace(tzinfo=ZoneInfo(name)).utcoffset() or datetime.timedelta()
+        for name in (zone, NEW_YORK)
+    )
     return int((here - there).total_seconds()) // 60
 
 
 def arrival(day: datetime.date, leaves: int, clock: int, zone: str) -> int:
-    """Scheduled arrival in minutes after New York's midnight of the day of departure; may pass 24 hours."""
+    """Scheduled arrival in minutes after New York's midnight of the day of departure; may pass 24
+    hours.
+    """
     arrives = minutes(clock) + behind_new_york(day, zone)
     while arrives <= leaves:
         arrives += DAY
@@ -48,13 +55,20 @@ def arrival(day: datetime.date, leaves: int, clock: int, zone: str) -> int:
 
 
 def compact_flights(flights: pa.Table, zones: dict[str, str]) -> pa.Table:
-    """One row a flight, ordered by day, carrier and route: the position is the flight's number in the demo."""
+    """One row a flight, ordered by day, carrier and route: the position is the flight's number in
+    the demo.
+    """
     rows = flights.to_pydict()
-    days = [datetime.date(y, m, d) for y, m, d in zip(rows["year"], rows["month"], rows["day"], strict=True)]
+    days = [
+        datetime.date(y, m, d)
+        for y, m, d in zip(rows["year"], rows["month"], rows["day"], strict=True)
+    ]
     leaves = [minutes(clock) for clock in rows["sched_dep_time"]]
     arrives = [
         arrival(day, start, clock, zones[dest])
-        for day, start, clock, dest in zip(days, leaves, rows["sched_arr_time"], rows["dest"], strict=True)
+        for day, start, clock, dest in zip(
+            days, leaves, rows["sched_arr_time"], rows["dest"], strict=True
+        )
     ]
     table = pa.table(
         {
@@ -69,24 +83,39 @@ def compact_flights(flights: pa.Table, zones: dict[str, str]) -> pa.Table:
             "arrival_delay": pc.cast(flights["arr_delay"], pa.int16()),
         }
     )
-    return table.sort_by([(name, "ascending") for name in ("day", "carrier", "origin", "dest", "leaves", "tail")])
+    return table.sort_by(
+        [(name, "ascending") for name in ("day", "carrier", "origin", "dest", "leaves", "tail")]
+    )
 
 
 def main(folder: str) -> None:
     """Read the original tables from `folder` and write the compact ones."""
     source = Path(folder)
     airports = pyarrow.csv.read_csv(source / "airports.csv")
-    zones: dict[str, str] = MISSING_ZONES | dict(zip(airports["faa"].to_pylist(), airports["tzone"].to_pylist(), strict=True))
-    flights = compact_flights(pyarrow.parquet.read_table(source / "flights-2013-01-to-09.parquet"), zones)
+    zones: dict[str, str] = MISSING_ZONES | dict(
+        zip(airports["faa"].to_pylist(), airports["tzone"].to_pylist(), strict=True)
+    )
+    flights = compact_flights(
+        pyarrow.parquet.read_table(source / "flights-2013-01-to-09.parquet"), zones
+    )
     planes = pyarrow.csv.read_csv(source / "planes.csv")
     tables = {
         "flights": flights,
         "airlines": pyarrow.csv.read_csv(source / "airlines.csv"),
-        "airports": pa.table({"faa": airports["faa"], "name": [name.replace("\\\\'", "'") for name in airports["name"].to_pylist()]}),
-        "planes": planes.select(["tailnum", "manufacturer", "model", "seats"]).rename_columns(["tail", "manufacturer", "model", "seats"]),
+        "airports": pa.table(
+            {
+                "faa": airports["faa"],
+                "name": [name.replace("\\\\'", "'") for name in airports["name"].to_pylist()],
+            }
+        ),
+        "planes": planes.select(["tailnum", "manufacturer", "model", "seats"]).rename_columns(
+            ["tail", "manufacturer", "model", "seats"]
+        ),
     }
     for name, table in tables.items():
-        pyarrow.parquet.write_table(table, TARGET / f"{name}.parquet", compression="zstd", compression_level=19)
+        pyarrow.parquet.write_table(
+            table, TARGET / f"{name}.parquet", compression="zstd", compression_level=19
+        )
 
 
 if __name__ == "__main__":

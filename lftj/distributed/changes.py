@@ -1,4 +1,6 @@
-"""What a commit over all parts changed, as everybody sees it who asks: the transaction, and subscribers."""
+"""What a commit over all parts changed, as everybody sees it who asks: the transaction, and
+subscribers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Changes:
         return self.outcome.plan.program.catalog.relation(name)
 
     def names(self) -> list[str]:
-        """The relations that changed. After a change of rules all rows of those with rules are compared."""
+        """The relations that changed. After a change of rules all rows of those with rules are
+        compared.
+        """
         outcome = self.outcome
         names = set(outcome.changes)
         if outcome.afresh:
@@ -38,13 +42,21 @@ class Changes:
     def of(self, name: str) -> Result:
         """The difference of one relation: its rows with `__diff__` and `__version__`."""
         outcome, schema, executor = self.outcome, self.schema(name), self.before.executor
-        if name in self.before.plan.program.catalog.relations and outcome.afresh and self._moved(name):
+        if (
+            name in self.before.plan.program.catalog.relations
+            and outcome.afresh
+            and self._moved(name)
+        ):
             old = relation_rows(executor, self.before.manifest, self.before.plan, schema)
             new = relation_rows(executor, outcome.manifest, outcome.plan, schema)
             return replaced_rows(old, new, schema)
         found = outcome.changes.get(name, [])
-        return change_rows(executor, schema, outcome.plan.homes[name], found, outcome.manifest.version)
+        return change_rows(
+            executor, schema, outcome.plan.homes[name], found, outcome.manifest.version
+        )
 
     def _moved(self, name: str) -> bool:
-        """Whether a relation has or had rules, so that after a change of rules only comparing tells what changed."""
+        """Whether a relation has or had rules, so that after a change of rules only comparing tells
+        what changed.
+        """
         return self.outcome.plan.derived(name) or self.before.plan.derived(name)

@@ -1,8 +1,9 @@
 """A commit over all parts: rows go out, parts do their stages, and one manifest makes it all true.
 
-Before the manifest has its name nothing has happened, whatever parts have written or workers remember: files
-carry the token of their commit, and a worker's memory of it counts only when a later task builds on it. After
-it everything has happened. So a commit is whole or not at all, and may be tried again from the start.
+Before the manifest has its name nothing has happened, whatever parts have written or workers
+remember: files carry the token of their commit, and a worker's memory of it counts only when a
+later task builds on it. After it everything has happened. So a commit is whole or not at all, and
+may be tried again from the start.
 """
 
 from __future__ import annotations
@@ -33,13 +34,27 @@ from lftj.types.dictionary import Dictionary
 
 
 class Commit:
-    """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may be over-deleted.
+    """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may
+    be over-deleted.
 
     `steps_of`: the steps that each part has in it.
     """
 
-    def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None, elastic: float = 0.2):
-        self.present, self.executor, self.before, self.program, self.plan = present, present.executor, present.manifest, program, plan
+    def __init__(
+        self,
+        present: Present,
+        program: Mapping[str, Any],
+        plan: PartPlan,
+        bounds: Bounds | None = None,
+        elastic: float = 0.2,
+    ):
+        self.present, self.executor, self.before, self.program, self.plan = (
+            present,
+            present.executor,
+            present.manifest,
+            program,
+            plan,
+        )
         before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
         self.afresh = derives_otherwise(before.program, program)
         self.token = uuid4().hex[:16]
@@ -55,7 +70,9 @@ class Commit:
         self._started = time.perf_counter()
 
     def carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
-        """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError (E401) when the job failed."""
+        """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError
+        (E401) when the job failed.
+        """
         for name, steps in staged.items():
             if entries := self._sent(name, steps, dictionary):
                 self.new[0][base_name(name)] = entries
@@ -69,18 +86,27 @@ class Commit:
 
     @property
     def passing(self) -> set[str]:
-        """The files that told parts what to read, and those by which they told each other what they found in rounds: of no use any more."""
+        """The files that told parts what to read, and those by which they told each other what they
+        found in rounds: of no use any more.
+        """
         return self._deliveries | files_of(
-            entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX)
+            entry
+            for done in self.done
+            for name, entry in done.entries.items()
+            if name.endswith(NEWS_SUFFIX)
         )
 
     @property
     def nets(self) -> set[str]:
         """The files that only tell which base rows came and went: part of no version."""
-        return files_of(entry for done in self.done for *_, entry in done.net.values() if entry is not None)
+        return files_of(
+            entry for done in self.done for *_, entry in done.net.values() if entry is not None
+        )
 
     def files(self) -> set[str]:
-        """All files that it wrote, and those who helped it: of no use if it has not happened. Reads the folder."""
+        """All files that it wrote, and those who helped it: of no use if it has not happened. Reads
+        the folder.
+        """
         return files_from(self.executor.path, f"{self.version}-{self.token}")
 
     def _sent(self, name: str, steps: Sequence[Staged], dictionary: Dictionary) -> list[Entry]:
@@ -88,18 +114,27 @@ class Commit:
         stem = f"{self.version}-{self.token}-in{list(relations).index(name)}"
         found = list[Entry]()
         for number, step in enumerate(steps):
-            sending = Sending(self.executor, relations[name], self.plan.cuts(name), f"{stem}.{number}", self.version, self.bounds)
+            sending = Sending(
+                self.executor,
+                relations[name],
+                self.plan.cuts(name),
+                f"{stem}.{number}",
+                self.version,
+                self.bounds,
+            )
             found += sending.sent(step, dictionary)
         return found
 
-    # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── stages ────────────────────────────────────────────────────────────────────────────────────
     def _touched(self, stage: int) -> set[int]:
         """The parts that have something to do."""
         parts, work = self.executor.partitions, self.plan.stages[stage]
         if self.afresh:
             # In the first stage all, since base rows are told from new ones there.
             return {part for part in range(parts) if stage == 0 or work.rounds or work.of(part)}
-        touched = {part for part, names in self._changed.items() if not names.isdisjoint(work.reads)}
+        touched = {
+            part for part, names in self._changed.items() if not names.isdisjoint(work.reads)
+        }
         for feed in self.plan.feeds_of(stage):
             for entry in self.new[-1].get(feed.relation, ()):
                 touched |= readers(feed.cut, entry.holding(feed.cut), parts)
@@ -107,7 +142,9 @@ class Commit:
 
     def _in_rounds(self, number: int, rounds: Rounds, touched: set[int]) -> None:
         rows = sum(self.before.counts.get(relation, 0) for relation in rounds.cuts)
-        stage = StageInRounds(number, rounds, self.executor.partitions, allowed(self.elastic, rows), self._step)
+        stage = StageInRounds(
+            number, rounds, self.executor.partitions, allowed(self.elastic, rows), self._step
+        )
         if self.afresh:
             stage.derive()
         else:
@@ -115,12 +152,21 @@ class Commit:
         self.in_rounds.append(stage)
 
     def _step(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
-        """Have these parts do a step, with what the step before wrote or with `arriving`, and gather what they wrote."""
-        self.steps.append(self._known.setdefault(step, step))  # one that comes again is told by a reference
+        """Have these parts do a step, with what the step before wrote or with `arriving`, and
+        gather what they wrote.
+        """
+        self.steps.append(
+            self._known.setdefault(step, step)
+        )  # one that comes again is told by a reference
         if arriving is not None:
             self.new[-1] = {name: list(entries) for name, entries in arriving.items()}
         delivery = delivery_name(self.version, self.token, len(self.steps) - 1)
-        write_delivery(self.executor.path / ROWS / delivery, self.new[-1], self.plan.reads, self.executor.partitions)
+        write_delivery(
+            self.executor.path / ROWS / delivery,
+            self.new[-1],
+            self.plan.reads,
+            self.executor.partitions,
+        )
         self._deliveries.add(delivery)
         limits = self.bounds.left()
         tasks = [
@@ -146,9 +192,11 @@ class Commit:
         self.done += found
         return found
 
-    # ── what it came to ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what it came to ───────────────────────────────────────────────────────────────────────────
     def _outcome(self) -> Outcome:
-        report = Report.of(self.version, self.done, self.new[0], time.perf_counter() - self._started)
+        report = Report.of(
+            self.version, self.done, self.new[0], time.perf_counter() - self._started
+        )
         report.rounds = sum(stage.count for stage in self.in_rounds)
         report.overdeleted = sum(stage.overdeleted for stage in self.in_rounds)
         report.anew = sum(stage.anew for stage in self.in_rounds)
@@ -156,14 +204,20 @@ class Commit:
         outcome = Outcome(self.before, self.plan, self.afresh, self.afresh, report=report)
         counts = dict(self.before.counts)
         if self.afresh:
-            counts = {name: count for name, count in counts.items() if name not in self.plan.placements}
+            counts = {
+                name: count for name, count in counts.items() if name not in self.plan.placements
+            }
         for done in self.done:
             for name, (came, went, entry) in done.net.items():
                 counts[base_name(name)] = counts.get(base_name(name), 0) + came - went
                 outcome.inserted[name] = outcome.inserted.get(name, 0) + came
                 outcome.happened |= came + went > 0
                 if came + went and not self.plan.derived(name):
-                    found = [(entry, None)] if entry is not None else [(sent, done.part) for sent in self.new[0][base_name(name)]]
+                    found = (
+                        [(entry, None)]
+                        if entry is not None
+                        else [(sent, done.part) for sent in self.new[0][base_name(name)]]
+                    )
                     outcome.changes.setdefault(name, []).extend(found)
             for name, (came, went) in done.rows.items():
                 counts[name] = counts.get(name, 0) + came - went
@@ -183,7 +237,10 @@ class Commit:
         tokens = {**before.tokens, self.version: self.token}
         if self.afresh:
             base = {base_name(name) for name in self.plan.program.catalog.relations}
-            log, tokens = {name: entries for name, entries in log.items() if name in base}, {self.version: self.token}
+            log, tokens = (
+                {name: entries for name, entries in log.items() if name in base},
+                {self.version: self.token},
+            )
         steps = {**before.steps, self.version: self._parts_by_steps()}
         for entries in self.new:
             for name, written in _lasting(entries):
@@ -204,7 +261,10 @@ class Commit:
         parts: dict[int, list[int]] = {}
         for part, steps in self.steps_of.items():
             parts.setdefault(steps, []).append(part)
-        return {steps: () if len(found) == self.executor.partitions else tuple(sorted(found)) for steps, found in parts.items()}
+        return {
+            steps: () if len(found) == self.executor.partitions else tuple(sorted(found))
+            for steps, found in parts.items()
+        }
 
 
 def _lasting(entries: Mapping[str, list[Entry]]) -> Iterator[tuple[str, list[Entry]]]:

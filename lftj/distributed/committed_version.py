@@ -14,15 +14,21 @@ from lftj.engine.limits import Limits
 
 @dataclass(frozen=True)
 class Present:
-    """One version, the plan of its parts, and `ran`, per part how many steps its commit had there, where that is known."""
+    """One version, the plan of its parts, and `ran`, per part how many steps its commit had there,
+    where that is known.
+    """
 
     executor: Executor
     manifest: Manifest
     plan: PartPlan
     ran: Mapping[int, int] = field(default_factory=dict)
 
-    def on(self, part: int, limits: Limits, program: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The fields of a `task.OnPart` that builds on it; `program`: another one than that of the version."""
+    def on(
+        self, part: int, limits: Limits, program: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The fields of a `task.OnPart` that builds on it; `program`: another one than that of the
+        version.
+        """
         manifest = self.manifest
         return {
             "path": str(self.executor.path),

@@ -1,4 +1,6 @@
-"""Many small entries to one per part. What a relation holds stays the same; only files and the manifest change."""
+"""Many small entries to one per part. What a relation holds stays the same; only files and the
+manifest change.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,24 @@ ENTRIES = 1000
 
 
 def most_entries(parts: int) -> int:
-    """Entries of one relation from which on a commit compacts it. One per part is left, and those of recent commits."""
+    """Entries of one relation from which on a commit compacts it. One per part is left, and those
+    of recent commits.
+    """
     return max(ENTRIES, 8 * parts)
 
 
 def recent_entries(parts: int) -> int:
-    """Entries of one relation that commits leave as they are: so many that hardly a part was in none of them, by chance one in fifty."""
+    """Entries of one relation that commits leave as they are: so many that hardly a part was in
+    none of them, by chance one in fifty.
+    """
     return max(ENTRIES // 4, 4 * parts)
 
 
 @dataclass(frozen=True)
 class CompactTask:
-    """One part of some relations: per relation its schema, its cuts (the home first) and its entries."""
+    """One part of some relations: per relation its schema, its cuts (the home first) and its
+    entries.
+    """
 
     path: str
     part: int
@@ -51,29 +59,52 @@ def compact_part(task: CompactTask) -> dict[str, Entry]:
     folder, written = Path(task.path) / ROWS, dict[str, Entry]()
     for number, (name, (schema, cuts, entries)) in enumerate(task.relations.items()):
         dictionary = Dictionary()
-        rows = read_entries(folder, entries, schema, cuts[0], task.part, task.parts, dictionary).inserts
+        rows = read_entries(
+            folder, entries, schema, cuts[0], task.part, task.parts, dictionary
+        ).inserts
         if len(rows[0]):
             stem = f"{task.version}-{task.token}-{task.part}-whole{number}"
             delta = Delta(rows, [column[:0] for column in rows])
-            written[name] = write_entry(folder, stem, task.version, schema, delta, cuts, task.parts, dictionary)
+            written[name] = write_entry(
+                folder, stem, task.version, schema, delta, cuts, task.parts, dictionary
+            )
     return written
 
 
-def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int, recent: int = 0) -> Manifest:
-    """The same version with one entry per part, for each relation that has more than `most`, in one job.
+def compacted(
+    executor: Executor, manifest: Manifest, plan: PartPlan, most: int, recent: int = 0
+) -> Manifest:
+    """The same version with one entry per part, for each relation that has more than `most`, in one
+    job.
 
-    The last entries stay as they are, at most `recent` of a relation: parts can be brought forward from the commits that made them. Parts
-    that are further behind are built anew later.
+    The last entries stay as they are, at most `recent` of a relation: parts can be brought forward
+    from the commits that made them. Parts that are further behind are built anew later.
     """
-    relations = {name: (schema, cuts, manifest.log[name]) for name, schema, cuts in _kept(plan) if len(manifest.log.get(name, ())) > most}
+    relations = {
+        name: (schema, cuts, manifest.log[name])
+        for name, schema, cuts in _kept(plan)
+        if len(manifest.log.get(name, ())) > most
+    }
     if not relations:
         return manifest
     until = max(entries[-recent - 1].version for _, _, entries in relations.values())
-    old = {name: (schema, cuts, _between(entries, 0, until)) for name, (schema, cuts, entries) in relations.items()}
+    old = {
+        name: (schema, cuts, _between(entries, 0, until))
+        for name, (schema, cuts, entries) in relations.items()
+    }
     token = uuid4().hex[:16]
     parts = executor.partitions
-    told = [{name: (schema, cuts, only(entries, part, cuts[0])) for name, (schema, cuts, entries) in old.items()} for part in range(parts)]
-    tasks = [CompactTask(str(executor.path), part, parts, until, token, own) for part, own in enumerate(told)]
+    told = [
+        {
+            name: (schema, cuts, only(entries, part, cuts[0]))
+            for name, (schema, cuts, entries) in old.items()
+        }
+        for part in range(parts)
+    ]
+    tasks = [
+        CompactTask(str(executor.path), part, parts, until, token, own)
+        for part, own in enumerate(told)
+    ]
     try:
         found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
     except BaseException:
@@ -81,9 +112,17 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int,
             remove_files(executor.path, files_from(executor.path, f"{until}-{token}"))
         raise
     whole = {name: tuple(part[name] for part in found if name in part) for name in relations}
-    log = {name: whole[name] + _between(entries, until + 1) if name in whole else entries for name, entries in manifest.log.items()}
+    log = {
+        name: whole[name] + _between(entries, until + 1) if name in whole else entries
+        for name, entries in manifest.log.items()
+    }
     tokens = {version: name for version, name in manifest.tokens.items() if version >= until}
-    return replace(manifest, log=log, tokens=tokens, steps={version: done for version, done in manifest.steps.items() if version in tokens})
+    return replace(
+        manifest,
+        log=log,
+        tokens=tokens,
+        steps={version: done for version, done in manifest.steps.items() if version in tokens},
+    )
 
 
 def _between(entries: Sequence[Entry], first: int, last: float = inf) -> tuple[Entry, ...]:

@@ -1,4 +1,6 @@
-"""What an open transaction on a distributed workspace has gathered: a program, and steps per relation in their order."""
+"""What an open transaction on a distributed workspace has gathered: a program, and steps per
+relation in their order.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from lftj.engine.draft import Input, inputs_of, one_rule
 from lftj.engine.handles import RuleHandle, without
 from lftj.engine.staging import codes_of, last_of_keys, require_key
 from lftj.engine.state import name_of
-from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
+from lftj.errors import (
+    DeclarationError,
+    DistributedError,
+    FrameError,
+    ParseError,
+    TransactionError,
+    ValueTypeError,
+)
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import base_name
@@ -32,13 +41,20 @@ from lftj.syntax.builder import Predicate
 from lftj.syntax.parser import parse
 from lftj.types.dictionary import Dictionary
 
-# What an open transaction has gathered of one relation: steps in their order, of which equal ones become one.
+# What an open transaction has gathered of one relation: steps in their order, of which equal ones
+# become one.
 
 
 def push(steps: list[Staged], step: Staged, schema: RelationSchema) -> None:
-    """One step more. Sizes at least halve towards the end, so a row is joined O(log n) times whatever the number of calls."""
+    """One step more. Sizes at least halve towards the end, so a row is joined O(log n) times
+    whatever the number of calls.
+    """
     steps.append(step)
-    while len(steps) > 1 and _size(steps[-2]) <= 2 * _size(steps[-1]) and (one := _joined(steps[-2], steps[-1], schema)) is not None:
+    while (
+        len(steps) > 1
+        and _size(steps[-2]) <= 2 * _size(steps[-1])
+        and (one := _joined(steps[-2], steps[-1], schema)) is not None
+    ):
         steps[-2:] = [one]
 
 
@@ -52,18 +68,27 @@ def folded(steps: Sequence[Staged], schema: RelationSchema) -> list[Staged]:
 
 
 def _joined(first: Staged, second: Staged, schema: RelationSchema) -> Staged | None:
-    """Two steps as one, where rows of this process come or go in both, or replace those of their keys in both."""
+    """Two steps as one, where rows of this process come or go in both, or replace those of their
+    keys in both.
+    """
     if isinstance(first, Delta) and isinstance(second, Delta):
         return first.then(second)
     rows = [_upserted(step) for step in (first, second)]
     if rows[0] is None or rows[1] is None:
         return None
-    both = [np.concatenate(pair) for pair in zip(*(each.inserts for each in rows if each is not None), strict=True)]
+    both = [
+        np.concatenate(pair)
+        for pair in zip(*(each.inserts for each in rows if each is not None), strict=True)
+    ]
     return Dependent(UPSERT, Delta.insertion(last_of_keys(schema, both)))
 
 
 def _upserted(step: Staged) -> Delta | None:
-    return step.rows if isinstance(step, Dependent) and step.operation == UPSERT and isinstance(step.rows, Delta) else None
+    return (
+        step.rows
+        if isinstance(step, Dependent) and step.operation == UPSERT and isinstance(step.rows, Delta)
+        else None
+    )
 
 
 def _size(step: Staged) -> int:
@@ -84,12 +109,19 @@ NOT_YET = {"add_aggregate": "write the aggregate with count, sum, min, max, mean
 
 
 class DistributedDraft:
-    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the time of the transaction.
+    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the
+    time of the transaction.
 
     `bounds`: the limits of what is asked before the commit.
     """
 
-    def __init__(self, program: Program, views: frozenset[str], present: Present, bounds: Callable[[], Bounds]):
+    def __init__(
+        self,
+        program: Program,
+        views: frozenset[str],
+        present: Present,
+        bounds: Callable[[], Bounds],
+    ):
         self.program, self.views = program, views
         self.dictionary = Dictionary()
         self.staged: dict[str, list[Staged]] = {}
@@ -97,10 +129,19 @@ class DistributedDraft:
         self._executor = present.executor
         self._bounds = bounds
 
-    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def change(self, relation: RelationOrName, data: object, sign: int | str, strict: bool, options: dict[str, Any]) -> None:
-        """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit, unless what is
-        there already, or not there, is an error (`strict`). `sign`: see `Routed`, of which alone it may be a column."""
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────
+    def change(
+        self,
+        relation: RelationOrName,
+        data: object,
+        sign: int | str,
+        strict: bool,
+        options: dict[str, Any],
+    ) -> None:
+        """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files
+        wait for the commit, unless what is there already, or not there, is an error (`strict`).
+        `sign`: see `Routed`, of which alone it may be a column.
+        """
         schema, rows = self._read(relation, data, sign, options)
         if strict:
             self._settle(schema, Dependent(NEW if sign == 1 else GONE, rows))
@@ -108,7 +149,9 @@ class DistributedDraft:
             push(self.staged.setdefault(schema.name, []), rows, schema)
 
     def upsert(self, relation: RelationOrName, data: object, options: dict[str, Any]) -> None:
-        """Rows in place of those of their keys. They wait for the commit, or for what depends on them."""
+        """Rows in place of those of their keys. They wait for the commit, or for what depends on
+        them.
+        """
         schema = self.writable(relation)
         require_key(schema)
         schema, rows = self._read(relation, data, 1, options, upsert=True)
@@ -121,14 +164,22 @@ class DistributedDraft:
         return self._settle(schema, where=values)
 
     def steps(self, bounds: Bounds) -> dict[str, list[Staged]]:
-        """All of it for the commit, by relation; what depends on rows that are there is settled by now."""
+        """All of it for the commit, by relation; what depends on rows that are there is settled by
+        now.
+        """
         relations = self.program.catalog.relations
         for name, steps in list(self.staged.items()):
             if any(isinstance(step, Dependent) for step in steps):
                 self._settle(relations[name], bounds=bounds)
         return {name: folded(steps, relations[name]) for name, steps in self.staged.items()}
 
-    def _settle(self, schema: RelationSchema, *more: Staged, where: dict[str, object] | None = None, bounds: Bounds | None = None) -> int:
+    def _settle(
+        self,
+        schema: RelationSchema,
+        *more: Staged,
+        where: dict[str, object] | None = None,
+        bounds: Bounds | None = None,
+    ) -> int:
         """Steps so far, and one more, become what they come to. Errors leave them as they were."""
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
@@ -149,15 +200,26 @@ class DistributedDraft:
             self._forget(steps)
 
     def _forget(self, steps: Iterable[Staged]) -> None:
-        remove_files(self._executor.path, files_of(entry for step in steps if isinstance(step, Sent) for entry in step.entries))
+        remove_files(
+            self._executor.path,
+            files_of(entry for step in steps if isinstance(step, Sent) for entry in step.entries),
+        )
 
     def _read(
-        self, relation: RelationOrName, data: object, sign: int | str, options: dict[str, Any], *, upsert: bool = False
+        self,
+        relation: RelationOrName,
+        data: object,
+        sign: int | str,
+        options: dict[str, Any],
+        *,
+        upsert: bool = False,
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
         options = dict(options)
 
-        def check(file: str | None, found: Any) -> None:  # now, not by the job, which may have other work to do first, or no rows
+        def check(
+            file: str | None, found: Any
+        ) -> None:  # now, not by the job, which may have other work to do first, or no rows
             table = found.empty_table().drop_columns([sign] if isinstance(sign, str) else [])
             place = None if file is None else place_in(file)
             frames.read(table, schema.columns, dictionary=self.dictionary, place=place, **options)
@@ -172,7 +234,11 @@ class DistributedDraft:
         return schema, Delta.insertion(columns) if sign == 1 else Delta.deletion(columns)
 
     def _executors_own(
-        self, data: Any, sign: int | str, options: dict[str, Any], check: Callable[[str | None, Any], None]
+        self,
+        data: Any,
+        sign: int | str,
+        options: dict[str, Any],
+        check: Callable[[str | None, Any], None],
     ) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
             return Routed(data, sign, options)
@@ -181,33 +247,51 @@ class DistributedDraft:
         path = Path(data).absolute() if isinstance(data, (str, os.PathLike)) else None
         if path is None or not (path.is_dir() or (path.suffix == ".parquet" and path.exists())):
             return None
-        if (facts := options.pop("facts", None)) is not None:  # a table's file tells its columns by itself
+        if (
+            facts := options.pop("facts", None)
+        ) is not None:  # a table's file tells its columns by itself
             frames.check_table_parameters(facts, path)
         groups = row_groups(path, check)
-        return Routed(self._parquet(str(path)), sign, options) if groups is None or isinstance(sign, str) else Files(groups, sign, options)
+        return (
+            Routed(self._parquet(str(path)), sign, options)
+            if groups is None or isinstance(sign, str)
+            else Files(groups, sign, options)
+        )
 
     def _schema(self, frame: Any) -> Any:
         try:
             return self._executor.schema(frame)
         except TypeError as reason:
-            raise ValueTypeError(str(reason), hint="leave the column out, or cast it to one of the column types") from None
+            raise ValueTypeError(
+                str(reason), hint="leave the column out, or cast it to one of the column types"
+            ) from None
 
     def _parquet(self, path: str) -> Any:
-        """A DataFrame of what the executors know how to read: object stores too, and folders whose names say something."""
+        """A DataFrame of what the executors know how to read: object stores too, and folders whose
+        names say something.
+        """
         try:
             return self._executor.parquet(path)
         except OSError as reason:
-            raise FrameError(f"{path} cannot be read: {reason}", code="E232", hint="is it Parquet, or a folder of Parquet files?") from None
+            raise FrameError(
+                f"{path} cannot be read: {reason}",
+                code="E232",
+                hint="is it Parquet, or a folder of Parquet files?",
+            ) from None
 
     def writable(self, relation: RelationOrName) -> RelationSchema:
-        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""
+        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a
+        view.
+        """
         schema = self.program.catalog.relation(name_of(relation))
         if schema.name in self.views:
             hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
-            raise TransactionError(f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint)
+            raise TransactionError(
+                f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint
+            )
         return schema
 
-    # ── the program ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
         """Declare a relation."""
         self.program = self.program.declare(schema)
@@ -221,10 +305,14 @@ class DistributedDraft:
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
     ) -> list[RuleHandle]:
-        """Add a program; a handle per rule, then one per relation with facts. `.input` is obeyed when `facts` names its folder."""
+        """Add a program; a handle per rule, then one per relation with facts. `.input` is obeyed
+        when `facts` names its folder.
+        """
         if not isinstance(text, (str, tree.ParsedProgram)):
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
-            raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
+            raise ParseError(
+                f"expected rule text, found {type(text).__name__}", code="E103", hint=hint
+            )
         parsed = parse(text, file) if isinstance(text, str) else text
         before = self.program, {name: list(steps) for name, steps in self.staged.items()}
         try:
@@ -239,7 +327,11 @@ class DistributedDraft:
         self.program = program
         for name, rows in program.facts.items():
             schema = program.catalog.relation(name)
-            columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
+            columns = (
+                frames.read(rows, schema.columns, dictionary=self.dictionary).columns
+                if schema.arity
+                else [_zeros(1)]
+            )
             push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
         for given in inputs:
@@ -252,7 +344,9 @@ class DistributedDraft:
         return self.add_rules(one_rule(rule))[0]
 
     def remove_rules(self, handles: Iterable[RuleHandle]) -> None:
-        """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a rule that is not there."""
+        """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a
+        rule that is not there.
+        """
         handles, program = list(handles), self.program
         for handle in handles:
             program = without(program, handle)
@@ -262,10 +356,16 @@ class DistributedDraft:
                 self.change(handle.facts[0], list(handle.facts[1]), -1, False, {})
 
     def check(self, counts: Mapping[str, int], *, after: bool = False) -> None:
-        """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there, before the commit,
-        when those of relations that change are not known yet, or `after` it."""
+        """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are
+        those that are there, before the commit, when those of relations that change are not known
+        yet, or `after` it.
+        """
         for name in self.program.catalog.relations:
-            if self.program.catalog.aggregated(name) and (after or name not in self.staged) and counts.get(base_name(name)):
+            if (
+                self.program.catalog.aggregated(name)
+                and (after or name not in self.staged)
+                and counts.get(base_name(name))
+            ):
                 hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
                 message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
                 raise DeclarationError(message, code="E163", hint=hint)

@@ -1,4 +1,6 @@
-"""Which values are hubs: those with so many rows that they outweigh a part. Parts count a sample of their own rows, the driver sums up."""
+"""Which values are hubs: those with so many rows that they outweigh a part. Parts count a sample of
+their own rows, the driver sums up.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,9 @@ Counted = dict[tuple[str, int], dict[Hub, int]]
 
 @dataclass(frozen=True)
 class CensusTask:
-    """One part of some base relations: per relation its schema, every how many-th row is counted, the share of all rows that makes a hub,
-    and its entries."""
+    """One part of some base relations: per relation its schema, every how many-th row is counted,
+    the share of all rows that makes a hub, and its entries.
+    """
 
     path: str
     part: int
@@ -44,27 +47,45 @@ def count_part(task: CensusTask) -> Counted:
     found: Counted = {}
     for name, (schema, step, share, entries) in task.relations.items():
         dictionary, folder = Dictionary(), Path(task.path) / ROWS
-        sampled = [sampled_rows(folder, entry, schema, task.part, step, dictionary) for entry in entries]
+        sampled = [
+            sampled_rows(folder, entry, schema, task.part, step, dictionary) for entry in entries
+        ]
         signs = np.concatenate([signs for _, signs in sampled])
         for column, (_, type) in enumerate(schema.columns):
-            values, places = np.unique(np.concatenate([columns[column] for columns, _ in sampled]), return_inverse=True)
+            values, places = np.unique(
+                np.concatenate([columns[column] for columns, _ in sampled]), return_inverse=True
+            )
             rows = np.bincount(places, weights=signs, minlength=len(values)).astype(np.int64) * step
-            # Rows may have gone in another part than that in which they came, where another cut was the home.
+            # Rows may have gone in another part than that in which they came, where another cut was
+            # the home.
             many = np.flatnonzero(np.abs(rows) >= max(1, share * _MISSED * len(places) * step))
-            hubs = dictionary.decode(values[many]).to_pylist() if type.name == "str" else values[many].tolist()
+            hubs = (
+                dictionary.decode(values[many]).to_pylist()
+                if type.name == "str"
+                else values[many].tolist()
+            )
             found[name, column] = dict(zip(hubs, rows[many].tolist(), strict=True))
     return found
 
 
-def counted_hubs(present: Present, relations: Iterable[RelationSchema], bounds: Bounds) -> dict[str, dict[str, Any]]:
-    """The hubs of base relations as `placing.hubs.Hubs` takes them. One job, or none where no relation is large enough.
+def counted_hubs(
+    present: Present, relations: Iterable[RelationSchema], bounds: Bounds
+) -> dict[str, dict[str, Any]]:
+    """The hubs of base relations as `placing.hubs.Hubs` takes them. One job, or none where no
+    relation is large enough.
 
     Raises DistributedError (E401) when it failed, LimitError.
     """
     executor, manifest = present.executor, present.manifest
-    least, asked = dict[str, float](), dict[str, tuple[RelationSchema, int, float, tuple[Entry, ...]]]()
+    least, asked = (
+        dict[str, float](),
+        dict[str, tuple[RelationSchema, int, float, tuple[Entry, ...]]](),
+    )
     for schema in relations:
-        entries, count = manifest.log.get(base_name(schema.name), ()), manifest.counts.get(base_name(schema.name), 0)
+        entries, count = (
+            manifest.log.get(base_name(schema.name), ()),
+            manifest.counts.get(base_name(schema.name), 0),
+        )
         least[schema.name] = max(LEAST_ROWS, count / (_SHARE * executor.partitions))
         if executor.partitions > 1 and count >= LEAST_ROWS and entries and schema.arity > 1:
             asked[schema.name] = schema, 1 + count // _SAMPLED, least[schema.name] / count, entries
@@ -80,11 +101,15 @@ def counted_hubs(present: Present, relations: Iterable[RelationSchema], bounds: 
                 of[value] = of.get(value, 0) + rows
     found: dict[str, dict[str, Any]] = {}
     for (name, column), values in sorted(sums.items()):
-        if hubs := {value: rows for value, rows in values.items() if rows >= (1 - _MISSED) * least[name]}:
+        if hubs := {
+            value: rows for value, rows in values.items() if rows >= (1 - _MISSED) * least[name]
+        }:
             found.setdefault(name, {})[str(column)] = [two_digits(sum(hubs.values())), sorted(hubs)]  # pyright: ignore[reportArgumentType]
     return found
 
 
 def two_digits(count: int) -> int:
-    """A number of rows as descriptions of programs have it, which are not to change with every row."""
+    """A number of rows as descriptions of programs have it, which are not to change
+    with every row.
+    """
     return round(count, 2 - len(str(count)))

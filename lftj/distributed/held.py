@@ -1,4 +1,6 @@
-"""Files of past versions that somebody may still read: they stay below the path as long as who reads them is there."""
+"""Files of past versions that somebody may still read: they stay below the path as long as who
+reads them is there.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ Files = Callable[[], Iterable[str]]
 
 
 class HeldFiles:
-    """The row files of results, snapshots and Spark DataFrames of this process that are still in use."""
+    """The row files of results, snapshots and Spark DataFrames of this process that are still in
+    use.
+    """
 
     def __init__(self) -> None:
         self._holders: dict[int, tuple[weakref.ref[object], Files]] = {}
@@ -18,7 +22,9 @@ class HeldFiles:
         self._numbers = itertools.count()
 
     def hold(self, holder: object, files: Files) -> None:
-        """Keep files as long as an object lives; `files` must not refer to it, and is called only when files are to go."""
+        """Keep files as long as an object lives; `files` must not refer to it, and is called only
+        when files are to go.
+        """
         number, holders = next(self._numbers), self._holders
         holders[number] = weakref.ref(holder, lambda _: holders.pop(number, None)), files
 

@@ -1,4 +1,6 @@
-"""Where the memory is, over workers, and how much is on disk. Nobody opens anything for it: workers tell of the parts that they keep."""
+"""Where the memory is, over workers, and how much is on disk. Nobody opens anything for it: workers
+tell of the parts that they keep.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ Kept = tuple[str, str]
 
 @dataclass(frozen=True)
 class Told:
-    """What one worker keeps of one part, rows and bytes each, and all that it has for all its parts: pages and strings."""
+    """What one worker keeps of one part, rows and bytes each, and all that it has for all its
+    parts: pages and strings.
+    """
 
     part: int
     process: tuple[str, int]
@@ -49,7 +53,9 @@ def _told(task: OnPart, worker: Worker) -> Told:
             before = found.get((name, what), (0, 0))
             found[name, what] = before[0] + rows, before[1] + size
     strings = len(host.dictionary), host.dictionary.bytes_in_use
-    return Told(task.part, (os.uname().nodename, os.getpid()), found, host.arena.bytes_in_use, strings)
+    return Told(
+        task.part, (os.uname().nodename, os.getpid()), found, host.arena.bytes_in_use, strings
+    )
 
 
 def memory_report(present: Present, bounds: Bounds) -> Result:
@@ -68,15 +74,35 @@ def memory_report(present: Present, bounds: Bounds) -> Result:
                 shared.add((key, each.process))
             before = sums.get(key, (0, 0))
             sums[key] = before[0] + rows, before[1] + size
-    lines = [(*_named(name, present.plan), what, *sizes) for (name, what), sizes in sorted(sums.items())]
+    lines = [
+        (*_named(name, present.plan), what, *sizes) for (name, what), sizes in sorted(sums.items())
+    ]
     processes = {each.process: each for each in told}.values()
     lines.append(("(rows)", "", "", sum(line[3] for line in lines), sum(line[4] for line in lines)))
-    lines.append(("(pages)", f"{len(processes)} workers", "", 0, sum(each.pages for each in processes)))
+    lines.append(
+        ("(pages)", f"{len(processes)} workers", "", 0, sum(each.pages for each in processes))
+    )
     strings = [each.strings for each in processes]
-    lines.append(("(dictionary)", f"{len(processes)} workers", "", sum(count for count, _ in strings), sum(size for _, size in strings)))
+    lines.append(
+        (
+            "(dictionary)",
+            f"{len(processes)} workers",
+            "",
+            sum(count for count, _ in strings),
+            sum(size for _, size in strings),
+        )
+    )
     for name, entries in sorted(present.manifest.log.items()):
         rows = present.manifest.counts.get(name, 0)
-        lines.append((name, "on disk", f"{len(entries)} entries", rows, sum(entry.bytes for entry in entries)))
+        lines.append(
+            (
+                name,
+                "on disk",
+                f"{len(entries)} entries",
+                rows,
+                sum(entry.bytes for entry in entries),
+            )
+        )
     return Result.of_rows(COLUMNS, lines, version=present.manifest.version, name="memory")
 
 

@@ -18,11 +18,23 @@ def plan_report(present: Present) -> Result:
     """One row per local relation, by stage."""
     counts, plan = present.manifest.counts, present.plan
     rows = [
-        ("derived", out.stage, out.relation, how(out.schema, out.cuts[0]) + _unsplit(plan, out.relation, out.cuts[0]), out.relation)
+        (
+            "derived",
+            out.stage,
+            out.relation,
+            how(out.schema, out.cuts[0]) + _unsplit(plan, out.relation, out.cuts[0]),
+            out.relation,
+        )
         for out in plan.outputs
     ]
     rows += [
-        ("sent", feed.stage, feed.relation, how(feed.schema, feed.cut) + _unsplit(plan, feed.relation, feed.cut), feed.relation)
+        (
+            "sent",
+            feed.stage,
+            feed.relation,
+            how(feed.schema, feed.cut) + _unsplit(plan, feed.relation, feed.cut),
+            feed.relation,
+        )
         for feed in plan.feeds
     ]
     rows.sort(key=lambda row: (row[1], row[0], row[2]))

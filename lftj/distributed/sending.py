@@ -1,4 +1,6 @@
-"""Rows of an open commit on their way to the parts: from this process, or from where the executors read them."""
+"""Rows of an open commit on their way to the parts: from this process, or from where the executors
+read them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from lftj.types.dictionary import Dictionary
 
 @dataclass(frozen=True)
 class Routed:
-    """A DataFrame whose rows come (`sign` 1) or go (−1), or do what its column of that name says; read by the executors, at commit."""
+    """A DataFrame whose rows come (`sign` 1) or go (−1), or do what its column of that name says;
+    read by the executors, at commit.
+    """
 
     frame: Any
     sign: int | str
@@ -68,7 +72,9 @@ class Sending:
     bounds: Bounds
 
     def sent(self, step: Staged, dictionary: Dictionary, *, upsert: bool = False) -> list[Entry]:
-        """The entries of one step, which are none where there are no rows. Raises DistributedError (E401) when the job failed."""
+        """The entries of one step, which are none where there are no rows. Raises DistributedError
+        (E401) when the job failed.
+        """
         path, parts = self.executor.path, self.executor.partitions
         if isinstance(step, Sent):
             return list(step.entries)
@@ -77,15 +83,45 @@ class Sending:
         if isinstance(step, Delta):
             if not len(step):
                 return []
-            return [write_entry(path / ROWS, self.stem, self.version, self.schema, step, self.cuts, parts, dictionary)]
-        task = RouteTask(str(path), self.stem, self.version, parts, self.schema, self.cuts, step.sign, upsert, step.options)
+            return [
+                write_entry(
+                    path / ROWS,
+                    self.stem,
+                    self.version,
+                    self.schema,
+                    step,
+                    self.cuts,
+                    parts,
+                    dictionary,
+                )
+            ]
+        task = RouteTask(
+            str(path),
+            self.stem,
+            self.version,
+            parts,
+            self.schema,
+            self.cuts,
+            step.sign,
+            upsert,
+            step.options,
+        )
         if isinstance(step, Files):
             # Neighbours together, in their order: of rows with one key the last one wins.
             groups, shared = len(step.groups), min(parts, len(step.groups))
             cuts = [number * groups // shared for number in range(shared + 1)] if shared else []
-            shares = [FilesTask(tuple(step.groups[first:last]), task) for first, last in itertools.pairwise(cuts)]
-            found = self.bounds.timed(lambda seconds: self.executor.map(route_files, shares, seconds=seconds))
+            shares = [
+                FilesTask(tuple(step.groups[first:last]), task)
+                for first, last in itertools.pairwise(cuts)
+            ]
+            found = self.bounds.timed(
+                lambda seconds: self.executor.map(route_files, shares, seconds=seconds)
+            )
         else:
-            found = self.bounds.timed(lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds))
-        went, came = zip(*found, strict=True) if found else ((), ())  # what goes does so before anything comes
+            found = self.bounds.timed(
+                lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds)
+            )
+        went, came = (
+            zip(*found, strict=True) if found else ((), ())
+        )  # what goes does so before anything comes
         return [entry for entry in (*went, *came) if entry is not None]

@@ -1,4 +1,6 @@
-"""The driver's side of `settle`: what a transaction asks of a relation goes to the parts that hold the rows, and what it comes to stays."""
+"""The driver's side of `settle`: what a transaction asks of a relation goes to the parts that hold
+the rows, and what it comes to stays.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,23 @@ Where = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Settling:
-    """What is asked of one relation in one transaction on a version; `dictionary` codes the rows that pass through this process."""
+    """What is asked of one relation in one transaction on a version; `dictionary` codes the rows
+    that pass through this process.
+    """
 
     present: Present
     schema: RelationSchema
     dictionary: Dictionary
     bounds: Bounds
 
-    def settled(self, steps: Sequence[Staged], where: Where | None = None) -> tuple[list[Entry], int]:
-        """The net change of these steps, and of deleting then what has the values `where`, as entries; and how many rows had them.
+    def settled(
+        self, steps: Sequence[Staged], where: Where | None = None
+    ) -> tuple[list[Entry], int]:
+        """The net change of these steps, and of deleting then what has the values `where`, as
+        entries; and how many rows had them.
 
-        One job, of the parts that have to do with it. Raises what steps raise that refuse rows; files that were made for it are gone then.
+        One job, of the parts that have to do with it. Raises what steps raise that refuse rows;
+        files that were made for it are gone then.
         """
         path, version = self.present.executor.path, self.present.manifest.version + 1
         stem = f"{version}-{uuid4().hex[:16]}"
@@ -40,7 +48,14 @@ class Settling:
         try:
             for number, step in enumerate(steps):
                 operation = step.operation if isinstance(step, Dependent) else CHANGE
-                sending = Sending(self.present.executor, self.schema, self.cuts[:1], f"{stem}-in{number}", version, self.bounds)
+                sending = Sending(
+                    self.present.executor,
+                    self.schema,
+                    self.cuts[:1],
+                    f"{stem}-in{number}",
+                    version,
+                    self.bounds,
+                )
                 operations += [(operation, entry) for entry in sending.sent(step, self.dictionary)]
             found = self._asked(operations, where, f"{stem}-settled", version)
         except BaseException:
@@ -49,7 +64,9 @@ class Settling:
         finally:
             before = {entry for step in steps if isinstance(step, Sent) for entry in step.entries}
             remove_files(path, files_of(entry for _, entry in operations if entry not in before))
-        return [done.entry for done in found if done.entry is not None], sum(done.found for done in found)
+        return [done.entry for done in found if done.entry is not None], sum(
+            done.found for done in found
+        )
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -59,10 +76,14 @@ class Settling:
             return plan.cuts(self.schema.name)
         return tuple(home_columns(self.schema)[:1]) or (ONE,)
 
-    def _asked(self, operations: list[tuple[str, Entry]], where: Where | None, stem: str, version: int) -> list[Settled]:
+    def _asked(
+        self, operations: list[tuple[str, Entry]], where: Where | None, stem: str, version: int
+    ) -> list[Settled]:
         """Each part that has to do with it does its share."""
         executor, home = self.present.executor, self.cuts[0]
-        of: dict[int, list[tuple[str, Entry]]] = {part: [] for part in (() if where is None else self._holding(where))}
+        of: dict[int, list[tuple[str, Entry]]] = {
+            part: [] for part in (() if where is None else self._holding(where))
+        }
         for operation, entry in operations:
             for part in readers(home, entry.holding(home), executor.partitions):
                 of.setdefault(part, []).append((operation, entry.only(part, home)))
@@ -84,6 +105,9 @@ class Settling:
 
     def _holding(self, where: Where) -> set[int]:
         """The parts that may hold rows with these values."""
-        names, types = [name for name, _ in self.schema.columns], [type for _, type in self.schema.columns]
+        names, types = (
+            [name for name, _ in self.schema.columns],
+            [type for _, type in self.schema.columns],
+        )
         values = {names.index(name): value for name, value in where.items()}
         return holders(values, types, self.cuts[0], self.present.executor.partitions)

@@ -22,7 +22,9 @@ from scantree.interrupts import interrupts_as_such
 
 @with_named_options
 class DistributedSnapshot(Uncopied):
-    """One version of a distributed workspace; it never changes, and its files stay as long as it is held and the workspace is open."""
+    """One version of a distributed workspace; it never changes, and its files stay as long as it is
+    held and the workspace is open.
+    """
 
     kind, instead = "snapshot", "hand on what it shows, snapshot[name], or snapshot[name].arrow()"
 
@@ -40,13 +42,16 @@ class DistributedSnapshot(Uncopied):
         """All rows of a relation, base and derived."""
         present = self._present
         schema = present.plan.program.catalog.relation(name_of(relation))
-        return relation_rows(present.executor, present.manifest, present.plan, schema).held_by(self._store.held)
+        return relation_rows(present.executor, present.manifest, present.plan, schema).held_by(
+            self._store.held
+        )
 
     @interrupts_as_such()
     def query(self, question: object) -> Result:
         """The answers to an atom or a body; see `DistributedWorkspace.query`.
 
-        Of a version that is not the last one, what the question reads is read from files by the parts.
+        Of a version that is not the last one, what the question reads is read from files by the
+        parts.
         """
         last = self._store.present
         held = self._present.manifest.token == last.manifest.token
@@ -62,7 +67,10 @@ class DistributedSnapshot(Uncopied):
     @property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
-        return {name: Relation(schema) for name, schema in self._present.plan.program.catalog.relations.items()}
+        return {
+            name: Relation(schema)
+            for name, schema in self._present.plan.program.catalog.relations.items()
+        }
 
     @property
     def rules(self) -> list[RuleHandle]:
@@ -71,7 +79,8 @@ class DistributedSnapshot(Uncopied):
 
     @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:
-        """Derive every view anew from the base rows and compare; see `DistributedWorkspace.verify`. Nobody compacts meanwhile.
+        """Derive every view anew from the base rows and compare; see `DistributedWorkspace.verify`.
+        Nobody compacts meanwhile.
 
         Raises DistributedError (E403) for a version of which files are gone.
         """

@@ -1,4 +1,6 @@
-"""The driver's side of a stage in rounds: who does which step, until no part has news for another."""
+"""The driver's side of a stage in rounds: who does which step, until no part has news
+for another.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
 from lftj.distributed.parts.task import PartDone
 
 ALWAYS = 1000
-"""Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then is rounds, not rows."""
+"""Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then
+is rounds, not rows.
+"""
 _NO_LIMIT = 1 << 62
 
 Entries = Mapping[str, Sequence[Entry]]
@@ -28,17 +32,20 @@ def allowed(elastic: float, rows: int) -> int:
 class DoStep(Protocol):
     """Has parts do a step, with the entries that the step before wrote, or with these."""
 
-    def __call__(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
+    def __call__(
+        self, step: Step, parts: set[int], arriving: Entries | None = None
+    ) -> list[PartDone]:
         """What they did."""
         ...
 
 
 @dataclass
 class StageInRounds:
-    """Stage number `stage` of a commit over `parts` parts. `most`: rows that may be over-deleted until all parts begin anew.
+    """Stage number `stage` of a commit over `parts` parts. `most`: rows that may be over-deleted
+    until all parts begin anew.
 
-    `count`: rounds so far. `overdeleted`: rows that may have lost a derivation. `gave_up`: whether these were too many.
-    `anew`: whether the stratum is derived from nothing.
+    `count`: rounds so far. `overdeleted`: rows that may have lost a derivation. `gave_up`: whether
+    these were too many. `anew`: whether the stratum is derived from nothing.
     """
 
     stage: int
@@ -70,7 +77,9 @@ class StageInRounds:
         return self._round(Move.ANEW, set(range(self.parts)), arriving)
 
     def _over_deleted(self, found: list[PartDone], touched: set[int]) -> list[PartDone]:
-        """The first round after what was lost has been followed; from nothing where it was too much."""
+        """The first round after what was lost has been followed; from nothing where it was too
+        much.
+        """
         losing, written = self.rounds.losing, list[PartDone]()
         grew = {done.part for done in found if done.exchanged.grew}
         overdeleted: dict[int, int] = {}
@@ -78,7 +87,9 @@ class StageInRounds:
             written += found
             overdeleted |= {done.part: done.exchanged.overdeleted for done in found}
             self.overdeleted = sum(overdeleted.values())
-            self.gave_up = any(done.exchanged.gave_up for done in found) or self.overdeleted > self.most
+            self.gave_up = (
+                any(done.exchanged.gave_up for done in found) or self.overdeleted > self.most
+            )
             if self.gave_up:
                 return self._anew({})  # what some parts found already may not be
             told = self._readers(found, losing.cuts)
@@ -86,10 +97,15 @@ class StageInRounds:
                 break
             touched = touched | told
             found = self._round(Move.OVERDELETE, told)
-        entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, self.rounds.sought_in)}
+        entries = {
+            name: [entry for done in written for entry in _of(done, name)]
+            for name in map(_news, self.rounds.sought_in)
+        }
         if self.rounds.lattices:
             moves = self.overdeleted or grew  # else nobody took what is offered no more
-            return self._round(Move.RESUME, touched | self._asked(written), entries) if moves else []
+            return (
+                self._round(Move.RESUME, touched | self._asked(written), entries) if moves else []
+            )
         found = self._round(Move.REDERIVE, touched | self._asked(written), entries)
         while told := self._readers(found, self.rounds.cuts):
             found = self._round(Move.RETURN, told)
@@ -97,15 +113,21 @@ class StageInRounds:
 
     def _asked(self, written: list[PartDone]) -> set[int]:
         """The parts whose rules may derive what may be lost."""
-        return self._readers(written, self.rounds.blind).union(*(done.exchanged.asked for done in written))
+        return self._readers(written, self.rounds.blind).union(
+            *(done.exchanged.asked for done in written)
+        )
 
     def _told(self, found: list[PartDone]) -> None:
-        """Rounds until no part has news for another; then those that hold anything else than before write what changed."""
+        """Rounds until no part has news for another; then those that hold anything else than before
+        write what changed.
+        """
         while told := self._readers(found, self.rounds.cuts):
             found = self._round(Move.ROUND, told)
         self.do(Step(self.stage, Move.TELL), {part for part, moved in self._moved.items() if moved})
 
-    def _round(self, move: Move, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
+    def _round(
+        self, move: Move, parts: set[int], arriving: Entries | None = None
+    ) -> list[PartDone]:
         self.count += 1
         found = self.do(Step(self.stage, move, self.most), parts, arriving)
         self._moved |= {done.part: done.exchanged.moved for done in found}
@@ -117,7 +139,11 @@ class StageInRounds:
         for done in found:
             for relation, each in cuts.items():
                 for entry in _of(done, _news(relation)):
-                    parts |= {part for cut in each for part in readers(cut, entry.holding(cut), self.parts)} - {done.part}
+                    parts |= {
+                        part
+                        for cut in each
+                        for part in readers(cut, entry.holding(cut), self.parts)
+                    } - {done.part}
         return parts
 
 

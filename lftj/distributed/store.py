@@ -1,4 +1,6 @@
-"""The driver's side of a distributed workspace: the manifest that is true, the lock on the path, and commits."""
+"""The driver's side of a distributed workspace: the manifest that is true, the lock on the path,
+and commits.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,16 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.manifest import Manifest, PathLock, is_overtaken, overtaken, remove_files, row_files, swept, told_by_the_system
+from lftj.distributed.files.manifest import (
+    Manifest,
+    PathLock,
+    is_overtaken,
+    overtaken,
+    remove_files,
+    row_files,
+    swept,
+    told_by_the_system,
+)
 from lftj.distributed.heavy_hitters import counted_hubs, two_digits
 from lftj.distributed.held import HeldFiles
 from lftj.distributed.partitioning.plan import PartPlan
@@ -41,11 +52,14 @@ REMEMBERED_REPORTS = 1000
 
 
 class Store:
-    """One open path. `program` numbers rules as the handles of this process know them; the plan has the same rules, numbered anew."""
+    """One open path. `program` numbers rules as the handles of this process know them; the plan has
+    the same rules, numbered anew.
+    """
 
     def __init__(self, executor: Executor, writer_timeout: float, elastic: float = 0.2):
-        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403) when it has another number of parts or is
-        damaged, (E405) when it cannot be written."""
+        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403)
+        when it has another number of parts or is damaged, (E405) when it cannot be written.
+        """
         self.executor = executor
         self.elastic = elastic
         self._lock = PathLock(executor.path)
@@ -71,11 +85,15 @@ class Store:
         self.limits = LimitStack()
         self.held = HeldFiles()
 
-    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> None:
-        """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to follow. With the writer lock held.
+    def commit(
+        self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False
+    ) -> None:
+        """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to
+        follow. With the writer lock held.
 
-        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. What it `changed` is there from the moment that it
-        has happened. After an error that is not yet, and nothing is left of it; an interrupt may have come too late for that.
+        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. What it
+        `changed` is there from the moment that it has happened. After an error that is not yet, and
+        nothing is left of it; an interrupt may have come too late for that.
         """
         self._lock.require()
         draft.check(self.manifest.counts)
@@ -93,7 +111,9 @@ class Store:
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
                 draft.check(outcome.manifest.counts, after=True)
                 if batch is not None:
-                    outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
+                    outcome.manifest = outcome.manifest.advanced(
+                        batches={**outcome.manifest.batches, batch[0]: batch[1]}
+                    )
                 changes = Changes(before, outcome)
                 news = self._news(changes, draft.program)
                 ran = commit.steps_of if outcome.happened else self._ran
@@ -102,7 +122,9 @@ class Store:
             if isinstance(reason, LftjError):
                 reason.span = place_in(draft.program, description, reason.span)
             if self.manifest.token != commit.token:
-                with suppress(OSError):  # they are of no use, and swept away when the path is opened next
+                with suppress(
+                    OSError
+                ):  # they are of no use, and swept away when the path is opened next
                     remove_files(self.executor.path, commit.files())
             raise
         if not outcome.happened:
@@ -117,8 +139,16 @@ class Store:
         return self.executor.described(f"lftj: {what} of {self.executor.path}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:
-        """What subscribers are to be told. Made before a commit has happened, as jobs that read rows may fail."""
-        return self.subscriptions.addressed({name: partial(changes.of, name) for name in program.catalog.relations if changes.may(name)})
+        """What subscribers are to be told. Made before a commit has happened, as jobs that read
+        rows may fail.
+        """
+        return self.subscriptions.addressed(
+            {
+                name: partial(changes.of, name)
+                for name in program.catalog.relations
+                if changes.may(name)
+            }
+        )
 
     def _become(
         self,
@@ -130,14 +160,24 @@ class Store:
         news: Sequence[News] = (),
         ran: Mapping[int, int] | None = None,
     ) -> None:
-        """Make a version true, and go by it from then on: also if this thread is interrupted, or the folder cannot be synced, when its
-        manifest has its name already. After a commit: its `changes`, `news` of it, and the steps that each part `ran`."""
+        """Make a version true, and go by it from then on: also if this thread is interrupted, or
+        the folder cannot be synced, when its manifest has its name already. After a commit: its
+        `changes`, `news` of it, and the steps that each part `ran`.
+        """
         ran = self._ran if ran is None else dict(ran)
         changed, tell = changes or self.changed, self.subscriptions.waiting.extend
 
         def become() -> None:
-            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of this happens, or nothing.
-            self.manifest, self.plan, self.program, self.views, self._ran, self.changed = manifest, plan, program, views, ran, changed
+            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
+            # this happens, or nothing.
+            self.manifest, self.plan, self.program, self.views, self._ran, self.changed = (
+                manifest,
+                plan,
+                program,
+                views,
+                ran,
+                changed,
+            )
             tell(news)
 
         is_new, before = manifest is not self.manifest, self.manifest
@@ -153,10 +193,17 @@ class Store:
             become()
             if not isinstance(reason, OSError):
                 raise
-            _log.warning("%s: version %d is true, but may be lost with the machine: %s", self.executor.path, manifest.version, reason)
+            _log.warning(
+                "%s: version %d is true, but may be lost with the machine: %s",
+                self.executor.path,
+                manifest.version,
+                reason,
+            )
 
     def tidy(self) -> None:
-        """What may wait until a commit has happened, and be left to the next one: files of no use go, and many entries become few."""
+        """What may wait until a commit has happened, and be left to the next one: files of no use
+        go, and many entries become few.
+        """
         most = most_entries(self.executor.partitions)
         with suppress(DistributedError, OSError):
             remove_files(self.executor.path, self._passing)
@@ -169,21 +216,25 @@ class Store:
                 self._compact(most // 2, recent_entries(self.executor.partitions), readable)
 
     def compact(self) -> int:
-        """Write relations with more than one entry per part anew, and remove all that neither the version consists
-        of nor anybody holds; the number of files that are gone. With the writer lock held."""
+        """Write relations with more than one entry per part anew, and remove all that neither the
+        version consists of nor anybody holds; the number of files that are gone. With the writer
+        lock held.
+        """
         return self._compact(self.executor.partitions, 0)
 
     def _compact(self, most: int, recent: int, readable: Set[str] = frozenset()) -> int:
         """Compact, and remove the files that are of no use then; their number.
 
-        Those go that the compaction before this one made superfluous, that attempts left whose results nobody
-        took, and what workers stored that no part is opened from any more. What is held, and what is `readable`,
-        stays, and where something is `readable` all answers do, since one may be on its way.
+        Those go that the compaction before this one made superfluous, that attempts left whose
+        results nobody took, and what workers stored that no part is opened from any more. What is
+        held, and what is `readable`, stays, and where something is `readable` all answers do, since
+        one may be on its way.
         """
         path, before = self.executor.path, self.manifest
         with self._alone(), self.described("compaction"):
             manifest = compacted(self.executor, before, self.plan, most, recent)
-            # Of those that are there before an epoch of our own is: who writes others later builds on it.
+            # Of those that are there before an epoch of our own is: who writes others later builds
+            # on it.
             useless = row_files(path) - manifest.files() - readable - self.held.names()
             if readable:
                 useless = {file for file in useless if not is_answer(file)}
@@ -196,47 +247,67 @@ class Store:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """A block that makes a version, while no other driver makes one. Raises DistributedError (E406) where one
-        did: files may be gone by then, and errors of any kind come of that. Else as `told_by_the_system`."""
+        """A block that makes a version, while no other driver makes one. Raises DistributedError
+        (E406) where one did: files may be gone by then, and errors of any kind come of that. Else
+        as `told_by_the_system`.
+        """
         path, epoch = self.executor.path, self.manifest.epoch
         try:
             with told_by_the_system(path):
                 self.manifest.require_last(path)
                 yield
         except DistributedError as reason:
-            if reason.code == "E406" or self.manifest.epoch != epoch or not is_overtaken(path, epoch):
+            if (
+                reason.code == "E406"
+                or self.manifest.epoch != epoch
+                or not is_overtaken(path, epoch)
+            ):
                 raise
             raise overtaken(path) from reason
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""
-        return DistributedDraft(self.program, self.views, self.present, lambda: Bounds(self.limits.current))
+        return DistributedDraft(
+            self.program, self.views, self.present, lambda: Bounds(self.limits.current)
+        )
 
     @property
     def present(self) -> Present:
         """The version that is true."""
         return Present(self.executor, self.manifest, self.plan, self._ran)
 
-    def _description(self, program: Program, views: frozenset[str], bounds: Bounds, *, count: bool) -> dict[str, Any]:
-        """The description of a program; sizes and hubs are looked at only when its rules are new, so that equal rules have equal plans."""
+    def _description(
+        self, program: Program, views: frozenset[str], bounds: Bounds, *, count: bool
+    ) -> dict[str, Any]:
+        """The description of a program; sizes and hubs are looked at only when its rules are new,
+        so that equal rules have equal plans.
+        """
         known = self.manifest.program
         description = described(program, views, *_known(known))
         if description["rules"] == known.get("rules", []) and not count:
             return description
-        hubs = counted_hubs(self.present, program.catalog.relations.values(), bounds) if description["rules"] else {}
+        hubs = (
+            counted_hubs(self.present, program.catalog.relations.values(), bounds)
+            if description["rules"]
+            else {}
+        )
         if description["rules"] == known.get("rules", []) and hubs == known.get("hubs", {}):
             return description
         return described(program, views, _sizes(self.manifest.counts), hubs)
 
     def close(self) -> None:
-        """Let others open the path, below which nothing changes any more. In a forked child the path stays its parent's."""
+        """Let others open the path, below which nothing changes any more. In a forked child the
+        path stays its parent's.
+        """
         if self._lock.ours:
             end_storing(self.executor.path)
         self._lock.release()
 
     @property
     def ours(self) -> bool:
-        """Whether this process opened the path; else it was forked from the one that did, and may only read."""
+        """Whether this process opened the path; else it was forked from the one that did, and may
+        only read.
+        """
         return self._lock.ours
 
 
@@ -259,5 +330,9 @@ def _known(program: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, 
 
 def _sizes(counts: Mapping[str, int]) -> dict[str, int]:
     """Rows of base relations, to two digits."""
-    base = {name.removesuffix(BASE_SUFFIX): count for name, count in counts.items() if name.endswith(BASE_SUFFIX)}
+    base = {
+        name.removesuffix(BASE_SUFFIX): count
+        for name, count in counts.items()
+        if name.endswith(BASE_SUFFIX)
+    }
     return {name: two_digits(count) for name, count in base.items()}

@@ -1,8 +1,9 @@
 """Structured Streaming in: micro-batches as commits, each exactly once.
 
-Spark gives a micro-batch again when it died before it had noted that the batch is done. The commit notes the batch in the manifest, in the
-same file that makes its rows true, so a batch that comes again is known and passed over. With another checkpoint numbers begin at 0 again
-and mean other rows, so they are noted by checkpoint.
+Spark gives a micro-batch again when it died before it had noted that the batch is done. The commit
+notes the batch in the manifest, in the same file that makes its rows true, so a batch that comes
+again is known and passed over. With another checkpoint numbers begin at 0 again and mean other
+rows, so they are noted by checkpoint.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _QUERY = "sql.streaming.queryId"
 class _Batch(DistributedTransaction):
     """The transaction of a micro-batch."""
 
-    def change(self, relation: RelationOrName, frame: Any, sign: str | int, options: dict[str, Any]) -> None:
-        """Rows whose column `sign` is negative go, then those where it is positive come; with 1 all come."""
+    def change(
+        self, relation: RelationOrName, frame: Any, sign: str | int, options: dict[str, Any]
+    ) -> None:
+        """Rows whose column `sign` is negative go, then those where it is positive come; with 1 all
+        come.
+        """
         self._open().change(relation, frame, sign, False, options)
 
 
@@ -43,22 +48,32 @@ def batch_writer(
             if sign is None:
                 tx.change(relation, frame, 1, options)
             else:
-                # One job, which reads the rows once: the source need not give the same ones each time.
+                # One job, which reads the rows once: the source need not give the same ones each
+                # time.
                 column = "`" + _named(store.executor.schema(frame), sign).replace("`", "``") + "`"
-                frame = frame.where(f"{column} is null or {column} <> 0").withColumnRenamed(sign, sign)
+                frame = frame.where(f"{column} is null or {column} <> 0").withColumnRenamed(
+                    sign, sign
+                )
                 tx.change(relation, frame, sign, options)
 
     return write
 
 
 def _named(schema: pa.Schema, sign: str) -> str:
-    """The column of signs as the frame names it: case means nothing to Spark. Raises FrameError (E230) where there is none, and
-    ValueTypeError where it holds no numbers."""
+    """The column of signs as the frame names it: case means nothing to Spark. Raises FrameError
+    (E230) where there is none, and ValueTypeError where it holds no numbers.
+    """
     found = next((field for field in schema if field.name.casefold() == sign.casefold()), None)
     if found is None:
         hint = "name the column that says whether a row comes or goes: sign=…; with sign=None all rows come"
-        raise FrameError(f'the frame has no column "{sign}"; it has {", ".join(schema.names)}', hint=hint)
-    is_number = pa.types.is_integer(found.type) or pa.types.is_floating(found.type) or pa.types.is_decimal(found.type)
+        raise FrameError(
+            f'the frame has no column "{sign}"; it has {", ".join(schema.names)}', hint=hint
+        )
+    is_number = (
+        pa.types.is_integer(found.type)
+        or pa.types.is_floating(found.type)
+        or pa.types.is_decimal(found.type)
+    )
     if not is_number and not pa.types.is_null(found.type):
         hint = "negative numbers say that rows go, positive ones that they come"
         raise ValueTypeError(f'column "{sign}": expected numbers, found {found.type}', hint=hint)

@@ -24,10 +24,14 @@ from scantree.interrupts import interrupts_as_such
 
 @with_named_options
 class DistributedTransaction(Writing[DistributedDraft]):
-    """Made by `ws.transaction()`. As a context manager it commits at the end of the block and rolls back on any exception."""
+    """Made by `ws.transaction()`. As a context manager it commits at the end of the block and rolls
+    back on any exception.
+    """
 
     def __init__(self, store: Store, batch: tuple[str, int] | None = None):
-        """For the workspace. Raises TransactionError (E322) in a thread that has one open, (E323) when waiting took too long."""
+        """For the workspace. Raises TransactionError (E322) in a thread that has one open, (E323)
+        when waiting took too long.
+        """
         self._store = store
         self._batch = batch
         self._changes: Changes | None = None
@@ -37,7 +41,7 @@ class DistributedTransaction(Writing[DistributedDraft]):
         self._before = self._store.present
         return self._store.draft()
 
-    # ── rows and rules ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rows and rules ────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
     def insert(
         self,
@@ -49,10 +53,14 @@ class DistributedTransaction(Writing[DistributedDraft]):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> None:
-        """Insert rows: tuples, a pandas, Polars or Arrow table, a CSV file, which go out from here; or a Spark DataFrame or Parquet path,
-        which the executors read. `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311), which
-        asks the parts that hold such rows, at once: a job."""
-        self._open().change(relation, data, 1, strict("existing", existing), read_options(nulls, columns, facts))
+        """Insert rows: tuples, a pandas, Polars or Arrow table, a CSV file, which go out from here;
+        or a Spark DataFrame or Parquet path, which the executors read. `existing`: what a row that
+        is already there means, `"ignore"` or `"error"` (MissingRowError E311), which asks the parts
+        that hold such rows, at once: a job.
+        """
+        self._open().change(
+            relation, data, 1, strict("existing", existing), read_options(nulls, columns, facts)
+        )
 
     @interrupts_as_such()
     def delete(
@@ -65,15 +73,20 @@ class DistributedTransaction(Writing[DistributedDraft]):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> None:
-        """Delete whole rows; `data` and the rest as for `insert`. `missing`: what a row that is not there means, `"ignore"` or `"error"`
-        (MissingRowError E310)."""
-        self._open().change(relation, data, -1, strict("missing", missing), read_options(nulls, columns, facts))
+        """Delete whole rows; `data` and the rest as for `insert`. `missing`: what a row that is not
+        there means, `"ignore"` or `"error"` (MissingRowError E310).
+        """
+        self._open().change(
+            relation, data, -1, strict("missing", missing), read_options(nulls, columns, facts)
+        )
 
     @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
-        """Delete all rows that have these values in these columns, where they are; returns how many.
+        """Delete all rows that have these values in these columns, where they are; returns how
+        many.
 
-        A job at once, of one part where the column by which the relation is cut has a value, else of all; rows do not pass through here.
+        A job at once, of one part where the column by which the relation is cut has a value, else
+        of all; rows do not pass through here.
         """
         return self._open().delete_where(relation, values)
 
@@ -87,10 +100,12 @@ class DistributedTransaction(Writing[DistributedDraft]):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> None:
-        """Insert rows, each in place of the row with the same key, if any; `data` as for `insert`. Of rows with one key the last one wins.
+        """Insert rows, each in place of the row with the same key, if any; `data` as for `insert`.
+        Of rows with one key the last one wins.
 
-        Needs a relation with a key, or a function: TransactionError E324 otherwise. The parts that hold the keys replace their rows when
-        the transaction is committed: one job more for all upserts of a relation.
+        Needs a relation with a key, or a function: TransactionError E324 otherwise. The parts that
+        hold the keys replace their rows when the transaction is committed: one job more for all
+        upserts of a relation.
         """
         self._open().upsert(relation, data, read_options(nulls, columns, facts))
 
@@ -125,17 +140,21 @@ class DistributedTransaction(Writing[DistributedDraft]):
         super()._release()
 
     def _forget_files(self) -> None:
-        """Remove those of rows that went out already, unless they are part of what happened, or a parent's whose transaction goes on."""
+        """Remove those of rows that went out already, unless they are part of what happened, or a
+        parent's whose transaction goes on.
+        """
         if self._draft is not None and self._ended != "committed" and self._store.ours:
             with suppress(OSError):  # where the path is gone or read-only
                 self._draft.discard()
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
     def commit(self) -> int:
-        """Make everything happen and return the version. On any error nothing has happened and the transaction is over.
+        """Make everything happen and return the version. On any error nothing has happened and the
+        transaction is over.
 
-        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been called.
+        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been
+        called.
         """
         draft, store = self._open(), self._store
         self._ended, before = "rolled back", store.changed
@@ -153,11 +172,17 @@ class DistributedTransaction(Writing[DistributedDraft]):
         store.subscriptions.deliver()
         return self.version
 
-    # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what it did ───────────────────────────────────────────────────────────────────────────────
     @property
     def version(self) -> int:
-        """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
-        return self._before.manifest.version if self._changes is None else self._changes.outcome.manifest.version
+        """The version this transaction made; before its commit, and when it changed nothing, the
+        one it started from.
+        """
+        return (
+            self._before.manifest.version
+            if self._changes is None
+            else self._changes.outcome.manifest.version
+        )
 
     @overload
     def changes(self) -> list[str]: ...
@@ -166,10 +191,16 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
     @interrupts_as_such()
     def changes(self, relation: RelationOrName | None = None) -> list[str] | Result:
-        """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference."""
+        """What the commit changed: without an argument the names of the relations, with one a
+        `Result` of exactly its difference.
+        """
         if self._changes is None:
             raise self._unfinished()
-        return self._changes.names() if relation is None else self._changes.of(self._changes.schema(name_of(relation)).name)
+        return (
+            self._changes.names()
+            if relation is None
+            else self._changes.of(self._changes.schema(name_of(relation)).name)
+        )
 
     @property
     def work(self) -> int:
@@ -179,9 +210,13 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""
-        return 0 if self._changes is None else self._changes.outcome.inserted.get(name_of(relation), 0)
+        return (
+            0 if self._changes is None else self._changes.outcome.inserted.get(name_of(relation), 0)
+        )
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in NOT_YET:
             raise unsupported(name, NOT_YET[name])
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+        )

@@ -1,7 +1,8 @@
-"""Are the views what the rules derive? All are derived anew from the base rows, beside what is kept, and compared part by part.
+"""Are the views what the rules derive? All are derived anew from the base rows, beside what is
+kept, and compared part by part.
 
-The base rows are read where they are: a folder below the path shows the same files under links. Nothing of it is true for anybody else, and
-it is gone in the end.
+The base rows are read where they are: a folder below the path shows the same files under links.
+Nothing of it is true for anybody else, and it is gone in the end.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class CompareTask:
-    """One part of the views as they are kept and as they were derived anew: each with the entries of both."""
+    """One part of the views as they are kept and as they were derived anew: each with the entries
+    of both.
+    """
 
     kept: str
     anew: str
@@ -51,12 +54,16 @@ class CompareTask:
 
 
 def compare_part(task: CompareTask) -> dict[str, Rows]:
-    """By view, the rows that are lacking or in excess, with a sign and the version; views that are right are left out."""
+    """By view, the rows that are lacking or in excess, with a sign and the version; views that are
+    right are left out.
+    """
     found: dict[str, Rows] = {}
     for name, (schema, home, kept, anew) in task.views.items():
         dictionary = Dictionary()
         old, new = (
-            read_entries(Path(path) / ROWS, entries, schema, home, task.part, task.parts, dictionary).inserts
+            read_entries(
+                Path(path) / ROWS, entries, schema, home, task.part, task.parts, dictionary
+            ).inserts
             for path, entries in ((task.kept, kept), (task.anew, anew))
         )
         change = Delta(*differences(new, old))
@@ -66,45 +73,85 @@ def compare_part(task: CompareTask) -> dict[str, Rows]:
 
 
 def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> list[Discrepancy]:
-    """The views that differ from what the rules derive; empty when all is well. As expensive as deriving every view from nothing.
+    """The views that differ from what the rules derive; empty when all is well. As expensive as
+    deriving every view from nothing.
 
-    While nobody else commits. Raises DistributedError (E401) when a job failed, (E405) where there is no room beside what is kept.
+    While nobody else commits. Raises DistributedError (E401) when a job failed, (E405) where there
+    is no room beside what is kept.
     """
-    schemas = {name: schema for name, schema in plan.program.catalog.relations.items() if plan.derived(name)}
+    schemas = {
+        name: schema
+        for name, schema in plan.program.catalog.relations.items()
+        if plan.derived(name)
+    }
     if not schemas:
         return []
     with told_by_the_system(executor.path), _beside(executor, manifest) as (aside, bases):
-        anew = Commit(Present(aside, bases, plan), manifest.program, plan).carry_out({}, Dictionary()).manifest
-        views = {name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ())) for name, schema in schemas.items()}
+        anew = (
+            Commit(Present(aside, bases, plan), manifest.program, plan)
+            .carry_out({}, Dictionary())
+            .manifest
+        )
+        views = {
+            name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ()))
+            for name, schema in schemas.items()
+        }
         parts = executor.partitions
         tasks = [
-            CompareTask(str(executor.path), str(aside.path), part, parts, manifest.version, _told(views, part)) for part in range(parts)
+            CompareTask(
+                str(executor.path),
+                str(aside.path),
+                part,
+                parts,
+                manifest.version,
+                _told(views, part),
+            )
+            for part in range(parts)
         ]
-        found: list[dict[str, Rows]] = checked(guarded(lambda: list(executor.map(compare_part, tasks))))
+        found: list[dict[str, Rows]] = checked(
+            guarded(lambda: list(executor.map(compare_part, tasks)))
+        )
     wrong = {name: [row for part in found for row in part.get(name, ())] for name in schemas}
-    return [_discrepancy(schemas[name], rows, manifest.version) for name, rows in sorted(wrong.items()) if rows]
+    return [
+        _discrepancy(schemas[name], rows, manifest.version)
+        for name, rows in sorted(wrong.items())
+        if rows
+    ]
 
 
-def _told(views: Mapping[str, tuple[RelationSchema, Cut, tuple[Entry, ...], tuple[Entry, ...]]], part: int) -> dict[str, Any]:
+def _told(
+    views: Mapping[str, tuple[RelationSchema, Cut, tuple[Entry, ...], tuple[Entry, ...]]], part: int
+) -> dict[str, Any]:
     """The views with what one part has to know of their entries."""
-    return {name: (schema, home, only(kept, part, home), only(anew, part, home)) for name, (schema, home, kept, anew) in views.items()}
+    return {
+        name: (schema, home, only(kept, part, home), only(anew, part, home))
+        for name, (schema, home, kept, anew) in views.items()
+    }
 
 
 def _discrepancy(schema: RelationSchema, rows: Rows, version: int) -> Discrepancy:
     columns = (*schema.columns, *CHANGE_COLUMNS)
-    return Discrepancy(schema.name, Result.of_rows(columns, rows, version=version, name=f"changes of {schema.name}"))
+    return Discrepancy(
+        schema.name,
+        Result.of_rows(columns, rows, version=version, name=f"changes of {schema.name}"),
+    )
 
 
 @contextmanager
 def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, Manifest]]:
-    """The executor on a folder of its own, where the base rows are all there is, and no rule yet."""
+    """The executor on a folder of its own, where the base rows are all there is, and no
+    rule yet.
+    """
     aside = copy(executor)
     aside.path = executor.path / f"{_FOLDER}{uuid4().hex[:16]}"
     log = manifest.base_log()
     counts = {name: count for name, count in manifest.counts.items() if name in log}
-    # Of another layout, so that all is derived though there be no rules: a relation with choice domains is derived from its own rows.
+    # Of another layout, so that all is derived though there be no rules: a relation with choice
+    # domains is derived from its own rows.
     program = {**manifest.program, "rules": [], "layout": 0}
-    bases = replace(manifest, program=program, log=log, counts=counts, tokens={}, steps={}, batches={})
+    bases = replace(
+        manifest, program=program, log=log, counts=counts, tokens={}, steps={}, batches={}
+    )
     bases = replace(bases, epoch=0, follows="")
     try:
         (aside.path / ROWS).mkdir(parents=True)
@@ -119,7 +166,9 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
 
 
 def _link(file: Path, name: Path) -> None:
-    """Another name for a file; a copy where the file system has no links. Raises DistributedError (E403) where it is gone."""
+    """Another name for a file; a copy where the file system has no links. Raises DistributedError
+    (E403) where it is gone.
+    """
     try:
         os.link(file, name)
     except FileNotFoundError:

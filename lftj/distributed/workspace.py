@@ -1,4 +1,6 @@
-"""The distributed workspace: the calls of `lftj.Workspace`, over data that lives with an executor's workers."""
+"""The distributed workspace: the calls of `lftj.Workspace`, over data that lives with an executor's
+workers.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
 from lftj.distributed.verify import discrepancies
-from lftj.engine.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
+from lftj.engine.declared import (
+    ChoiceDomains,
+    function_schema,
+    is_news,
+    relation_schema,
+    view_schema,
+)
 from lftj.engine.handles import Relation, RuleHandle
 from lftj.engine.limits import Limits
 from lftj.engine.options import with_named_options
@@ -43,12 +51,17 @@ if TYPE_CHECKING:
 
 @with_named_options
 class DistributedWorkspace(Uncopied):
-    """Made by `lftj.connect(executor=SparkExecutor(…))`. What it cannot do yet raises DistributedError (E400).
+    """Made by `lftj.connect(executor=SparkExecutor(…))`. What it cannot do yet raises
+    DistributedError (E400).
 
-    Data, versions and rules are kept as files below the executor's path: opening the path again goes on where the last commit ended.
+    Data, versions and rules are kept as files below the executor's path: opening the path again
+    goes on where the last commit ended.
     """
 
-    kind, instead = "workspace", "hand on what it holds, ws[name].arrow(), or open the path there once it is closed here"
+    kind, instead = (
+        "workspace",
+        "hand on what it holds, ws[name].arrow(), or open the path there once it is closed here",
+    )
 
     def __init__(self, store: Store):
         """For `lftj.connect`."""
@@ -57,14 +70,24 @@ class DistributedWorkspace(Uncopied):
     @property
     def _store(self) -> Store:
         if self._live is None:
-            raise LftjError("the workspace is closed", code="E341", hint="open another one with lftj.connect(executor=…)")
+            raise LftjError(
+                "the workspace is closed",
+                code="E341",
+                hint="open another one with lftj.connect(executor=…)",
+            )
         return self._live
 
-    # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── declarations ──────────────────────────────────────────────────────────────────────────────
     def relation(
-        self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None, choice: ChoiceDomains = ()
+        self,
+        name: str,
+        columns: Mapping[str, object],
+        key: str | Sequence[str] | None = None,
+        choice: ChoiceDomains = (),
     ) -> Relation:
-        """Declare a relation, as `Workspace.relation`; rows of one key always lie in one part, which checks the key."""
+        """Declare a relation, as `Workspace.relation`; rows of one key always lie in one part,
+        which checks the key.
+        """
         return self._declare(relation_schema(name, columns, key, choice), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
@@ -82,9 +105,11 @@ class DistributedWorkspace(Uncopied):
                 tx.declare(schema, view=view)
         return relation
 
-    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────
     def transaction(self) -> DistributedTransaction:
-        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
+        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and
+        rolls back on any exception.
+        """
         return DistributedTransaction(self._store)
 
     def load(
@@ -97,15 +122,24 @@ class DistributedWorkspace(Uncopied):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> int:
-        """Insert rows in a transaction of their own; returns how many were new. Spark DataFrames and Parquet are read by the executors."""
+        """Insert rows in a transaction of their own; returns how many were new. Spark DataFrames
+        and Parquet are read by the executors.
+        """
         with self.transaction() as tx:
             tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
     def add_rules(
-        self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None, allow_paths: bool = False
+        self,
+        text: str,
+        *,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
     ) -> list[RuleHandle]:
-        """Add a program in one transaction, as `Workspace.add_rules`; every view is derived anew."""
+        """Add a program in one transaction, as `Workspace.add_rules`; every view is
+        derived anew.
+        """
         with self.transaction() as tx:
             return tx.add_rules(text, file=file, facts=facts, allow_paths=allow_paths)
 
@@ -129,29 +163,36 @@ class DistributedWorkspace(Uncopied):
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> Callable[[pyspark.sql.DataFrame, int], None]:
-        """For Structured Streaming: `frame.writeStream.foreachBatch(ws.feed("edge", "edges")).start()`.
+        """For Structured Streaming: `frame.writeStream.foreachBatch(ws.feed("edge",
+        "edges")).start()`.
 
-        Every micro-batch is one commit, exactly once, also when Spark gives it again after a failure: the last one is noted by the name
-        `stream` and its checkpoint. With a new checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
-        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200). With `sign=None` all come. The rest as for
-        `insert`.
+        Every micro-batch is one commit, exactly once, also when Spark gives it again after a
+        failure: the last one is noted by the name `stream` and its checkpoint. With a new
+        checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
+        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200).
+        With `sign=None` all come. The rest as for `insert`.
         """
-        return batch_writer(self._store, relation, stream, sign, read_options(nulls, columns, facts))
+        return batch_writer(
+            self._store, relation, stream, sign, read_options(nulls, columns, facts)
+        )
 
     @interrupts_as_such()
     def compact(self) -> int:
-        """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
+        """Write the many small files of past commits as one per part and relation, and remove them;
+        how many there were.
 
-        What results, snapshots and DataFrames read that are still held stays. Commits do this by themselves when a relation has a
-        thousand entries, or eight per part if that is more.
+        What results, snapshots and DataFrames read that are still held stays. Commits do this by
+        themselves when a relation has a thousand entries, or eight per part if that is more.
         """
         with (store := self._store).writer.held():
             return store.compact()
 
     @interrupts_as_such()
     def rebalance(self) -> bool:
-        """Count again which values outweigh a part, as adding or removing a rule does, and derive all views anew if others do now; says
-        whether. For a path that had its rules before its rows."""
+        """Count again which values outweigh a part, as adding or removing a rule does, and derive
+        all views anew if others do now; says whether. For a path that had its rules before its
+        rows.
+        """
         with (store := self._store).writer.held():
             before = store.manifest.version
             store.commit(store.draft(), count=True)
@@ -159,13 +200,17 @@ class DistributedWorkspace(Uncopied):
         store.subscriptions.deliver()
         return store.manifest.version > before
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def __getitem__(self, relation: RelationOrName) -> DistributedResult:
-        """All rows of a relation or view, as of the last commit: `ws["reach"].to_spark()`, or `.df()` when it fits this process."""
+        """All rows of a relation or view, as of the last commit: `ws["reach"].to_spark()`, or
+        `.df()` when it fits this process.
+        """
         return self.snapshot()[relation]
 
     def snapshot(self) -> DistributedSnapshot:
-        """The committed version of this moment, to read as long as it is held and the workspace is open."""
+        """The committed version of this moment, to read as long as it is held and the workspace is
+        open.
+        """
         return DistributedSnapshot(self._store)
 
     def __contains__(self, relation: object) -> bool:
@@ -175,9 +220,10 @@ class DistributedWorkspace(Uncopied):
     def query(self, question: object) -> Result:
         """The answers to an atom or a body, as `Workspace.query`, found where the rows are.
 
-        A constant in the column by which a relation is cut asks one part alone: `ws.query("acct(7, who)")`. What parts hold is not read
-        again; a relation in a cut that no rule needs is. Up to 100,000 answers come to this process, of more a `DistributedResult`, to be
-        read as long as it is held and the workspace is open.
+        A constant in the column by which a relation is cut asks one part alone: `ws.query("acct(7,
+        who)")`. What parts hold is not read again; a relation in a cut that no rule needs is. Up to
+        100,000 answers come to this process, of more a `DistributedResult`, to be read as long as
+        it is held and the workspace is open.
         """
         return self.snapshot().query(question)
 
@@ -189,7 +235,9 @@ class DistributedWorkspace(Uncopied):
     @property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
-        return {name: Relation(schema) for name, schema in self._store.program.catalog.relations.items()}
+        return {
+            name: Relation(schema) for name, schema in self._store.program.catalog.relations.items()
+        }
 
     @property
     def rules(self) -> list[RuleHandle]:
@@ -197,67 +245,93 @@ class DistributedWorkspace(Uncopied):
         return self.snapshot().rules
 
     @interrupts_as_such()
-    def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
-        """Call `callback(changes)` after every commit of this process that changes the relation, as `Workspace.subscribe`.
+    def subscribe(
+        self, relation: RelationOrName, callback: Callback, snapshot: bool = False
+    ) -> Subscription:
+        """Call `callback(changes)` after every commit of this process that changes the relation, as
+        `Workspace.subscribe`.
 
-        What the relation won and lost comes to this process. With `snapshot` all rows come first, so it must be one that fits.
+        What the relation won and lost comes to this process. With `snapshot` all rows come first,
+        so it must be one that fits.
         """
         store = self._store
         with store.writer.held():
             schema = store.program.catalog.relation(name_of(relation))
-            rows = all_as_change(relation_rows(store.executor, store.manifest, store.plan, schema), schema) if snapshot else None
+            rows = (
+                all_as_change(
+                    relation_rows(store.executor, store.manifest, store.plan, schema), schema
+                )
+                if snapshot
+                else None
+            )
             subscription = store.subscriptions.add(schema.name, callback, rows)
         store.subscriptions.deliver()
         return subscription
 
-    # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── looking inside ────────────────────────────────────────────────────────────────────────────
     def plan(self, rule: RuleHandle | None = None) -> Result:
-        """Where relations live and what parts are sent: one row per local relation, with its stage and the rule's relation it stands for.
+        """Where relations live and what parts are sent: one row per local relation, with its stage
+        and the rule's relation it stands for.
 
-        `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all. The joins of one `rule`
-        are not shown: DistributedError (E400).
+        `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the
+        relation in all. The joins of one `rule` are not shown: DistributedError (E400).
         """
         if rule is not None:
-            raise unsupported("plan of a rule", "print(ws.plan()) shows where relations live; lftj.connect() plans the joins of rules")
+            raise unsupported(
+                "plan of a rule",
+                "print(ws.plan()) shows where relations live; lftj.connect() plans the joins of rules",
+            )
         return plan_report(self._store.present)
 
     def memory(self) -> Result:
-        """Rows and bytes per relation, cut and key order, of head states and sensitivity indices, summed over the parts that workers keep
-        now; then what all workers have in pages and strings, and what is on disk. One job, which opens no part."""
+        """Rows and bytes per relation, cut and key order, of head states and sensitivity indices,
+        summed over the parts that workers keep now; then what all workers have in pages and
+        strings, and what is on disk. One job, which opens no part.
+        """
         return memory_report(self._store.present, Bounds(self._store.limits.current))
 
     @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:
-        """Derive every view anew from the base rows and compare: the views that differ, so `assert not ws.verify()`.
+        """Derive every view anew from the base rows and compare: the views that differ, so `assert
+        not ws.verify()`.
 
-        Costs as much as deriving every view from nothing, on the executors and below the path, as long as it takes; nobody commits
-        meanwhile. Only rows that differ come to this process.
+        Costs as much as deriving every view from nothing, on the executors and below the path, as
+        long as it takes; nobody commits meanwhile. Only rows that differ come to this process.
         """
         with (store := self._store).writer.held(), store.described("verification"):
             return discrepancies(store.executor, store.manifest, store.plan)
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:
-        """What the last commits of this process cost, the oldest first, a row each; the columns are those of `outcome.Report`."""
+        """What the last commits of this process cost, the oldest first, a row each; the columns are
+        those of `outcome.Report`.
+        """
         import pandas  # heavy, and only here
 
-        return pandas.DataFrame([vars(report) for report in last_commits(self._store.reports, last)])
+        return pandas.DataFrame(
+            [vars(report) for report in last_commits(self._store.reports, last)]
+        )
 
-    def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
-        """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
+    def limits(
+        self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None
+    ) -> AbstractContextManager[None]:
+        """Bound every commit and query of this thread inside a `with` block; reaching a bound
+        raises LimitError, and nothing has happened.
 
-        `work`: kernel steps of all parts; `seconds`: of time, after which what still runs is cancelled; `memory`: bytes of all pages in
-        use in a worker.
+        `work`: kernel steps of all parts; `seconds`: of time, after which what still runs is
+        cancelled; `memory`: bytes of all pages in use in a worker.
         """
         return self._store.limits.set(Limits(work, seconds, memory))
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
         """Let others open the path, below which nothing changes any more. Harmless when repeated.
 
         Waits for workers that are just storing a part, half a minute at most.
         """
         if self._live is not None and self._live.writer.mine:
-            raise LftjError("a transaction is open", code="E342", hint="commit or roll it back, then close")
+            raise LftjError(
+                "a transaction is open", code="E342", hint="commit or roll it back, then close"
+            )
         if self._live is not None:
             self._live.close()
         self._live = None
@@ -265,7 +339,12 @@ class DistributedWorkspace(Uncopied):
     def __enter__(self) -> DistributedWorkspace:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -274,7 +353,7 @@ class DistributedWorkspace(Uncopied):
         store = self._live
         return f"<DistributedWorkspace, version {self.version}, {store.manifest.parts} parts, {os.fspath(store.executor.path)}>"
 
-    # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────
     def __getattr__(self, name: str) -> NoReturn:
         if name in NOT_YET:
             raise unsupported(name, NOT_YET[name])

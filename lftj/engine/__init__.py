@@ -1,3 +1,3 @@
-"""The inside of a workspace: staging, commits, keys, limits, results and the writer, for every kind of
-workspace.
+"""The inside of a workspace: staging, commits, keys, limits, results and the writer, for every kind
+of workspace.
 """

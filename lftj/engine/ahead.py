@@ -1,9 +1,11 @@
-"""Which kernels a program may call, so that all of them are compiled when its rules are added and none in a commit or a query.
+"""Which kernels a program may call, so that all of them are compiled when its rules are added and
+none in a commit or a query.
 
-Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs with what they are for: `sums` and
-`floats` aggregates, `strings` columns of text, `recursion` cycles. Compiling all of them takes a processor about a minute, of which three
-kernels with a join inside (`run`, `run_rounds`, `run_improvement`) take half. The kernels of parts on Spark (`scantree.stored_kernels`)
-are compiled by the workers, once for each machine.
+Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs
+with what they are for: `sums` and `floats` aggregates, `strings` columns of text, `recursion`
+cycles. Compiling all of them takes a processor about a minute, of which three kernels with a join
+inside (`run`, `run_rounds`, `run_improvement`) take half. The kernels of parts on Spark
+(`scantree.stored_kernels`) are compiled by the workers, once for each machine.
 """
 
 from __future__ import annotations
@@ -133,12 +135,20 @@ lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
 lftj.maintenance.semi_naive.row_set_kernels passing W i U8 W
 """,
 }
-"""The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called with, the slowest to compile first."""
+"""The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called
+with, the slowest to compile first.
+"""
 
 
 def compile_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum]) -> float:
-    """Compile what these relations and rules may call and nobody has compiled on this machine; the seconds that it took."""
-    needed = {"rows", *_of_columns(schemas), *(group for stratum in strata for group in _of_rules(stratum))}
+    """Compile what these relations and rules may call and nobody has compiled on this machine; the
+    seconds that it took.
+    """
+    needed = {
+        "rows",
+        *_of_columns(schemas),
+        *(group for stratum in strata for group in _of_rules(stratum)),
+    }
     return compile_groups({name: lines for name, lines in _GROUPS.items() if name in needed})
 
 
@@ -152,7 +162,9 @@ def _of_rules(stratum: Stratum) -> Iterator[str]:
     if stratum.recursive:
         yield "recursion"
     for rule in stratum.rules:
-        if isinstance(rule, FunctorRule) or any(variable.type.name == "str" for variable in rule.variables):
+        if isinstance(rule, FunctorRule) or any(
+            variable.type.name == "str" for variable in rule.variables
+        ):
             yield "strings"
         if isinstance(rule, NormalRule) and rule.aggregates:
             yield from _of_aggregates(rule)

@@ -1,7 +1,8 @@
-"""From what a transaction asks for to the next version: a function of the old state, so a failure anywhere leaves the old state alone.
+"""From what a transaction asks for to the next version: a function of the old state, so a failure
+anywhere leaves the old state alone.
 
-Phases: the database gets the shape of the new program, base relations get their net changes, keys are checked on what changed, views are
-refreshed. Nothing is published here.
+Phases: the database gets the shape of the new program, base relations get their net changes, keys
+are checked on what changed, views are refreshed. Nothing is published here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from lftj.storage.relation import RelationVersion
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a transaction wants: a program, the users' relations whose rules changed, and pending operations per relation."""
+    """What a transaction wants: a program, the users' relations whose rules changed, and pending
+    operations per relation.
+    """
 
     program: Program
     views: frozenset[str]
@@ -41,7 +44,9 @@ class Proposal:
 
 
 class Outcome(NamedTuple):
-    """What it comes to: the state to publish, net changes per relation of the user's, those of base rows alone, and the work it took."""
+    """What it comes to: the state to publish, net changes per relation of the user's, those of base
+    rows alone, and the work it took.
+    """
 
     state: State
     changes: dict[str, Delta]
@@ -70,7 +75,9 @@ class _Draft:
 
 
 def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
-    """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then nothing has happened."""
+    """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then
+    nothing has happened.
+    """
     draft = _Draft(before.database)
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
@@ -81,13 +88,28 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
     heads = before.heads
     if proposal.program is not before.program:
-        heads = still_serving(heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules)
+        heads = still_serving(
+            heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules
+        )
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
-        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed, was=was)
+        refreshed = refresh(
+            stratified,
+            before.database,
+            refreshed.database,
+            draft.deltas,
+            heads,
+            context,
+            changed_rules=changed,
+            was=was,
+        )
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
-    changes = {name: delta for name, delta in (draft.deltas | refreshed.deltas).items() if len(delta) and "#" not in name}
+    changes = {
+        name: delta
+        for name, delta in (draft.deltas | refreshed.deltas).items()
+        if len(delta) and "#" not in name
+    }
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
@@ -98,9 +120,11 @@ def _derived(program: Program, name: str) -> bool:
     return program.derives(name) or ("#" in name and name in program.stratified.relations)
 
 
-# ── the shape ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the shape ─────────────────────────────────────────────────────────────────────────────────────
 def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) -> None:
-    """Relations that the new program adds or no longer has, and the base rows of relations that gain or lose their rules."""
+    """Relations that the new program adds or no longer has, and the base rows of relations that
+    gain or lose their rules.
+    """
     new = proposal.program
     schemas = new.stratified.relations
     for name in (*new.catalog.since(old.catalog), *sorted(proposal.changed_rules)):
@@ -128,8 +152,14 @@ def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> Non
 
 
 def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
-    """With the normal forms that suit the rows which are loaded now, for rules that were added before there were enough of them to tell."""
-    loaded = [name for name, delta in draft.deltas.items() if 2 * delta.inserted > draft[name].count and tells(draft[name])]
+    """With the normal forms that suit the rows which are loaded now, for rules that were added
+    before there were enough of them to tell.
+    """
+    loaded = [
+        name
+        for name, delta in draft.deltas.items()
+        if 2 * delta.inserted > draft[name].count and tells(draft[name])
+    ]
     if not loaded:
         return proposal
     program, changed = proposal.program.suited(loaded, partial(context.statistics.repeats, draft))
@@ -141,8 +171,10 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
     return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
 
 
-# ── base rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context: Context) -> dict[str, Delta]:
+# ── base rows ─────────────────────────────────────────────────────────────────────────────────────
+def _change_base_rows(
+    draft: _Draft, before: State, proposal: Proposal, context: Context
+) -> dict[str, Delta]:
     """Apply the net changes; returns them by the relation's own name."""
     net = {}
     for name, staging in proposal.staged.items():
@@ -154,14 +186,26 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
         net[name], draft.updates[target] = delta, changed
         check_key(staging.committed.schema, present, changed, delta, context.dictionary)
         old = before.database.get(target)
-        draft.deltas[target] = changed.difference(old) if target in draft.deltas and old is not None else delta
+        draft.deltas[target] = (
+            changed.difference(old) if target in draft.deltas and old is not None else delta
+        )
     for name in {*net, *proposal.changed_rules}:
         _check_mixture(draft, proposal.program, name)
     return net
 
 
 def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
-    """An aggregated relation gets its rows from its rule alone: a group with two values would be the result otherwise."""
-    if "#" not in name and program.catalog.aggregated(name) and draft[base_name(name) if program.derives(name) else name].count:
+    """An aggregated relation gets its rows from its rule alone: a group with two values would be
+    the result otherwise.
+    """
+    if (
+        "#" not in name
+        and program.catalog.aggregated(name)
+        and draft[base_name(name) if program.derives(name) else name].count
+    ):
         hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
-        raise DeclarationError(f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well", code="E163", hint=hint)
+        raise DeclarationError(
+            f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well",
+            code="E163",
+            hint=hint,
+        )

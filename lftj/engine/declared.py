@@ -18,27 +18,45 @@ def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ..
     # Not everybody runs a type checker, so what comes in is looked at.
     if not isinstance(columns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = 'write {"id": int, "country": str}'
-        raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
+        raise DeclarationError(
+            f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint
+        )
     if wrong := [name for name in columns if not _names(name)]:
-        raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
+        raise DeclarationError(
+            f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _"
+        )
     if of_changes := [name for name, _ in CHANGE_COLUMNS if name in columns]:
-        raise DeclarationError(f"`{of_changes[0]}` is a column of change sets", hint="choose another name for the column")
+        raise DeclarationError(
+            f"`{of_changes[0]}` is a column of change sets",
+            hint="choose another name for the column",
+        )
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
 
 
 def _names(name: object) -> bool:
-    """Whether a column can be called so: tables in Arrow and files, too, and none that the engine makes has the name."""
-    return isinstance(name, str) and name != "" and "#" not in name and not any("\ud800" <= each <= "\udfff" for each in name)
+    """Whether a column can be called so: tables in Arrow and files, too, and none that the engine
+    makes has the name.
+    """
+    return (
+        isinstance(name, str)
+        and name != ""
+        and "#" not in name
+        and not any("\ud800" <= each <= "\udfff" for each in name)
+    )
 
 
-def checked_key(name: str, columns: Mapping[str, object], key: str | Sequence[str] | None) -> tuple[int, ...] | None:
+def checked_key(
+    name: str, columns: Mapping[str, object], key: str | Sequence[str] | None
+) -> tuple[int, ...] | None:
     """Positions of the key columns. Raises UnknownNameError (E111)."""
     if key is None:
         return None
     return _positions(name, columns, key)
 
 
-def checked_choice(name: str, columns: Mapping[str, object], choice: ChoiceDomains) -> tuple[tuple[int, ...], ...]:
+def checked_choice(
+    name: str, columns: Mapping[str, object], choice: ChoiceDomains
+) -> tuple[tuple[int, ...], ...]:
     """Positions of the columns of each choice domain. Raises UnknownNameError (E111)."""
     return tuple(sorted({_positions(name, columns, domain) for domain in _listed(choice)}))
 
@@ -49,14 +67,23 @@ def view_schema(name: str, columns: Mapping[str, object]) -> RelationSchema:
 
 
 def relation_schema(
-    name: str, columns: Mapping[str, object], key: str | Sequence[str] | None, choice: ChoiceDomains = ()
+    name: str,
+    columns: Mapping[str, object],
+    key: str | Sequence[str] | None,
+    choice: ChoiceDomains = (),
 ) -> RelationSchema:
     """A relation as `ws.relation` declares it."""
-    return RelationSchema(name, checked_columns(columns), checked_key(name, columns, key), choice=checked_choice(name, columns, choice))
+    return RelationSchema(
+        name,
+        checked_columns(columns),
+        checked_key(name, columns, key),
+        choice=checked_choice(name, columns, choice),
+    )
 
 
 def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:
-    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine.
+    """A function as `ws.function` declares it: a relation with one more column, which the arguments
+    determine.
 
     Raises DeclarationError (E160, E161, E164).
     """
@@ -68,24 +95,45 @@ def function_schema(name: str, arguments: Mapping[str, object], value: object) -
     return RelationSchema(name, columns, tuple(range(len(arguments))), functional=True)
 
 
-def is_news(schema: RelationSchema, relations: Mapping[str, RelationSchema], views: Collection[str], *, view: bool) -> bool:
-    """Whether a declaration says anything new. Raises DeclarationError (E160) for a view declared as a relation, or the other way."""
+def is_news(
+    schema: RelationSchema,
+    relations: Mapping[str, RelationSchema],
+    views: Collection[str],
+    *,
+    view: bool,
+) -> bool:
+    """Whether a declaration says anything new. Raises DeclarationError (E160) for a view declared
+    as a relation, or the other way.
+    """
     if relations.get(schema.name) != schema:
         return True
     if (schema.name in views) != view:
         kind = "relation" if view else "view"
-        raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
+        raise DeclarationError(
+            f"`{schema.name}` is declared as a {kind} already",
+            hint=f"write ws.{kind}({schema.name!r}, …) here too",
+        )
     return False
 
 
-def _positions(name: str, columns: Mapping[str, object], wanted: str | Sequence[str]) -> tuple[int, ...]:
+def _positions(
+    name: str, columns: Mapping[str, object], wanted: str | Sequence[str]
+) -> tuple[int, ...]:
     names = _listed(wanted)
     known = list(columns)
     if unknown := [column for column in names if column not in known]:
-        raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")
+        raise UnknownNameError(
+            f"relation `{name}` has no column `{unknown[0]}`",
+            code="E111",
+            hint=f"its columns are {', '.join(known)}",
+        )
     return tuple(sorted({known.index(column) for column in names}))
 
 
 def _listed(wanted: Any) -> list[Any]:
-    """What may be one or several. A number is one too, for the message that there is no such column."""
-    return list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    """What may be one or several. A number is one too, for the message that there is no such
+    column.
+    """
+    return (
+        list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    )

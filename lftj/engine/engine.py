@@ -1,6 +1,7 @@
 """The inside of a workspace: what its snapshots, transactions and queries share.
 
-`state` is the one thing that changes when a commit is published: a single assignment, so readers see the old version or the new one.
+`state` is the one thing that changes when a commit is published: a single assignment, so readers
+see the old version or the new one.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class Engine:
         self.state = State(Program(), Database())
 
     def context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
-        """The surroundings of one evaluation, under the limits of this thread, with these user-defined aggregates."""
+        """The surroundings of one evaluation, under the limits of this thread, with these
+        user-defined aggregates.
+        """
         limits = self.limits.current
         return Context(
             self.arena,
@@ -104,7 +107,8 @@ class Engine:
         return self.state.heads.traced
 
     def forget_strings(self) -> None:
-        """Let go of strings that no version holds any more, once there may be many. With the writer lock held and nothing staged.
+        """Let go of strings that no version holds any more, once there may be many. With the writer
+        lock held and nothing staged.
 
         O(all rows), when strings have doubled. Where memory is short for it, they stay.
         """
@@ -113,30 +117,50 @@ class Engine:
                 self.dictionary.forget(self.arena.occurring)
 
     def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
-        """What a proposal comes to, and whom to tell what when it is published. With the writer lock held."""
-        with interrupts_as_such(), short_of_memory("the transaction was rolled back", "commit less at a time"):
+        """What a proposal comes to, and whom to tell what when it is published. With the writer
+        lock held.
+        """
+        with (
+            interrupts_as_such(),
+            short_of_memory("the transaction was rolled back", "commit less at a time"),
+        ):
             context = self.context(proposal.aggregates)
             with attending(context.plan_on):
                 outcome = carry_out(self.state, proposal, context)
             version, schema = outcome.state.version, outcome.state.schema
-            changes = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
+            changes = {
+                name: partial(self.change_set, version, schema(name), delta)
+                for name, delta in outcome.changes.items()
+            }
             return outcome, self.subscriptions.addressed(changes)
 
-    # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rows for the user ─────────────────────────────────────────────────────────────────────────
     def result(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation."""
         version = state.database[schema.name]
-        return Result(schema.columns, version.columns, version.count, self.dictionary.texts(), version=state.version, name=schema.name)
+        return Result(
+            schema.columns,
+            version.columns,
+            version.count,
+            self.dictionary.texts(),
+            version=state.version,
+            name=schema.name,
+        )
 
-    def change_set(self, version: int, schema: RelationSchema, delta: Delta, texts: Texts | None = None) -> Result:
-        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the rows won.
+    def change_set(
+        self, version: int, schema: RelationSchema, delta: Delta, texts: Texts | None = None
+    ) -> Result:
+        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the
+        rows won.
 
         `texts`: as they were at the commit, where it was not just now.
         """
         read = partial(_signed_rows, schema.arity, delta, version)
         texts = self.dictionary.texts() if texts is None else texts
         columns = (*schema.columns, *CHANGE_COLUMNS)
-        return Result(columns, read, len(delta), texts, version=version, name=f"changes of {schema.name}")
+        return Result(
+            columns, read, len(delta), texts, version=version, name=f"changes of {schema.name}"
+        )
 
     def all_as_change(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""

@@ -1,4 +1,6 @@
-"""What declarations and `add_rule` give back: names to use in rules, and tickets to remove rules with."""
+"""What declarations and `add_rule` give back: names to use in rules, and tickets to remove rules
+with.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,17 @@ from lftj.types import Type
 
 
 class Relation(Predicate):
-    """A declared relation: call it in rules, `acct(x, "FR")` or `F[x] == y`, and pass it wherever a relation's name may stand.
+    """A declared relation: call it in rules, `acct(x, "FR")` or `F[x] == y`, and pass it wherever a
+    relation's name may stand.
 
     Attributes: `name`, `columns` (names), `types`, `key` (column names, or None).
     """
 
     def __init__(self, schema: RelationSchema):
         """For the workspace; declare with `ws.relation`, `ws.view` or `ws.function`."""
-        super().__init__(schema.name, schema.arity, schema.functional, [name for name, _ in schema.columns])
+        super().__init__(
+            schema.name, schema.arity, schema.functional, [name for name, _ in schema.columns]
+        )
         self.schema = schema
 
     @property
@@ -34,7 +39,11 @@ class Relation(Predicate):
     @property
     def key(self) -> tuple[str, ...] | None:
         """Names of the key columns, or None."""
-        return None if self.schema.key is None else tuple(self.schema.columns[i][0] for i in self.schema.key)
+        return (
+            None
+            if self.schema.key is None
+            else tuple(self.schema.columns[i][0] for i in self.schema.key)
+        )
 
     def __repr__(self) -> str:
         return f"<Relation {describe(self.schema)}>"
@@ -42,9 +51,11 @@ class Relation(Predicate):
 
 @dataclass(frozen=True, eq=False)
 class RuleHandle:
-    """A rule in a workspace, to remove it by; `str()` gives its text. For facts: the facts of one relation in one program text.
+    """A rule in a workspace, to remove it by; `str()` gives its text. For facts: the facts of one
+    relation in one program text.
 
-    Two handles are equal when they stand for the same added rule; adding one rule twice gives two handles and each must be removed.
+    Two handles are equal when they stand for the same added rule; adding one rule twice gives two
+    handles and each must be removed.
     """
 
     source: int | None
@@ -71,30 +82,44 @@ class RuleHandle:
 
 
 def without(program: Program, handle: RuleHandle) -> Program:
-    """The program without the rule of a handle; the rows of facts are the caller's. Raises UnknownNameError (E114)."""
+    """The program without the rule of a handle; the rows of facts are the caller's. Raises
+    UnknownNameError (E114).
+    """
     if handle.facts is not None:
-        # the relation may get an aggregate rule again, as far as this text is concerned; the commit looks at the rows themselves
+        # the relation may get an aggregate rule again, as far as this text is concerned; the commit
+        # looks at the rows themselves
         program.catalog.relation(handle.facts[0])
-        catalog = replace(program.catalog, fact_relations=program.catalog.fact_relations - {handle.facts[0]})
+        catalog = replace(
+            program.catalog, fact_relations=program.catalog.fact_relations - {handle.facts[0]}
+        )
         return replace(program, catalog=catalog)
     return program.remove(number_of(handle, program))
 
 
 def number_of(handle: RuleHandle, program: Program) -> int:
-    """The number of a handle's rule in a program. Raises UnknownNameError (E114) where it is not the rule that has this number.
+    """The number of a handle's rule in a program. Raises UnknownNameError (E114) where it is not
+    the rule that has this number.
 
     Numbers begin anew in each workspace, and are given again after a rollback.
     """
     source = handle.source
-    if source is None or (known := program.sources.get(source)) is None or known.rule != handle.rule:
+    if (
+        source is None
+        or (known := program.sources.get(source)) is None
+        or known.rule != handle.rule
+    ):
         hint = "it was removed or rolled back, or belongs to another workspace; ws.rules lists what there is"
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint=hint)
     return source
 
 
 def handles_of(rules: RuleHandle | Iterable[object]) -> list[RuleHandle]:
-    """One handle, or several. Raises UnknownNameError (E114) for anything else, such as a rule's text."""
-    several = [rules] if isinstance(rules, RuleHandle | str) or not hasattr(rules, "__iter__") else rules
+    """One handle, or several. Raises UnknownNameError (E114) for anything else, such as a rule's
+    text.
+    """
+    several = (
+        [rules] if isinstance(rules, RuleHandle | str) or not hasattr(rules, "__iter__") else rules
+    )
     found: list[RuleHandle] = []
     for rule in several:
         if not isinstance(rule, RuleHandle):

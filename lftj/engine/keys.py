@@ -16,10 +16,18 @@ from scantree.rows import contains, equal_runs, sort_rows
 _SHOWN = 3
 
 
-def check_key(schema: RelationSchema, before: RelationVersion, changed: RelationVersion, delta: Delta, dictionary: Dictionary) -> None:
-    """Raise KeyViolationError when `changed`, made by `delta` of `before`, which obeyed its key, has two rows of one key. O(δ log n).
+def check_key(
+    schema: RelationSchema,
+    before: RelationVersion,
+    changed: RelationVersion,
+    delta: Delta,
+    dictionary: Dictionary,
+) -> None:
+    """Raise KeyViolationError when `changed`, made by `delta` of `before`, which obeyed its key,
+    has two rows of one key. O(δ log n).
 
-    `schema` is how the user knows the relation. `rows` of the error holds the offenders, one pair after the other.
+    `schema` is how the user knows the relation. `rows` of the error holds the offenders, one pair
+    after the other.
     """
     if schema.key is None or keeps_key(schema, before, delta):
         return
@@ -35,16 +43,25 @@ def _pairs(rows: Columns, new: np.ndarray, key_width: int) -> list[tuple[Columns
     order = np.lexsort((new, *reversed(rows[:key_width])))
     rows = [column.take(order) for column in rows]
     starts = equal_runs(rows, key_width)[:_SHOWN].tolist()
-    return [([column[i : i + 1] for column in rows], [column[i + 1 : i + 2] for column in rows]) for i in starts]
+    return [
+        ([column[i : i + 1] for column in rows], [column[i + 1 : i + 2] for column in rows])
+        for i in starts
+    ]
 
 
 def _violation(
-    schema: RelationSchema, key: tuple[int, ...], rest: tuple[int, ...], pairs: list[tuple[Columns, Columns]], dictionary: Dictionary
+    schema: RelationSchema,
+    key: tuple[int, ...],
+    rest: tuple[int, ...],
+    pairs: list[tuple[Columns, Columns]],
+    dictionary: Dictionary,
 ) -> KeyViolationError:
     order = (*key, *rest)
     back = [order.index(i) for i in range(schema.arity)]
     types = [type for _, type in schema.columns]
-    rows = [to_tuples(types, [row[i] for i in back], dictionary)[0] for pair in pairs for row in pair]
+    rows = [
+        to_tuples(types, [row[i] for i in back], dictionary)[0] for pair in pairs for row in pair
+    ]
     named = ", ".join(schema.columns[i][0] for i in key)
     shown = "; ".join(f"{old} and {new}" for old, new in zip(rows[::2], rows[1::2], strict=True))
     if schema.functional:

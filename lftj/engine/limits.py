@@ -15,8 +15,8 @@ from lftj.errors import DeclarationError, LimitError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per commit or query: `work` in kernel steps (the same on every machine; strings that functors make count by their length), `seconds`,
-    and `memory` in bytes of all pages and strings.
+    """Per commit or query: `work` in kernel steps (the same on every machine; strings that functors
+    make count by their length), `seconds`, and `memory` in bytes of all pages and strings.
 
     Raises DeclarationError (E160) for a limit that is no number.
     """
@@ -28,9 +28,13 @@ class Limits:
     def __post_init__(self) -> None:
         for name, unit in (("work", "kernel steps"), ("seconds", "seconds"), ("memory", "bytes")):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value != value):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, (int, float)) or value != value
+            ):
                 hint = f"leave it out for no limit: `with ws.limits({name}=…):`"
-                raise DeclarationError(f"limit `{name}` is a number of {unit}, found {value!r}", hint=hint)
+                raise DeclarationError(
+                    f"limit `{name}` is a number of {unit}, found {value!r}", hint=hint
+                )
 
     @property
     def deadline(self) -> float | None:
@@ -50,7 +54,9 @@ _NONE = Limits()
 
 
 class LimitStack:
-    """The limits in force, for each thread its own: `with` blocks nest, and the inner one decides."""
+    """The limits in force, for each thread its own: `with` blocks nest, and the inner
+    one decides.
+    """
 
     def __init__(self) -> None:
         self._local = threading.local()
@@ -70,7 +76,9 @@ class LimitStack:
 
 
 class _Block(Uncopied, AbstractContextManager[None]):
-    """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and says so."""
+    """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and
+    says so.
+    """
 
     kind, instead = "block of limits", "call ws.limits(…) again"
     _entered = True
@@ -96,7 +104,9 @@ class _Block(Uncopied, AbstractContextManager[None]):
 
 @contextmanager
 def short_of_memory(consequence: str, remedy: str) -> Iterator[None]:
-    """Raise LimitError (E333) where the machine, or the arena, has no more memory for what happens in a block."""
+    """Raise LimitError (E333) where the machine, or the arena, has no more memory for what happens
+    in a block.
+    """
     try:
         yield
     except MemoryError as error:

@@ -1,4 +1,6 @@
-"""Keyword arguments of public calls: one that does not exist is an error that names the nearest one that does."""
+"""Keyword arguments of public calls: one that does not exist is an error that names the nearest one
+that does.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Class = TypeVar("Class", bound=type)
 
 
 def named_options(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """The same function, with OptionError (E170) for a keyword argument that it does not have, where Python has a bare TypeError."""
+    """The same function, with OptionError (E170) for a keyword argument that it does not have,
+    where Python has a bare TypeError.
+    """
     known = [name for name in inspect.signature(function).parameters if name != "self"]
 
     @wraps(function)
@@ -30,7 +34,9 @@ def named_options(function: Callable[Parameters, Returned]) -> Callable[Paramete
 
 
 def with_named_options(owner: Class) -> Class:
-    """The same class, its public methods with `named_options`; those that take any keyword argument are left as they are."""
+    """The same class, its public methods with `named_options`; those that take any keyword argument
+    are left as they are.
+    """
     for name, value in list(vars(owner).items()):
         if not name.startswith("_") and inspect.isfunction(value) and not _takes_any(value):
             setattr(owner, name, named_options(value))
@@ -38,10 +44,18 @@ def with_named_options(owner: Class) -> Class:
 
 
 def _takes_any(function: Callable[..., Any]) -> bool:
-    return any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
+    return any(
+        each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values()
+    )
 
 
 def _unknown(name: str, function: str, known: list[str]) -> OptionError:
     meant = suggestion(name, known)
-    hint = f"did you mean {meant}=?" if meant else f"it has {', '.join(f'{option}=' for option in known)}" if known else "leave it out"
+    hint = (
+        f"did you mean {meant}=?"
+        if meant
+        else f"it has {', '.join(f'{option}=' for option in known)}"
+        if known
+        else "leave it out"
+    )
     return OptionError(f"{function}(…) has no option {name}=", hint=hint)

@@ -1,6 +1,8 @@
-"""What a question asks: a body, read and checked as if it were the body of a rule whose head has the body's variables.
+"""What a question asks: a body, read and checked as if it were the body of a rule whose head has
+the body's variables.
 
-The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy of the program that nobody else sees.
+The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy
+of the program that nobody else sees.
 """
 
 from __future__ import annotations
@@ -11,7 +13,13 @@ from typing import NamedTuple
 
 from lftj.errors import ParseError, ProgramErrors
 from lftj.program.checks.program_checks import check
-from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
+from lftj.program.normal_form import (
+    QUESTION,
+    RelationSchema,
+    RuleVariable,
+    StratifiedProgram,
+    Stratum,
+)
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
 from lftj.program.statistics_hints import Repeats, never
@@ -27,7 +35,9 @@ _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunc
 
 
 class Asked(NamedTuple):
-    """A question that was read and checked: its own strata, the schema of its answers, and the relations that it adds to the program's."""
+    """A question that was read and checked: its own strata, the schema of its answers, and the
+    relations that it adds to the program's.
+    """
 
     program: StratifiedProgram
     schema: RelationSchema
@@ -35,13 +45,17 @@ class Asked(NamedTuple):
 
 
 class Questions:
-    """The questions in text that were asked lately of a workspace: reading and checking one takes longer than many an answer."""
+    """The questions in text that were asked lately of a workspace: reading and checking one takes
+    longer than many an answer.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Program, Asked]] = {}
 
     def asked(self, program: Program, question: object, repeats: Repeats) -> Asked:
-        """A question, asked of a program; `repeats`: see `Program.add`. Raises what a rule with this body would raise."""
+        """A question, asked of a program; `repeats`: see `Program.add`. Raises what a rule with
+        this body would raise.
+        """
         if not isinstance(question, str):
             return _asked(program, question_body(question), repeats)
         known = self._known.get(question)
@@ -98,15 +112,20 @@ def _not_one_body() -> ParseError:
     return ParseError("a question is one body", code="E103", hint=hint)
 
 
-def asked(program: Program, body: tree.Body, repeats: Repeats = never) -> tuple[Program, RelationSchema, list[Stratum]]:
-    """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program.
-    `repeats`: see `Program.add`."""
+def asked(
+    program: Program, body: tree.Body, repeats: Repeats = never
+) -> tuple[Program, RelationSchema, list[Stratum]]:
+    """The program with the question as a rule, the schema of its answers, and the strata that it
+    needs beside those of the program. `repeats`: see `Program.add`.
+    """
     names = tuple(direct_names(body.literals))
     types = {variable.name: variable.type for variable in _variables(program, body)}
     schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
     head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
     program = replace(program, catalog=program.catalog.declare(schema))
-    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), repeats)[0]
+    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), repeats)[
+        0
+    ]
     rules = program.sources[program.next_source - 1].normal.rules
     return program, schema, program.order.strata_of(rule.relation for rule in rules)
 
@@ -114,12 +133,20 @@ def asked(program: Program, body: tree.Body, repeats: Repeats = never) -> tuple[
 def _asked(program: Program, body: tree.Body, repeats: Repeats) -> Asked:
     program, schema, own = asked(program, body, repeats)
     relations = program.stratified.relations
-    fresh = {schema.name: schema} | {name: relations[name] for stratum in own for name in stratum.relations}
+    fresh = {schema.name: schema} | {
+        name: relations[name] for stratum in own for name in stratum.relations
+    }
     return Asked(StratifiedProgram(relations, Stratification.of(own)), schema, fresh)
 
 
 def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:
-    """The body's variables with the types that the checks find, seen through a head that counts them all."""
+    """The body's variables with the types that the checks find, seen through a head that counts
+    them all.
+    """
     catalog = program.catalog.declare(RelationSchema(QUESTION, (("n", INT),)))
     head = tree.Atom(QUESTION, (tree.HeadAggregate("count", ()),), span=body.span)
-    return check(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), catalog).rules[0].variables
+    return (
+        check(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), catalog)
+        .rules[0]
+        .variables
+    )

@@ -1,6 +1,8 @@
-"""Rows on their way out: what a relation, a query or a change set gives, in whatever form the caller reads them.
+"""Rows on their way out: what a relation, a query or a change set gives, in whatever form the
+caller reads them.
 
-A result is a frozen view of one version: it stays as it is while later commits go on, and reads its rows only when asked to.
+A result is a frozen view of one version: it stays as it is while later commits go on, and reads its
+rows only when asked to.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ SHOWN_ROWS = 10
 
 @with_named_options
 class Result(frames.CodedRows):
-    """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers and times ascend, strings in order of
-    first appearance; equal databases of different history may list strings differently.
+    """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers
+    and times ascend, strings in order of first appearance; equal databases of different history may
+    list strings differently.
 
-    Attributes: `columns` (names), `types` (one `lftj.Type` each), `version` (of the database it was read from), `name`.
+    Attributes: `columns` (names), `types` (one `lftj.Type` each), `version` (of the database it was
+    read from), `name`.
     """
 
     def __init__(
@@ -50,7 +54,8 @@ class Result(frames.CodedRows):
         version: int,
         name: str = "result",
     ):
-        """For the engine: `read` gives one array of codes per column and is called once, when rows are first asked for.
+        """For the engine: `read` gives one array of codes per column and is called once, when rows
+        are first asked for.
 
         `texts`: of their strings; those of a dictionary that may forget some as they are now.
         """
@@ -64,40 +69,61 @@ class Result(frames.CodedRows):
         self._codes: Columns | None = None
 
     @staticmethod
-    def of_rows(columns: Sequence[tuple[str, Type]], rows: Sequence[Sequence[object]], *, version: int, name: str) -> Result:
+    def of_rows(
+        columns: Sequence[tuple[str, Type]],
+        rows: Sequence[Sequence[object]],
+        *,
+        version: int,
+        name: str,
+    ) -> Result:
         """A result of Python values with a dictionary of its own: for reports, not for data."""
         dictionary = Dictionary()
-        coded = [[encode_scalar(type, row[i], dictionary) for row in rows] for i, (_, type) in enumerate(columns)]
+        coded = [
+            [encode_scalar(type, row[i], dictionary) for row in rows]
+            for i, (_, type) in enumerate(columns)
+        ]
         arrays = [np.array(column, dtype=np.int64) for column in coded]
         return Result(columns, lambda: arrays, len(rows), dictionary, version=version, name=name)
 
-    # ── whole tables ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── whole tables ──────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
     def arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
-        return frames.to_arrow(self.columns, self.types, self._columns(), self._texts, rows=self._count)
+        return frames.to_arrow(
+            self.columns, self.types, self._columns(), self._texts, rows=self._count
+        )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """So that whatever reads Arrow's PyCapsules takes a result as it is: `polars.DataFrame(ws["edge"])`. As `arrow()`."""
+        """So that whatever reads Arrow's PyCapsules takes a result as it is:
+        `polars.DataFrame(ws["edge"])`. As `arrow()`.
+        """
         return self.arrow().__arrow_c_stream__(requested_schema)
 
     @interrupts_as_such()
     def df(self) -> pandas.DataFrame:
         """A pandas DataFrame. int64 stays int64. O(n)."""
-        return frames.to_pandas(self.columns, self.types, self._columns(), self._texts, rows=self._count)
+        return frames.to_pandas(
+            self.columns, self.types, self._columns(), self._texts, rows=self._count
+        )
 
     @interrupts_as_such()
     def pl(self) -> polars.DataFrame:
         """A Polars DataFrame. O(n)."""
-        return frames.to_polars(self.columns, self.types, self._columns(), self._texts, rows=self._count)
+        return frames.to_polars(
+            self.columns, self.types, self._columns(), self._texts, rows=self._count
+        )
 
     def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
-        """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass through the driver.
+        """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass
+        through the driver.
 
         Raises DistributedError (E404) where none is active.
         """
         with as_ours():
-            from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
+            from partition.spark import (
+                active_session,
+                to_dataframe,
+            )  # pyspark is imported by those who want it
 
         session = spark or active_session()
         if session is None:
@@ -107,22 +133,27 @@ class Result(frames.CodedRows):
 
     @interrupts_as_such()
     def write_csv(self, destination: str | os.PathLike[str] | TextIO | BinaryIO) -> None:
-        """Write the rows as CSV with a header, ascending by value; `ws.load(relation, path)` reads them as they were. O(n log n).
+        """Write the rows as CSV with a header, ascending by value; `ws.load(relation, path)` reads
+        them as they were. O(n log n).
 
-        A path that ends in `.tsv` gets tabs, one that ends in `.gz` is compressed. Raises FrameError (E231) for another ending and
-        for rows without columns, (E232) for a file that cannot be written, which then is as it was before.
+        A path that ends in `.tsv` gets tabs, one that ends in `.gz` is compressed. Raises
+        FrameError (E231) for another ending and for rows without columns, (E232) for a file that
+        cannot be written, which then is as it was before.
         """
         frames.write_delimited(destination, self._typed_columns(), self._columns(), self._texts)
 
     @interrupts_as_such()
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as a Parquet file, ascending by value; `ws.load(relation, path)` reads them as they were. O(n log n).
+        """Write the rows as a Parquet file, ascending by value; `ws.load(relation, path)` reads
+        them as they were. O(n log n).
 
         Raises as `write_csv`.
         """
         order = frames.value_order(self.types, self._columns(), self._texts)
         columns = [column[order] for column in self._columns()]
-        frames.write_parquet(path, frames.to_arrow(self.columns, self.types, columns, self._texts, rows=self._count))
+        frames.write_parquet(
+            path, frames.to_arrow(self.columns, self.types, columns, self._texts, rows=self._count)
+        )
 
     def _typed_columns(self) -> list[tuple[str, Type]]:
         return list(zip(self.columns, self.types, strict=True))
@@ -134,29 +165,49 @@ class Result(frames.CodedRows):
         parameters: Mapping[str, str | int] | None = None,
         limit: int | None = None,
     ) -> None:
-        """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log n).
+        """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log
+        n).
 
-        `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
-        `ws.load(relation, path, facts=parameters)` reads them as they were; a path that ends in `.facts` needs no parameters. One that
-        ends in `.gz` is compressed. Raises FrameError (E231) for one that is named as a table, or without parameters as CSV, (E232) for
-        strings that would not be read back, and for a file that cannot be written, which then is as it was before.
+        `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`;
+        `limit` writes that many rows at most. `ws.load(relation, path, facts=parameters)` reads
+        them as they were; a path that ends in `.facts` needs no parameters. One that ends in `.gz`
+        is compressed. Raises FrameError (E231) for one that is named as a table, or without
+        parameters as CSV, (E232) for strings that would not be read back, and for a file that
+        cannot be written, which then is as it was before.
         """
         if parameters is None:
             frames.refuse_text_name(destination)
         columns = self._typed_columns()
-        frames.write_facts(destination, columns, self._columns(), parameters or {}, self._texts, rows=self._count, limit=limit)
+        frames.write_facts(
+            destination,
+            columns,
+            self._columns(),
+            parameters or {},
+            self._texts,
+            rows=self._count,
+            limit=limit,
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         """With its rows, wherever they lie, and with their strings alone."""
         columns = self._columns()
-        texts = self._texts.only(codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str")
-        return _restored, (tuple(self._typed_columns()), columns, self._count, texts, self.version, self.name)
+        texts = self._texts.only(
+            codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str"
+        )
+        return _restored, (
+            tuple(self._typed_columns()),
+            columns,
+            self._count,
+            texts,
+            self.version,
+            self.name,
+        )
 
     def _coded(self) -> tuple[Columns, Texts]:
         """For the engine: one array of codes per column, and their strings."""
         return self._columns(), self._texts
 
-    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows as tuples of Python values. O(n)."""
         return self._tuples(self._columns(), self._count)
@@ -187,11 +238,13 @@ class Result(frames.CodedRows):
     def _columns(self) -> Columns:
         if self._codes is None:
             with interrupts_as_such():
-                self._codes = self._read()[: len(self.columns)]  # a nullary relation is stored with one column, which is no one's
+                self._codes = self._read()[
+                    : len(self.columns)
+                ]  # a nullary relation is stored with one column, which is no one's
             self._read = list  # what it held is not needed any more
         return self._codes
 
-    # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── showing ───────────────────────────────────────────────────────────────────────────────────
     def __repr__(self) -> str:
         title = self._title()
         if not self.columns:
@@ -199,16 +252,31 @@ class Result(frames.CodedRows):
         cells = self._cells()
         numeric = [type.numeric for type in self.types]
         widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
-        lines = ["  ".join(_pad(cell, widths[i], numeric[i]) for i, cell in enumerate(row)).rstrip() for row in cells]
+        lines = [
+            "  ".join(_pad(cell, widths[i], numeric[i]) for i, cell in enumerate(row)).rstrip()
+            for row in cells
+        ]
         return "\n".join([title, *lines, *self._more()])
 
     def _repr_html_(self) -> str:
         """The same as a table, for notebooks."""
         heads, types, *rows = [[escape(cell) for cell in row] for row in self._cells()]
-        lines = [[f"{head}<br><small>{type}</small>" for head, type in zip(heads, types, strict=True)]] if heads else []
+        lines = (
+            [[f"{head}<br><small>{type}</small>" for head, type in zip(heads, types, strict=True)]]
+            if heads
+            else []
+        )
         table = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in row)}</tr>" for row in lines]
         table += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows if row]
-        return "\n".join([f"<p>{escape(self._title())}</p>", "<table>", *table, "</table>", *(f"<p>{more}</p>" for more in self._more())])
+        return "\n".join(
+            [
+                f"<p>{escape(self._title())}</p>",
+                "<table>",
+                *table,
+                "</table>",
+                *(f"<p>{more}</p>" for more in self._more()),
+            ]
+        )
 
     def _title(self) -> str:
         title = f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version {self.version}"
@@ -216,13 +284,24 @@ class Result(frames.CodedRows):
 
     def _cells(self) -> list[list[str]]:
         """Names, types and the first rows."""
-        return [list(self.columns), list(map(str, self.types)), *([_shown(value) for value in row] for row in self._head(SHOWN_ROWS))]
+        return [
+            list(self.columns),
+            list(map(str, self.types)),
+            *([_shown(value) for value in row] for row in self._head(SHOWN_ROWS)),
+        ]
 
     def _more(self) -> list[str]:
         return [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
 
 
-def _restored(columns: Sequence[tuple[str, Type]], codes: Columns, count: int, texts: Texts, version: int, name: str) -> Result:
+def _restored(
+    columns: Sequence[tuple[str, Type]],
+    codes: Columns,
+    count: int,
+    texts: Texts,
+    version: int,
+    name: str,
+) -> Result:
     """A result that was pickled or copied."""
     return Result(columns, lambda: codes, count, texts, version=version, name=name)
 

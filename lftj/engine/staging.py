@@ -1,7 +1,8 @@
 """What a transaction wants of one relation, before it commits.
 
-Operations are kept as they come and settled only when someone asks: a run of equal operations becomes one sort, so many one-row calls
-cost no more than one call with many rows. What is settled is a short stack of changes of growing size, the newest on top.
+Operations are kept as they come and settled only when someone asks: a run of equal operations
+becomes one sort, so many one-row calls cost no more than one call with many rows. What is settled
+is a short stack of changes of growing size, the newest on top.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from typing import Literal
 import numpy as np
 
 from lftj import frames
-from lftj.errors import LftjError, MissingRowError, NullValueError, TransactionError, UnknownNameError
+from lftj.errors import (
+    LftjError,
+    MissingRowError,
+    NullValueError,
+    TransactionError,
+    UnknownNameError,
+)
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
@@ -32,21 +39,29 @@ _MANY = 64  # rows from which on that saves anything
 
 
 class Staging:
-    """The pending operations on one relation. The last operation on a row wins; rows are code columns as stored."""
+    """The pending operations on one relation. The last operation on a row wins; rows are code
+    columns as stored.
+    """
 
     def __init__(self, committed: RelationVersion):
         self.committed = committed
         self._waiting: list[tuple[Operation, Columns]] = []
         self._settled: list[Delta] = []
-        self._asked: list[tuple[list[np.ndarray], np.ndarray]] = []  # rows, and whether each is committed
+        self._asked: list[
+            tuple[list[np.ndarray], np.ndarray]
+        ] = []  # rows, and whether each is committed
 
     def add(self, operation: Operation, rows: Columns) -> None:
-        """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a relation with a key."""
+        """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a
+        relation with a key.
+        """
         if len(rows[0]):
             self._waiting.append((operation, rows))
 
     def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log n), plus settling."""
+        """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log
+        n), plus settling.
+        """
         self._settle()
         there = self._committed_has(rows).copy()
         for change in self._settled:
@@ -61,23 +76,37 @@ class Staging:
         """
         net = self.net()
         there = difference(sort_rows(_matching(self.committed, codes)), net.erases)
-        return sort_rows([np.concatenate(pair) for pair in zip(there, _having(net.inserts, codes), strict=True)])
+        return sort_rows(
+            [np.concatenate(pair) for pair in zip(there, _having(net.inserts, codes), strict=True)]
+        )
 
     def refuse(self, rows: Columns, present: bool, dictionary: Dictionary) -> Columns:
-        """The rows, sorted and distinct. Raises MissingRowError where some would be there now (`present`, E311), or not (E310)."""
+        """The rows, sorted and distinct. Raises MissingRowError where some would be there now
+        (`present`, E311), or not (E310).
+        """
         distinct, schema = sort_rows(rows), self.committed.schema
         offends = self.present(distinct) == present
         if (count := int(offends.sum())) == 0:
             return distinct
         first = [column[offends][:_SHOWN] for column in distinct]
-        shown = frames.to_tuples([type for _, type in schema.columns], first, dictionary) if schema.arity else [()]
+        shown = (
+            frames.to_tuples([type for _, type in schema.columns], first, dictionary)
+            if schema.arity
+            else [()]
+        )
         more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        what, code, remedy = ("already", "E311", 'existing="ignore"') if present else ("not", "E310", 'missing="ignore"')
+        what, code, remedy = (
+            ("already", "E311", 'existing="ignore"')
+            if present
+            else ("not", "E310", 'missing="ignore"')
+        )
         message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {'is' if count == 1 else 'are'} {what} there"
         raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
 
     def net(self) -> Delta:
-        """The difference between what the relation would hold now and what it holds. O(changes · log n)."""
+        """The difference between what the relation would hold now and what it holds. O(changes ·
+        log n).
+        """
         return self._net(self._wanted())
 
     def _net(self, wanted: Delta) -> Delta:
@@ -88,10 +117,12 @@ class Staging:
         return Delta(_where(wanted.inserts, new), _where(wanted.erases, gone))
 
     def applied(self, present: RelationVersion) -> tuple[Delta, RelationVersion]:
-        """The net change, and the relation after it. `present`: what is committed, under whatever name. O(changes · log n).
+        """The net change, and the relation after it. `present`: what is committed, under whatever
+        name. O(changes · log n).
 
-        Rows that all come, or all go, are not looked up one by one: that the relation is as much larger or smaller says that each was news.
-        A few are, since where that is not so it was for nothing.
+        Rows that all come, or all go, are not looked up one by one: that the relation is as much
+        larger or smaller says that each was news. A few are, since where that is not so it was for
+        nothing.
         """
         wanted = self._wanted()
         if len(wanted) > _MANY and present.count and not self._asked and self._one_way(wanted):
@@ -105,7 +136,9 @@ class Staging:
         """What is asked for in the end, some of which may be so already."""
         self._settle()
         if len(self._settled) != 1:
-            self._settled = [reduce(Delta.then, self._settled, Delta.empty(self.committed.schema.arity))]
+            self._settled = [
+                reduce(Delta.then, self._settled, Delta.empty(self.committed.schema.arity))
+            ]
         return self._settled[0]
 
     def _one_way(self, wanted: Delta) -> bool:
@@ -117,40 +150,56 @@ class Staging:
         return bool(few.all()) if wanted.erased else not few.any()
 
     def _committed_has(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted distinct) whether it is committed. The same rows are looked up once."""
+        """For each of these rows (sorted distinct) whether it is committed. The same rows are
+        looked up once.
+        """
         known = next((found for asked, found in self._asked if all(map(is_, asked, rows))), None)
         if known is None:
             known = self.committed.contains(rows)
             self._asked.append((list(rows), known))
         return known
 
-    # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── settling ──────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:
-        """What memory does not suffice for, or Ctrl-C comes before, goes on waiting: who catches that may go on too."""
+        """What memory does not suffice for, or Ctrl-C comes before, goes on waiting: who catches
+        that may go on too.
+        """
         done = 0
         try:
             for operation, group in groupby(self._waiting, key=lambda one: one[0]):
                 batches = [rows for _, rows in group]
-                rows = batches[0] if len(batches) == 1 else [np.concatenate(column) for column in zip(*batches, strict=True)]
-                self._settled, done = self._settled_with(_CHANGES[operation](self, rows)), done + len(batches)
+                rows = (
+                    batches[0]
+                    if len(batches) == 1
+                    else [np.concatenate(column) for column in zip(*batches, strict=True)]
+                )
+                self._settled, done = (
+                    self._settled_with(_CHANGES[operation](self, rows)),
+                    done + len(batches),
+                )
         finally:
             del self._waiting[:done]
 
     def _settled_with(self, change: Delta) -> list[Delta]:
-        """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the number of calls."""
+        """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the
+        number of calls.
+        """
         settled = self._settled.copy()
         while settled and len(settled[-1]) <= 2 * len(change):
             change = settled.pop().then(change)
         return [*settled, change]
 
-    # ── upserts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── upserts ───────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:
         """These rows in, every other row of their keys out. The last row of a key wins."""
         schema = self.committed.schema
         key, _ = key_and_rest(schema)
         inserts = last_of_keys(schema, rows)
         keys = [inserts[i] for i in key]
-        replaced = [self._committed_rows(keys), *(_rows_with_key(change.inserts, key, keys) for change in self._settled)]
+        replaced = [
+            self._committed_rows(keys),
+            *(_rows_with_key(change.inserts, key, keys) for change in self._settled),
+        ]
         out = sort_rows([np.concatenate(column) for column in zip(*replaced, strict=True)])
         inserts = sort_rows(inserts)
         return Delta(inserts, difference(out, inserts))
@@ -165,12 +214,14 @@ class Staging:
         return [by_position[i][found] for i in range(schema.arity)]
 
 
-# ── what is asked for ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is asked for ─────────────────────────────────────────────────────────────────────────────
 def require_key(schema: RelationSchema) -> None:
     """Raises TransactionError (E324) for a relation without a key."""
     if schema.key is None:
         hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
-        raise TransactionError(f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint)
+        raise TransactionError(
+            f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint
+        )
 
 
 def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
@@ -182,15 +233,21 @@ def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
     return [column[last] for column in rows]
 
 
-def codes_of(schema: RelationSchema, values: Mapping[str, object], dictionary: Dictionary) -> dict[int, int] | None:
-    """Values by column as codes by position; None when one is a string that no relation has ever held.
+def codes_of(
+    schema: RelationSchema, values: Mapping[str, object], dictionary: Dictionary
+) -> dict[int, int] | None:
+    """Values by column as codes by position; None when one is a string that no relation has ever
+    held.
 
-    Raises UnknownNameError (E111) for a column that is not there, and what `lftj.types` raises for values of another type.
+    Raises UnknownNameError (E111) for a column that is not there, and what `lftj.types` raises for
+    values of another type.
     """
     names = [column for column, _ in schema.columns]
     if unknown := [name for name in values if name not in names]:
         hint = f"its columns are {', '.join(names)}"
-        raise UnknownNameError(f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint)
+        raise UnknownNameError(
+            f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint
+        )
     found: dict[int, int | None] = {}
     for name, value in values.items():
         place = names.index(name)
@@ -210,17 +267,30 @@ RowPolicy = Literal["ignore", "error"]
 
 
 def strict(name: str, value: str) -> bool:
-    """True for the policy "error". Raises TransactionError (E325) for a policy that does not exist."""
+    """True for the policy "error". Raises TransactionError (E325) for a policy that
+    does not exist.
+    """
     if value not in ("ignore", "error"):
-        raise TransactionError(f"{name}={value!r} is not a policy", code="E325", hint=f'write {name}="ignore" or {name}="error"')
+        raise TransactionError(
+            f"{name}={value!r} is not a policy",
+            code="E325",
+            hint=f'write {name}="ignore" or {name}="error"',
+        )
     return value == "error"
 
 
 def _matching(relation: RelationVersion, codes: Mapping[int, int]) -> Columns:
-    """The rows with these codes in these columns, by the key order that begins with most of them."""
+    """The rows with these codes in these columns, by the key order that begins with
+    most of them.
+    """
 
     def known(order: Sequence[int]) -> list[int]:
-        return [codes[place] for place in order[: next((i for i, place in enumerate(order) if place not in codes), len(order))]]
+        return [
+            codes[place]
+            for place in order[
+                : next((i for i, place in enumerate(order) if place not in codes), len(order))
+            ]
+        ]
 
     order = max(relation.orders(), key=lambda order: len(known(order)))
     if not (prefix := known(order)):

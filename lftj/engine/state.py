@@ -22,15 +22,19 @@ def name_of(relation: str | Predicate) -> str:
     if isinstance(relation, Predicate):
         return relation.name
     hint = 'pass what ws.relation(…) returned, or the name: "acct"'
-    raise UnknownNameError(f"expected a relation or its name, found {relation!r} ({type(relation).__name__})", hint=hint)
+    raise UnknownNameError(
+        f"expected a relation or its name, found {relation!r} ({type(relation).__name__})",
+        hint=hint,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One committed version. Immutable, so whoever holds it reads a consistent snapshot for as long as it likes.
+    """One committed version. Immutable, so whoever holds it reads a consistent snapshot for as long
+    as it likes.
 
-    `views` are the relations declared by `ws.view`, which take no rows of their own; `aggregates` are the user-defined ones.
-    `heads` is what views are maintained with, by relation.
+    `views` are the relations declared by `ws.view`, which take no rows of their own; `aggregates`
+    are the user-defined ones. `heads` is what views are maintained with, by relation.
     """
 
     program: Program
@@ -45,7 +49,9 @@ class State:
         return self.database.version
 
     def schema(self, relation: str | Predicate) -> RelationSchema:
-        """The schema of a relation of the user's. Raises UnknownNameError with the nearest known name."""
+        """The schema of a relation of the user's. Raises UnknownNameError with the nearest known
+        name.
+        """
         return self.program.catalog.relation(name_of(relation))
 
     def relation(self, relation: str | Predicate) -> RelationVersion:

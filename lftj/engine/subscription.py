@@ -1,8 +1,9 @@
 """Who is told what a commit changed.
 
-Change sets are delivered after the commit, in the order of the commits, by the thread that committed. A callback cannot undo the commit:
-what it raises is logged (logger `lftj`) and the next callback is called. A callback may itself commit; its change set is delivered after
-those that are already waiting.
+Change sets are delivered after the commit, in the order of the commits, by the thread that
+committed. A callback cannot undo the commit: what it raises is logged (logger `lftj`) and the next
+callback is called. A callback may itself commit; its change set is delivered after those that are
+already waiting.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _log = logging.getLogger("lftj")
 
 
 class Subscription(Uncopied):
-    """A standing request for the changes of one relation. `cancel()` ends it; so does leaving a `with` block."""
+    """A standing request for the changes of one relation. `cancel()` ends it; so does leaving a
+    `with` block.
+    """
 
     kind, instead = "subscription", "subscribe anew, where the changes are to be told"
 
@@ -57,7 +60,9 @@ class Subscriptions:
     def __init__(self) -> None:
         self._by_relation: dict[str, tuple[Subscription, ...]] = {}
         self.waiting: deque[News] = deque()
-        """What is to be delivered. With the writer lock held, add what is `addressed`; then `deliver` without it."""
+        """What is to be delivered. With the writer lock held, add what is `addressed`; then
+        `deliver` without it.
+        """
         self._lock = threading.Lock()
         self._delivering = threading.Lock()
         self._deliverer: int | None = None
@@ -70,10 +75,14 @@ class Subscriptions:
             self._delivering = threading.Lock()
 
     def add(self, relation: str, callback: Callback, snapshot: Result | None) -> Subscription:
-        """A new subscription; `snapshot` is delivered to it first. Call with the writer lock held, so that no commit comes between."""
+        """A new subscription; `snapshot` is delivered to it first. Call with the writer lock held,
+        so that no commit comes between.
+        """
         if not callable(callback):
             hint = "write subscribe(relation, function): it is called with a Result"
-            raise TransactionError(f"{callback!r} cannot be called with changes", code="E326", hint=hint)
+            raise TransactionError(
+                f"{callback!r} cannot be called with changes", code="E326", hint=hint
+            )
         subscription = Subscription(relation, callback, self._remove)
         with self._lock:
             self._by_relation[relation] = (*self._by_relation.get(relation, ()), subscription)
@@ -83,13 +92,19 @@ class Subscriptions:
 
     def _remove(self, subscription: Subscription) -> None:
         with self._lock:
-            left = tuple(one for one in self._by_relation.get(subscription.relation, ()) if one is not subscription)
+            left = tuple(
+                one
+                for one in self._by_relation.get(subscription.relation, ())
+                if one is not subscription
+            )
             self._by_relation[subscription.relation] = left
             if not left:
                 del self._by_relation[subscription.relation]
 
     def addressed(self, changes: Mapping[str, Callable[[], Result]]) -> list[News]:
-        """The change sets of a commit, made for those who asked. Call before it is published, as making them may fail."""
+        """The change sets of a commit, made for those who asked. Call before it is published, as
+        making them may fail.
+        """
         found: list[News] = []
         for relation, make in changes.items():
             if (subscribers := self._by_relation.get(relation)) and len(result := make()):
@@ -97,8 +112,9 @@ class Subscriptions:
         return found
 
     def deliver(self) -> None:
-        """Deliver what waits, unless some thread is at it already (it will then deliver this too). KeyboardInterrupt and the like pass:
-        what waits then is delivered the next time."""
+        """Deliver what waits, unless some thread is at it already (it will then deliver this too).
+        KeyboardInterrupt and the like pass: what waits then is delivered the next time.
+        """
         while self.waiting and taken(self._delivering, 0):
             try:
                 self._deliverer = threading.get_ident()
@@ -109,13 +125,19 @@ class Subscriptions:
                 self._delivering.release()
 
     def _deliver_first(self) -> None:
-        """Call the callback; log what it raises. What is interrupted before the call goes on waiting."""
+        """Call the callback; log what it raises. What is interrupted before the call goes on
+        waiting.
+        """
         subscription, changes = self.waiting[0]
         listening = subscription in self._by_relation.get(subscription.relation, ())
         try:
             if listening:
                 subscription.callback(changes)
         except Exception:
-            _log.exception("a subscriber of %s failed on version %d; the commit stands", subscription.relation, changes.version)
+            _log.exception(
+                "a subscriber of %s failed on version %d; the commit stands",
+                subscription.relation,
+                changes.version,
+            )
         finally:
             self.waiting.popleft()

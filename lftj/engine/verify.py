@@ -25,18 +25,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """A view that is not what it should be. `difference` holds the rows it lacks (`__diff__` +1) and has in excess (−1)."""
+    """A view that is not what it should be. `difference` holds the rows it lacks (`__diff__` +1)
+    and has in excess (−1).
+    """
 
     relation: str
     difference: Result
 
 
 def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
-    """The views that differ from a fresh evaluation; empty when all is well. As expensive as computing every view from nothing."""
+    """The views that differ from a fresh evaluation; empty when all is well. As expensive as
+    computing every view from nothing.
+    """
     with (
         interrupts_as_such(),
         engine.dictionary.in_use(),
-        short_of_memory("views were not compared", "let go of snapshots and results that are not needed"),
+        short_of_memory(
+            "views were not compared", "let go of snapshots and results that are not needed"
+        ),
     ):
         return list(_discrepancies(engine, state))
 
@@ -46,7 +52,9 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
     derived = frozenset(name for stratum in program.strata for name in stratum.relations)
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
     empty = state.database.replace(bare)
-    fresh = refresh(program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived)
+    fresh = refresh(
+        program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived
+    )
     database = fresh.database
     for name in sorted(derived):
         supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
@@ -58,15 +66,21 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
             yield Discrepancy(name, engine.change_set(state.version, schema, delta))
 
 
-def _supports(engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None) -> Discrepancy | None:
-    """The support counts that are not what a fresh evaluation counts; rules kept by traces count what their searches found."""
+def _supports(
+    engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None
+) -> Discrepancy | None:
+    """The support counts that are not what a fresh evaluation counts; rules kept by traces count
+    what their searches found.
+    """
     if not isinstance(kept, RelationState) or not isinstance(fresh, RelationState):
         return None
     if kept.support is None or fresh.support is None:
         return None
     if any(rule.trace is not None for rule in (*kept.rules, *fresh.rules)):
         return None
-    inserts, erases = ([*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts()))
+    inserts, erases = (
+        [*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts())
+    )
     delta = Delta(difference(inserts, erases), difference(erases, inserts))
     if not len(delta):
         return None

@@ -1,4 +1,6 @@
-"""One writer at a time: the lock that a transaction holds from its start to its end, and what all transactions do about that end."""
+"""One writer at a time: the lock that a transaction holds from its start to its end, and what all
+transactions do about that end.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Draft = TypeVar("Draft")
 
 
 def no_attribute(workspace: object, transaction: type[object], name: str) -> AttributeError:
-    """What to raise for an attribute that a workspace has not; who looks for what transactions do is told where it is."""
+    """What to raise for an attribute that a workspace has not; who looks for what transactions do
+    is told where it is.
+    """
     problem = f"{type(workspace).__name__!r} object has no attribute {name!r}"
     if not name.startswith("_") and callable(getattr(transaction, name, None)):
         problem += f"; transactions have: with ws.transaction() as tx: tx.{name}(…)"
@@ -28,14 +32,22 @@ def no_attribute(workspace: object, transaction: type[object], name: str) -> Att
 
 
 def taken(lock: threading.Lock, seconds: float) -> bool:
-    """Take a lock, waiting so long for it: whether it is taken now. Where an interrupt (Ctrl-C) is raised here, it is not.
+    """Take a lock, waiting so long for it: whether it is taken now. Where an interrupt (Ctrl-C) is
+    raised here, it is not.
 
-    Python handles signals where a function of its own begins, and where one of C's has returned, whose result is lost then. So what takes
-    the lock also writes down that it did, in one call of C's.
+    Python handles signals where a function of its own begins, and where one of C's has returned,
+    whose result is lost then. So what takes the lock also writes down that it did, in one call of
+    C's.
     """
     answers: list[bool] = []
     try:
-        answers.extend(map(lock.acquire, (seconds > 0,), (min(seconds, threading.TIMEOUT_MAX) if seconds > 0 else -1,)))
+        answers.extend(
+            map(
+                lock.acquire,
+                (seconds > 0,),
+                (min(seconds, threading.TIMEOUT_MAX) if seconds > 0 else -1,),
+            )
+        )
     except BaseException:
         if answers == [True]:
             lock.release()
@@ -44,9 +56,11 @@ def taken(lock: threading.Lock, seconds: float) -> bool:
 
 
 class WriterLock:
-    """Held by at most one transaction. Knows its thread, so that a second transaction in the same thread is an error, not a deadlock.
+    """Held by at most one transaction. Knows its thread, so that a second transaction in the same
+    thread is an error, not a deadlock.
 
-    Whoever gives it back clears `owner` and releases `lock`, on the spot where an interrupt must not come before it.
+    Whoever gives it back clears `owner` and releases `lock`, on the spot where an interrupt must
+    not come before it.
     """
 
     def __init__(self, timeout: float):
@@ -71,14 +85,24 @@ class WriterLock:
         return self.owner == threading.get_ident()
 
     def acquire(self) -> None:
-        """Take the lock, waiting up to `timeout` seconds for another thread's transaction. Raises TransactionError (E322, E323)."""
+        """Take the lock, waiting up to `timeout` seconds for another thread's transaction. Raises
+        TransactionError (E322, E323).
+        """
         thread = threading.get_ident()
         if self.owner == thread:
             hint = "use the open transaction, or end it first with commit() or rollback()"
-            raise TransactionError("this thread already has an open transaction on the workspace", code="E322", hint=hint)
+            raise TransactionError(
+                "this thread already has an open transaction on the workspace",
+                code="E322",
+                hint=hint,
+            )
         if not taken(self.lock, self.timeout):
             hint = "end the other transaction, or wait longer: lftj.connect(writer_timeout=seconds)"
-            raise TransactionError(f"another thread's transaction is still open after {self.timeout:g} s", code="E323", hint=hint)
+            raise TransactionError(
+                f"another thread's transaction is still open after {self.timeout:g} s",
+                code="E323",
+                hint=hint,
+            )
         self.owner = thread
 
     def release(self) -> None:
@@ -99,14 +123,18 @@ class WriterLock:
 
 @with_named_options
 class Writing(Uncopied, Generic[Draft]):
-    """A transaction from its start to its end: it holds the writer lock and a draft, which `commit` carries out and `rollback` forgets."""
+    """A transaction from its start to its end: it holds the writer lock and a draft, which `commit`
+    carries out and `rollback` forgets.
+    """
 
     _ended: str | None = "never started"
 
     kind, instead = "transaction", "commit it, then hand on tx.changes(name)"
 
     def __init__(self, writer: WriterLock):
-        """Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
+        """Raises TransactionError (E322) inside another transaction of this thread, (E323) when
+        waiting took too long.
+        """
         self._draft: Draft | None = None
         self._writer = writer
         writer.acquire()
@@ -123,11 +151,15 @@ class Writing(Uncopied, Generic[Draft]):
         raise NotImplementedError
 
     def commit(self) -> int:
-        """Make everything happen and return the version. On any error nothing has happened and the transaction is over."""
+        """Make everything happen and return the version. On any error nothing has happened and the
+        transaction is over.
+        """
         raise NotImplementedError
 
     def rollback(self) -> None:
-        """Forget everything; nothing has happened. A rolled back transaction may be rolled back again."""
+        """Forget everything; nothing has happened. A rolled back transaction may be rolled back
+        again.
+        """
         if self._ended == "committed":
             self._open()
         if self._ended is None:
@@ -140,7 +172,10 @@ class Writing(Uncopied, Generic[Draft]):
 
     def _leave_behind(self) -> None:
         """For a forked child: the transaction goes on in the parent alone."""
-        self._ended, self._draft = self._ended or "left to the process that this one was forked from", None
+        self._ended, self._draft = (
+            self._ended or "left to the process that this one was forked from",
+            None,
+        )
 
     def _open(self) -> Draft:
         if self._ended is not None or self._draft is None:
@@ -150,13 +185,21 @@ class Writing(Uncopied, Generic[Draft]):
 
     def _unfinished(self) -> TransactionError:
         hint = "commit first: leave the `with` block, or call tx.commit()"
-        return TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
+        return TransactionError(
+            f"there are no changes to show: the transaction is {self._ended or 'still open'}",
+            hint=hint,
+        )
 
     def __enter__(self) -> Self:
         self._open()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             if self._ended is None:
                 end = self.commit if kind is None else self.rollback

@@ -1,4 +1,6 @@
-"""How a rule is evaluated: the variable order, what takes part at each level, the key orders that are read, and the estimates behind it."""
+"""How a rule is evaluated: the variable order, what takes part at each level, the key orders that
+are read, and the estimates behind it.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,16 @@ if TYPE_CHECKING:
 
     from lftj.engine.engine import Engine
 
-# How large evaluations of a rule are divided: by which variables, into parts of which sizes, and what the parts share.
+# How large evaluations of a rule are divided: by which variables, into parts of which sizes, and
+# what the parts share.
 
 KeyOrder = Callable[[str, tuple[int, ...]], str]
 
 
 def part_lines(engine: Engine, state: State, plan: RulePlan, key_order: KeyOrder) -> Iterator[str]:
-    """The lines about one plan in `ws.plan()`; sizes are estimates, and looked at only where all key orders exist. O(rows)."""
+    """The lines about one plan in `ws.plan()`; sizes are estimates, and looked at only where all
+    key orders exist. O(rows).
+    """
     threads = engine.threads
     levels = leading_levels(plan)
     if threads is None or threads.workers == 1:
@@ -44,8 +49,14 @@ def part_lines(engine: Engine, state: State, plan: RulePlan, key_order: KeyOrder
         return
     leading = plan.levels[levels[0]].name
     yield f"    in parts by {leading} on {threads.workers} threads, once it takes {threads.patience:,} steps"
-    sliced = [key_order(atom.relation, atom.order) for atom in plan.atoms if levels[0] in atom.levels]
-    shared = [key_order(atom.relation, atom.order) for atom in (*plan.atoms, *plan.probes) if not _sliced(atom, levels[0])]
+    sliced = [
+        key_order(atom.relation, atom.order) for atom in plan.atoms if levels[0] in atom.levels
+    ]
+    shared = [
+        key_order(atom.relation, atom.order)
+        for atom in (*plan.atoms, *plan.probes)
+        if not _sliced(atom, levels[0])
+    ]
     yield f"      sliced: {', '.join(sliced)}; shared: {', '.join(shared) or 'nothing'}"
     if all(order in state.database[relation].orders() for relation, order in plan.key_orders()):
         yield f"      {_sizes(engine, state, plan, threads.parts, levels)}"
@@ -55,7 +66,9 @@ def _sliced(atom: object, level: int) -> bool:
     return level in getattr(atom, "levels", ())
 
 
-def _sizes(engine: Engine, state: State, plan: RulePlan, parts: int, levels: tuple[int, int | None]) -> str:
+def _sizes(
+    engine: Engine, state: State, plan: RulePlan, parts: int, levels: tuple[int, int | None]
+) -> str:
     assembly = Assembly(plan, state.database, engine.dictionary)
     ranges = Division(assembly, parts, *levels).ranges()
     weights = [part.weight for part in ranges]
@@ -63,20 +76,40 @@ def _sizes(engine: Engine, state: State, plan: RulePlan, parts: int, levels: tup
     if not total:
         return "no rows yet"
     heavy = len({part.low for part in ranges if part.divides_key})
-    cut = f", {heavy} heavy key{'s' if heavy != 1 else ''} cut by {plan.levels[levels[1] or 0].name}" if heavy else ""
+    cut = (
+        f", {heavy} heavy key{'s' if heavy != 1 else ''} cut by {plan.levels[levels[1] or 0].name}"
+        if heavy
+        else ""
+    )
     return f"{len(ranges)} parts, the largest about {max(weights) * len(ranges) / total:.2f} times the average{cut}"
 
 
-COLUMNS = (("rule", STR), ("level", INT), ("variable", STR), ("source", STR), ("atoms", STR), ("tests", INT), ("bindings", FLOAT))
+COLUMNS = (
+    ("rule", STR),
+    ("level", INT),
+    ("variable", STR),
+    ("source", STR),
+    ("atoms", STR),
+    ("tests", INT),
+    ("bindings", FLOAT),
+)
 
 
 class PlanReport:
-    """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or take `.df()`: one row per level.
+    """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or
+    take `.df()`: one row per level.
 
     `bindings` is the estimated number of bindings after the level.
     """
 
-    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], state: State, engine: Engine):
+    def __init__(
+        self,
+        rule: str,
+        plans: list[RulePlan],
+        functors: list[FunctorRule],
+        state: State,
+        engine: Engine,
+    ):
         """For `plan_report`."""
         self.rule = rule
         self.plans = plans
@@ -95,7 +128,13 @@ class PlanReport:
 
     def describe(self) -> str:
         """The plans as text."""
-        return "\n".join([self.rule, *(line for plan in self.plans for line in self._lines(plan)), *map(_functor_line, self.functors)])
+        return "\n".join(
+            [
+                self.rule,
+                *(line for plan in self.plans for line in self._lines(plan)),
+                *map(_functor_line, self.functors),
+            ]
+        )
 
     def __str__(self) -> str:
         return self.describe()
@@ -103,12 +142,22 @@ class PlanReport:
     def __repr__(self) -> str:
         return self.describe()
 
-    # ── parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── parts ─────────────────────────────────────────────────────────────────────────────────────
     def _rows(self, plan: RulePlan) -> Iterator[tuple[object, ...]]:
         estimates = dict(zip(plan.choice.order, plan.choice.bindings, strict=False))
         for number, level in enumerate(plan.levels):
-            source = "constant" if level.variable is None else "computed" if level.value is not None else "leapfrog"
-            atoms = ", ".join(self.key_order(atom.relation, atom.order) for atom in plan.atoms if number in atom.levels)
+            source = (
+                "constant"
+                if level.variable is None
+                else "computed"
+                if level.value is not None
+                else "leapfrog"
+            )
+            atoms = ", ".join(
+                self.key_order(atom.relation, atom.order)
+                for atom in plan.atoms
+                if number in atom.levels
+            )
             tests = len(level.filters) + len(level.probes)
             bindings = estimates.get(level.variable, 1.0) if level.variable is not None else 1.0
             yield plan.rule.relation, number, level.name, source, atoms, tests, float(bindings)
@@ -125,7 +174,9 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
-        if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(self._state.database[scan.relation], lasting=True):
+        if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(
+            self._state.database[scan.relation], lasting=True
+        ):
             yield f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes no key order"
         if matching := self._matching(plan):
             about = f"about {100 * matching.share:.1f} %"
@@ -137,18 +188,31 @@ class PlanReport:
         yield from upkeep_lines(plan.rule, self._state)
 
     def _matching(self, plan: RulePlan) -> MatchingRows | None:
-        """The rows that the rule is evaluated over; None for all, as where it is traced or recursive."""
+        """The rows that the rule is evaluated over; None for all, as where it is traced or
+        recursive.
+        """
         if not self._searched(plan):
             return None
-        return MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates))
+        return MatchingRows.of(
+            plan.rule,
+            self._state.database,
+            plan.choice.cost,
+            self._engine.context(self._state.aggregates),
+        )
 
     def _looked_up(self, plan: RulePlan) -> list[str]:
-        """The relation whose rows are looked up in others or computed with, and the others; none where the rule is searched."""
+        """The relation whose rows are looked up in others or computed with, and the others; none
+        where the rule is searched.
+        """
         if not self._searched(plan):
             return []
         context = self._engine.context(self._state.aggregates)
         found = stars(plan, _needed(plan.rule), self._state.database, plan.choice.cost, context)
-        return [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)] if found else []
+        return (
+            [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)]
+            if found
+            else []
+        )
 
     def _searched(self, plan: RulePlan) -> bool:
         """Whether the rule is evaluated from nothing by itself: neither traced nor recursive."""
@@ -161,25 +225,45 @@ class PlanReport:
         return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
 
 
-def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: Statistics | None = None) -> PlanReport:
-    """The plans of a rule on the present data, or for relations of which `statistics` tells the sizes.
+def plan_report(
+    engine: Engine, state: State, handle: RuleHandle, statistics: Statistics | None = None
+) -> PlanReport:
+    """The plans of a rule on the present data, or for relations of which `statistics` tells the
+    sizes.
 
     Raises UnknownNameError (E114) for a rule that is not there.
     """
     if not isinstance(handle, RuleHandle) or handle.source is None:
-        raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
+        raise UnknownNameError(
+            f"no such rule: {handle}",
+            code="E114",
+            hint="pass a handle from add_rule(…) or from ws.rules",
+        )
     rules = state.program.sources[number_of(handle, state.program)].normal.rules
     context = engine.context(state.aggregates)
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
-    # a plan may have been made for an equal rule, such as one with which this shares a head; what is kept is known by the rule itself
-    plans = [replace(plan_rule(rule, state.database, context, needed=_needed(rule), count=True), rule=rule) for rule in conjunctive]
-    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state, engine)
+    # a plan may have been made for an equal rule, such as one with which this shares a head; what
+    # is kept is known by the rule itself
+    plans = [
+        replace(
+            plan_rule(rule, state.database, context, needed=_needed(rule), count=True), rule=rule
+        )
+        for rule in conjunctive
+    ]
+    return PlanReport(
+        str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state, engine
+    )
 
 
 def _needed(rule: NormalRule) -> tuple[int, ...]:
     """The values that evaluating a rule asks for, in that order: plans are remembered by it."""
-    arguments = [argument.variable for term in rule.head if isinstance(term, AggregateTerm) for argument in term.args]
+    arguments = [
+        argument.variable
+        for term in rule.head
+        if isinstance(term, AggregateTerm)
+        for argument in term.args
+    ]
     return tuple(dict.fromkeys([*rule.group, *arguments]))
 
 

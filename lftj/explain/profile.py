@@ -25,17 +25,24 @@ COLUMNS = (
 
 
 def last_commits(commits: Iterable[Commit], last: int | None) -> list[Commit]:
-    """The last so many of these, all where there are fewer or `last` is None. Raises DeclarationError (E160) for what is no such number."""
+    """The last so many of these, all where there are fewer or `last` is None. Raises
+    DeclarationError (E160) for what is no such number.
+    """
     known = list(commits)
     if last is None:
         return known
     if isinstance(last, bool) or not isinstance(last, int) or last < 0:
-        raise DeclarationError(f"`last` is a number of commits, found {last!r}", hint="leave it out for all: `ws.profile()`")
+        raise DeclarationError(
+            f"`last` is a number of commits, found {last!r}",
+            hint="leave it out for all: `ws.profile()`",
+        )
     return known[max(0, len(known) - last) :]
 
 
 def profile_report(engine: Engine, last: int | None) -> pandas.DataFrame:
-    """One row per commit and rule, of the `last` commits, the oldest first; a commit without work for rules has none."""
+    """One row per commit and rule, of the `last` commits, the oldest first; a commit without work
+    for rules has none.
+    """
     commits = last_commits(engine.history, last)
     rows = [(version, *astuple(work)) for version, works in commits for work in works]
     frame = Result.of_rows(COLUMNS, rows, version=engine.state.version, name="profile").df()

@@ -1,4 +1,6 @@
-"""How a rule is kept up to date: by delta queries or by its trace, at which granularities, and why."""
+"""How a rule is kept up to date: by delta queries or by its trace, at which
+granularities, and why.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
         yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
         return
     body = found.trace.body
-    ends = "every proof counted" if body.plan.count else f"from level {body.plan.group_level} on to the first proof"
+    ends = (
+        "every proof counted"
+        if body.plan.count
+        else f"from level {body.plan.group_level} on to the first proof"
+    )
     yield f"    kept up to date by its trace, {ends}:"
     for position in body.shape.positions:
         yield f"      {_upkeep(position, found.trace)}"
@@ -77,12 +83,21 @@ def describe_position(position: Position, trace: TraceState) -> str:
     return f"{relation}({', '.join(plan.levels[level].name for level in levels)}) at {plan.levels[position.level].name}"
 
 
-def all_memory_rows(database: Database, heads: Mapping[str, ViewState]) -> Iterator[tuple[str, str, int, int]]:
-    """Of every relation its key orders, then what is kept of each beside its rows: its name, which it is, rows and bytes. By name."""
+def all_memory_rows(
+    database: Database, heads: Mapping[str, ViewState]
+) -> Iterator[tuple[str, str, int, int]]:
+    """Of every relation its key orders, then what is kept of each beside its rows: its name, which
+    it is, rows and bytes. By name.
+    """
     for name, relation in sorted(database.items()):
         columns = [column for column, _ in relation.schema.columns]
         for order, size in relation.memory().items():
-            yield name, ", ".join(columns[i] for i in order if i < len(columns)), relation.count, size
+            yield (
+                name,
+                ", ".join(columns[i] for i in order if i < len(columns)),
+                relation.count,
+                size,
+            )
     for name, kept in sorted(heads.items()):
         yield from ((name.removeprefix(STRATUM), *each) for each in memory_rows(kept))
 
@@ -97,7 +112,9 @@ def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:
     if kept.support is not None:
         yield "(supports)", len(kept.support), kept.support.memory
     for rule in kept.rules:
-        if rule.head is None or rule.head.shared.members[0].rule is rule.rule:  # what several share is told once
+        if (
+            rule.head is None or rule.head.shared.members[0].rule is rule.rule
+        ):  # what several share is told once
             yield from _rule_memory(rule)
 
 

@@ -1,7 +1,8 @@
 """Data in and out: whatever holds rows, to int64 code columns and back.
 
-`read` takes tuples, Arrow, pandas, Polars, Spark and files; `to_arrow`, `to_pandas`, `to_polars` and `to_tuples` give them back;
-`read_facts` and `write_facts` speak Soufflé's files. No value is changed on the way: what does not fit is an error with row and column.
+`read` takes tuples, Arrow, pandas, Polars, Spark and files; `to_arrow`, `to_pandas`, `to_polars`
+and `to_tuples` give them back; `read_facts` and `write_facts` speak Soufflé's files. No value is
+changed on the way: what does not fit is an error with row and column.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, r
 from lftj.frames.files import is_table_file, refuse_text_name, write_parquet, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
-from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
+from lftj.frames.out import (
+    decode_column,
+    to_arrow,
+    to_pandas,
+    to_polars,
+    to_tuples,
+    to_values,
+    value_order,
+)
 from lftj.frames.read import read, read_options
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 

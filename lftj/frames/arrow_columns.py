@@ -10,7 +10,8 @@
 | `timestamp`     | timestamp without zone, of the years 1 to 9999: s, ms, us; ns on whole microseconds      |
 | `decimal(p,s)`  | decimals of any width whose values have p digits, s after the point                     |
 
-A column that is dictionary-encoded or run-end encoded fits where its values do; a column of type null is all NULL.
+A column that is dictionary-encoded or run-end encoded fits where its values do; a column of type
+null is all NULL.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ pc: Any = pyarrow.compute  # its functions are made at import time, where no typ
 def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColumn:
     """Codes of an Arrow column. One copy of the data; strings also pass through the dictionary.
 
-    Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for a value that does not.
+    Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for
+    a value that does not.
     """
     if _PLAIN.get(column.type.id) != target.type.name:
         if pa.types.is_run_end_encoded(column.type):
@@ -49,7 +51,13 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
         return CodedColumn(np.empty(0, np.int64))
     if len(chunks) == 1 and not chunks[0].null_count and target.type.name != "float":
         # what nearly all columns of small frames are: one new array, filled at once
-        return CodedColumn(np.array(_code_chunk(chunks[0], target, slice(0, rows), None), np.int64, copy=target.type.name != "str"))
+        return CodedColumn(
+            np.array(
+                _code_chunk(chunks[0], target, slice(0, rows), None),
+                np.int64,
+                copy=target.type.name != "str",
+            )
+        )
     codes = np.zeros(rows, dtype=np.int64)
     missing = np.zeros(rows, dtype=bool) if column.null_count else None
     nans = np.zeros(rows, dtype=bool) if target.type.name == "float" else None
@@ -70,15 +78,21 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
 _DATE32, _UINT64 = pa.date32().id, pa.uint64().id
 _SIGNED = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _UNSIGNED = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
-_PLAIN = {arrow.id: "int" for arrow in (*_SIGNED, *_UNSIGNED)} | {pa.string().id: "str", pa.date32().id: "date", pa.bool_().id: "bool"}
-"""The types that most columns have, by Arrow's numbers for them: nothing about them has to be asked that would take time."""
+_PLAIN = {arrow.id: "int" for arrow in (*_SIGNED, *_UNSIGNED)} | {
+    pa.string().id: "str",
+    pa.date32().id: "date",
+    pa.bool_().id: "bool",
+}
+"""The types that most columns have, by Arrow's numbers for them: nothing about them has to be asked
+that would take time.
+"""
 
 _SHOWN_YEAR = re.compile(r"(?!0000)\d{4}-")
 """How the text of a date or timestamp begins that is one for Python too."""
 _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────
 def _check_fits(found: pa.DataType, target: Target) -> None:
     values = found.value_type if pa.types.is_dictionary(found) else found
     try:
@@ -91,7 +105,11 @@ def _check_fits(found: pa.DataType, target: Target) -> None:
         fits = False
     if not fits:
         shown = _NUMPY_NAMES.get(str(found), str(found))
-        raise target.fail(ValueTypeError(f"expected {target.type}, found {shown}", hint=_remedy(values, target.type)))
+        raise target.fail(
+            ValueTypeError(
+                f"expected {target.type}, found {shown}", hint=_remedy(values, target.type)
+            )
+        )
 
 
 def _remedy(found: pa.DataType, type: Type) -> str:
@@ -106,15 +124,23 @@ def _remedy(found: pa.DataType, type: Type) -> str:
 
 
 def _without_indirection(column: pa.ChunkedArray | pa.Array) -> Any:
-    """Dictionary-encoded columns and string views as plain ones: a NULL may hide in the former, and Arrow filters no views."""
+    """Dictionary-encoded columns and string views as plain ones: a NULL may hide in the former, and
+    Arrow filters no views.
+    """
     values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_string_view(values) or pa.types.is_string(values) or pa.types.is_large_string(values):
+    if (
+        pa.types.is_string_view(values)
+        or pa.types.is_string(values)
+        or pa.types.is_large_string(values)
+    ):
         return as_large_strings(column)
     return column.cast(values)
 
 
-# ── values ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans: np.ndarray | None) -> np.ndarray:
+# ── values ────────────────────────────────────────────────────────────────────────────────────────
+def _code_chunk(
+    values: pa.Array, target: Target, rows: slice | np.ndarray, nans: np.ndarray | None
+) -> np.ndarray:
     """Codes of an array without NULL; `rows` says which rows of the frame it holds."""
     if target.type.name == "str":
         return _code_strings(values, target, rows)
@@ -134,7 +160,9 @@ def _code_strings(values: pa.Array, target: Target, rows: slice | np.ndarray) ->
     try:
         return target.dictionary.encode(values)
     except ValueTypeError as error:
-        raise target.fail(error, _row(rows, first_failing(values, lambda part: part.validate(full=True)))) from None
+        raise target.fail(
+            error, _row(rows, first_failing(values, lambda part: part.validate(full=True)))
+        ) from None
 
 
 def _row(rows: slice | np.ndarray, place: int) -> int:
@@ -154,7 +182,9 @@ def _truths(values: pa.Array, type: Type) -> np.ndarray:
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
     days = values if values.type.id == _DATE32 else values.cast(pa.date32())
-    return _in_range(np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)], type)
+    return _in_range(
+        np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)], type
+    )
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
@@ -162,8 +192,8 @@ def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
 
 
 def _in_range(codes: np.ndarray, type: Type) -> np.ndarray:
-    """The codes. Raises OverflowError where one has no value of the type: a negative one that is to be unsigned, or a date of Arrow's
-    beyond the years 1 to 9999.
+    """The codes. Raises OverflowError where one has no value of the type: a negative one that is to
+    be unsigned, or a date of Arrow's beyond the years 1 to 9999.
     """
     low, high = code_range(type) or (0, 0)
     if len(codes) and not (low <= codes.min() and codes.max() <= high):
@@ -172,7 +202,9 @@ def _in_range(codes: np.ndarray, type: Type) -> np.ndarray:
 
 
 def _scaled(values: pa.Array, type: Type) -> np.ndarray:
-    """The low words of 128-bit integers: with at most 18 digits they hold the whole value, sign included (little-endian)."""
+    """The low words of 128-bit integers: with at most 18 digits they hold the whole value, sign
+    included (little-endian).
+    """
     decimals = values.cast(type.arrow)
     words = np.frombuffer(decimals.buffers()[1], dtype="<i8")
     return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
@@ -188,7 +220,9 @@ _CONVERSIONS: dict[str, Callable[[pa.Array, Type], np.ndarray]] = {
 
 
 def first_failing(values: pa.Array, convert: Callable[[pa.Array], object]) -> int:
-    """Index of the first value that `convert` refuses, given that it refuses the whole. O(n): halves are tried, not values."""
+    """Index of the first value that `convert` refuses, given that it refuses the whole. O(n):
+    halves are tried, not values.
+    """
     low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
@@ -206,7 +240,9 @@ def _error_of(value: pa.Scalar, type: Type) -> LftjError:
         text = pc.cast(value, pa.string()).as_py()
         if not _SHOWN_YEAR.match(text):
             hint = 'leave the row out, or make it NULL and load with nulls="drop"'
-            return ValueRangeError(f"{text} is outside the range of {type}, the years 1 to 9999", hint=hint)
+            return ValueRangeError(
+                f"{text} is outside the range of {type}, the years 1 to 9999", hint=hint
+            )
         finest = "microseconds" if type.name == "timestamp" else "whole days"
         return ValueTypeError(f"{type}s hold {finest}, found {text}", hint="round the column first")
     try:

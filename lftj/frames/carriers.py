@@ -50,8 +50,8 @@ class ArrowCarrier:
 
 @dataclass(frozen=True)
 class TextCarrier:
-    """Columns of strings from a file. An empty field is NULL, save in columns of strings; in Soufflé's files of `facts` there is no NULL,
-    and integers may be written as `0x1f` and `0b101`.
+    """Columns of strings from a file. An empty field is NULL, save in columns of strings; in
+    Soufflé's files of `facts` there is no NULL, and integers may be written as `0x1f` and `0b101`.
     """
 
     names: list[Hashable] | None
@@ -73,14 +73,20 @@ class TextCarrier:
         return code_text(strings, target, empty_is_null=not self.facts)
 
 
-def carry_text(text: DelimitedText, width: int, names: list[Hashable] | None, *, facts: bool) -> TextCarrier:
+def carry_text(
+    text: DelimitedText, width: int, names: list[Hashable] | None, *, facts: bool
+) -> TextCarrier:
     """The fields of a delimited file. Raises FrameError for rows of another width."""
     columns = text.columns(width)
-    return TextCarrier(names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), facts)
+    return TextCarrier(
+        names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), facts
+    )
 
 
 def carry_table(source: Any) -> Carrier | None:
-    """The carrier of a table in memory; None when `source` is no such table. Raises FrameError (E231) for near misses."""
+    """The carrier of a table in memory; None when `source` is no such table. Raises FrameError
+    (E231) for near misses.
+    """
     if isinstance(source, CodedRows):
         return CodedCarrier(source)
     if isinstance(source, pa.Table):
@@ -96,13 +102,23 @@ def carry_table(source: Any) -> Carrier | None:
     if callable(getattr(source, "toArrow", None)):  # pyspark; gathers the rows in this process
         return ArrowCarrier(source.toArrow())
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
-        return ArrowCarrier(pa.Table.from_struct_array(source)) if pa.types.is_struct(source.type) else None
+        return (
+            ArrowCarrier(pa.Table.from_struct_array(source))
+            if pa.types.is_struct(source.type)
+            else None
+        )
     if hasattr(source, "__arrow_c_stream__"):
         return _carry_stream(source)
     if isinstance(source, np.ndarray):
         return carry_array(source)
-    if type(source).__module__.startswith("pyarrow.") and callable(getattr(source, "to_table", None)):
-        raise FrameError(f"{type(source).__name__} holds no rows yet", code="E231", hint="pass what its to_table() gives")
+    if type(source).__module__.startswith("pyarrow.") and callable(
+        getattr(source, "to_table", None)
+    ):
+        raise FrameError(
+            f"{type(source).__name__} holds no rows yet",
+            code="E231",
+            hint="pass what its to_table() gives",
+        )
     return None
 
 
@@ -112,9 +128,14 @@ def _carry_stream(source: Any) -> ArrowCarrier:
     except (pa.ArrowException, TypeError, ValueError) as reason:
         found = f"{type(source).__module__.split('.')[0]}.{type(source).__name__}"
         raise FrameError(
-            f"{found} does not come as an Arrow table: {reason}", code="E231", hint="pass a table with named columns"
+            f"{found} does not come as an Arrow table: {reason}",
+            code="E231",
+            hint="pass a table with named columns",
         ) from None
 
 
 def _is_a(source: object, package: str, name: str) -> bool:
-    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(source).__mro__)
+    return any(
+        base.__name__ == name and base.__module__.split(".")[0] == package
+        for base in type(source).__mro__
+    )

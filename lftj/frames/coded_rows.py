@@ -1,4 +1,6 @@
-"""Rows that are codes already: what a workspace gave comes back to it, or to another one, without becoming Python values."""
+"""Rows that are codes already: what a workspace gave comes back to it, or to another one, without
+becoming Python values.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class CodedRows(ABC):
 
 @dataclass(frozen=True)
 class CodedCarrier:
-    """Coded rows. Like tuples they go by position: the columns of a query are named by its variables."""
+    """Coded rows. Like tuples they go by position: the columns of a query are named by its
+    variables.
+    """
 
     source: CodedRows
     place: Place = field(default_factory=lambda: Place("the result"))
@@ -48,7 +52,9 @@ class CodedCarrier:
         return len(self.source)
 
     def code(self, position: int, target: Target) -> CodedColumn:
-        """See `Carrier.code`. One copy where types agree; only strings whose codes mean something else there are looked up."""
+        """See `Carrier.code`. One copy where types agree; only strings whose codes mean something
+        else there are looked up.
+        """
         columns, texts = self.source._coded()
         codes, type = columns[position], self.source.types[position]
         if type != target.type:

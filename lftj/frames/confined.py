@@ -1,8 +1,9 @@
-"""Files that a program's text names are opened inside one folder only: `../`, absolute paths and links do not lead out of it.
+"""Files that a program's text names are opened inside one folder only: `../`, absolute paths and
+links do not lead out of it.
 
-A path is resolved, compared, and then opened step by step from the folder's own descriptor, following no link: what is put in place of
-a step meanwhile is an error and not another file. Where the system opens nothing relative to a descriptor (Windows), the resolved path
-alone decides.
+A path is resolved, compared, and then opened step by step from the folder's own descriptor,
+following no link: what is put in place of a step meanwhile is an error and not another file. Where
+the system opens nothing relative to a descriptor (Windows), the resolved path alone decides.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _A_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 
 @contextmanager
 def confined(folder: str | os.PathLike[str] | None) -> Iterator[None]:
-    """Meanwhile have `read` and writes of this thread open what lies in the folder, and nothing else; None: anything."""
+    """Meanwhile have `read` and writes of this thread open what lies in the folder, and nothing
+    else; None: anything.
+    """
     before = _FOLDER.set(None if folder is None else Path(folder).resolve())
     try:
         yield
@@ -34,16 +37,23 @@ def confined(folder: str | os.PathLike[str] | None) -> Iterator[None]:
 
 
 def check_inside(path: Path) -> Path:
-    """The path without links. Raises PathOutsideError (E233) where that is not in the folder; also for what a folder of files holds."""
+    """The path without links. Raises PathOutsideError (E233) where that is not in the folder; also
+    for what a folder of files holds.
+    """
     resolved, folder = path.resolve(), _FOLDER.get()
     if folder is None:
         return resolved
     if not resolved.is_relative_to(folder):
-        raise PathOutsideError(f"{path} leads out of the folder {folder}", hint="move the file there")
+        raise PathOutsideError(
+            f"{path} leads out of the folder {folder}", hint="move the file there"
+        )
     if resolved.is_dir():
         for link in filter(Path.is_symlink, resolved.rglob("*")):
             if not link.resolve().is_relative_to(folder):
-                raise PathOutsideError(f"{path} holds {link.name}, which leads out of the folder {folder}", hint="move the files there")
+                raise PathOutsideError(
+                    f"{path} holds {link.name}, which leads out of the folder {folder}",
+                    hint="move the files there",
+                )
     return resolved
 
 
@@ -63,7 +73,9 @@ def open_file(path: Path) -> BinaryIO:
 
 @contextmanager
 def open_folder(path: Path, *, make: bool = False) -> Iterator[int | None]:
-    """A descriptor of a folder that is inside, to be reached without links; with `make` made if need be. None where all is allowed."""
+    """A descriptor of a folder that is inside, to be reached without links; with `make` made if
+    need be. None where all is allowed.
+    """
     root = _FOLDER.get()
     if root is None or not _STEPWISE:
         if make:

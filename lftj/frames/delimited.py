@@ -1,7 +1,9 @@
-"""Delimited text to columns of strings, every field as it stands, and the line of each row for messages.
+"""Delimited text to columns of strings, every field as it stands, and the line of each row for
+messages.
 
-Arrow splits the text. What it cannot split (delimiters of several characters, a bare carriage return within an unquoted field) is split in
-Python, about thirty times slower. Python's `csv` also finds the line of a bad row, once there is one.
+Arrow splits the text. What it cannot split (delimiters of several characters, a bare carriage
+return within an unquoted field) is split in Python, about thirty times slower. Python's `csv` also
+finds the line of a bad row, once there is one.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class DelimitedText:
-    """The content of one file. `quoted`: fields may be in double quotes and then hold delimiters and newlines (RFC 4180).
+    """The content of one file. `quoted`: fields may be in double quotes and then hold delimiters
+    and newlines (RFC 4180).
 
-    `blank_lines`: whether an empty line is a row; `before`: how many of them stand before the header and are none.
-    `width`: fields per row, where that is known beforehand.
+    `blank_lines`: whether an empty line is a row; `before`: how many of them stand before the
+    header and are none. `width`: fields per row, where that is known beforehand.
     """
 
     name: str
@@ -42,10 +45,14 @@ class DelimitedText:
     before: int = 0
     width: int | None = None
     needed: int | None = None
-    """Where rows may be of any length from this one on, as when fields are picked by their numbers: what is further is not read."""
+    """Where rows may be of any length from this one on, as when fields are picked by their numbers:
+    what is further is not read.
+    """
 
     def first_record(self) -> tuple[int, list[str]]:
-        """The line and the fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
+        """The line and the fields of the first record. Raises FrameError (E232) for an empty file
+        or text that is not UTF-8.
+        """
         first = next(self.records(), None)
         if first is None:
             hint = "the first line must name the columns; an empty relation is a file with that line only"
@@ -53,10 +60,14 @@ class DelimitedText:
         return first
 
     def columns(self, width: int) -> list[pa.ChunkedArray]:
-        """All fields, as `width` columns of strings, the header left out. Raises FrameError (E232) naming the line of a bad row."""
+        """All fields, as `width` columns of strings, the header left out. Raises FrameError (E232)
+        naming the line of a bad row.
+        """
         names = [str(i) for i in range(width)]
         self._refuse_lone_returns()
-        if len(self.data) == 0 or (self.header and not (b"\n" in self.data or b"\r" in self.data)):  # Arrow refuses a header alone
+        if len(self.data) == 0 or (
+            self.header and not (b"\n" in self.data or b"\r" in self.data)
+        ):  # Arrow refuses a header alone
             return [pa.chunked_array([], type=pa.string()) for _ in names]
         if self._needs_python():
             return self._split_in_python(width)
@@ -64,7 +75,8 @@ class DelimitedText:
         try:
             return self._split(names)
         except pa.ArrowInvalid:
-            # It says no line. What is no mistake is read: rows of several lengths, a header alone whose names hold line breaks.
+            # It says no line. What is no mistake is read: rows of several lengths, a header alone
+            # whose names hold line breaks.
             return self._split_in_python(width)
 
     def line_of(self, row: int) -> int | None:
@@ -77,15 +89,21 @@ class DelimitedText:
             pass
         return None
 
-    # ── record by record, in Python ───────────────────────────────────────────────────────────────────────────────────
+    # ── record by record, in Python ───────────────────────────────────────────────────────────────
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """`(line, fields)` of every record, the header included, blank lines left out unless they are rows."""
+        """`(line, fields)` of every record, the header included, blank lines left out unless they
+        are rows.
+        """
         try:
             records = self._quoted_records() if self.quoted else self._plain_records()
             yield from islice(records, self.before if self.blank_lines else 0, None)
         except UnicodeDecodeError as reason:
             line = reason.object.count(b"\n", 0, reason.start) + 1
-            raise FrameError(f"{self.name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
+            raise FrameError(
+                f"{self.name}, line {line}: the text is not UTF-8",
+                code="E232",
+                hint="save the file as UTF-8",
+            ) from None
 
     def _plain_records(self) -> Iterator[tuple[int, list[str]]]:
         text = self.data.decode("utf-8-sig")
@@ -108,11 +126,16 @@ class DelimitedText:
                 line = reader.line_num + 1
         except csv.Error as reason:
             hint = 'a field with a quote in it is written "like ""this"""'
-            raise FrameError(f"{self.name}, line {line}: {reason}", code="E232", hint=hint) from None
+            raise FrameError(
+                f"{self.name}, line {line}: {reason}", code="E232", hint=hint
+            ) from None
 
     def _split_in_python(self, width: int) -> list[pa.ChunkedArray]:
         rows = [fields for _, fields in self._checked_records(width)]
-        return [pa.chunked_array([arrow_array([row[i] for row in rows], type=pa.string())]) for i in range(self.needed or width)]
+        return [
+            pa.chunked_array([arrow_array([row[i] for row in rows], type=pa.string())])
+            for i in range(self.needed or width)
+        ]
 
     def _checked_records(self, width: int) -> Iterator[tuple[int, list[str]]]:
         """Records without the header, each of the right width. Raises FrameError (E232)."""
@@ -129,47 +152,77 @@ class DelimitedText:
     def _width_hint(self, fields: list[str], width: int) -> str | None:
         shown = {"\t": "tabs", ",": "commas"}.get(self.delimiter, repr(self.delimiter))
         for other in ("\t", ",", ";", "|", " "):
-            if len(fields) == 1 and other != self.delimiter and fields[0].count(other) == width - 1 > 0:
+            if (
+                len(fields) == 1
+                and other != self.delimiter
+                and fields[0].count(other) == width - 1 > 0
+            ):
                 return f"fields are separated by {shown}; this line seems to use {other!r}"
         return None
 
-    # ── all at once, in Arrow ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── all at once, in Arrow ─────────────────────────────────────────────────────────────────────
     def _needs_python(self) -> bool:
-        """What Arrow would split elsewhere: it takes one-character delimiters only and ends lines at any carriage return."""
+        """What Arrow would split elsewhere: it takes one-character delimiters only and ends lines
+        at any carriage return.
+        """
         if len(self.delimiter) != 1 or not self.delimiter.isascii():
             return True
         return not self.quoted and self.data.count(b"\r") != self.data.count(b"\r\n")
 
     def _refuse_lone_returns(self) -> None:
-        """Where fields are not quoted a carriage return alone is part of one: a file with no other line ends would be a single line."""
-        if not self.quoted and b"\n" not in self.data and b"\r" in self.data.rstrip(b"\r") and "\r" not in self.delimiter:
+        """Where fields are not quoted a carriage return alone is part of one: a file with no other
+        line ends would be a single line.
+        """
+        if (
+            not self.quoted
+            and b"\n" not in self.data
+            and b"\r" in self.data.rstrip(b"\r")
+            and "\r" not in self.delimiter
+        ):
             hint = "save the file with line feeds at the ends of lines"
-            raise FrameError(f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint)
+            raise FrameError(
+                f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint
+            )
 
     def _check_shape(self, width: int) -> None:
-        """Things Arrow passes over in silence: quotes left open or closed too early, and empty lines where they are rows."""
-        blank = self.blank_lines and width > 1 and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
+        """Things Arrow passes over in silence: quotes left open or closed too early, and empty
+        lines where they are rows.
+        """
+        blank = (
+            self.blank_lines
+            and width > 1
+            and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
+        )
         if blank or (self.quoted and b'"' in self.data and not self._quotes_in_pairs()):
             for _ in self._checked_records(width):
                 pass
 
     def _quotes_in_pairs(self) -> bool:
-        """Whether quotes enclose whole fields or are doubled: every first one of two stands behind a delimiter, a line end or a quote, and
-        every second one before such. Where quotes within unquoted fields upset the count, only `csv` can tell.
+        """Whether quotes enclose whole fields or are doubled: every first one of two stands behind
+        a delimiter, a line end or a quote, and every second one before such. Where quotes within
+        unquoted fields upset the count, only `csv` can tell.
         """
         text = np.frombuffer(self.data.removeprefix(codecs.BOM_UTF8), np.uint8)
         beside = np.isin(np.arange(256), list(b'"\r\n' + self.delimiter.encode()))
         odd = 0
         for start in range(0, len(text), _BLOCK):
             quotes = np.flatnonzero(text[start : start + _BLOCK] == ord('"')) + start
-            first, second = quotes[odd::2], quotes[1 - odd :: 2]  # the quote itself stands for the ends of the file
-            if not (beside[text[np.maximum(first - 1, 0)]].all() and beside[text[np.minimum(second + 1, len(text) - 1)]].all()):
+            first, second = (
+                quotes[odd::2],
+                quotes[1 - odd :: 2],
+            )  # the quote itself stands for the ends of the file
+            if not (
+                beside[text[np.maximum(first - 1, 0)]].all()
+                and beside[text[np.minimum(second + 1, len(text) - 1)]].all()
+            ):
                 return False
             odd = (odd + len(quotes)) % 2
         return not odd
 
     def _split(self, names: list[str]) -> list[pa.ChunkedArray]:
-        convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        convert = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        )
         parse = arrow_csv.ParseOptions(
             delimiter=self.delimiter,
             quote_char='"' if self.quoted else False,
@@ -177,10 +230,19 @@ class DelimitedText:
             ignore_empty_lines=not self.blank_lines,
         )
         for block in (_BLOCK, len(self.data) + 1):  # a row longer than a block needs the second
-            skipped = self.before + (1 if self.header else 0)  # Arrow counts empty lines here, whether they are rows or not
-            read = arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=skipped, block_size=min(block, 2**31 - 1))
+            skipped = self.before + (
+                1 if self.header else 0
+            )  # Arrow counts empty lines here, whether they are rows or not
+            read = arrow_csv.ReadOptions(
+                column_names=names, skip_rows_after_names=skipped, block_size=min(block, 2**31 - 1)
+            )
             try:
-                return arrow_csv.read_csv(io.BytesIO(self.data), read_options=read, parse_options=parse, convert_options=convert).columns
+                return arrow_csv.read_csv(
+                    io.BytesIO(self.data),
+                    read_options=read,
+                    parse_options=parse,
+                    convert_options=convert,
+                ).columns
             except pa.ArrowInvalid as reason:
                 if "straddling" not in str(reason) or block > len(self.data):
                     raise
@@ -192,7 +254,9 @@ _field_limit = threading.Lock()
 
 
 def _next_record(reader: Iterator[list[str]]) -> list[str] | None:
-    """The next record, however long its fields; None at the end. Python's limit is one for the whole process, so it is put back."""
+    """The next record, however long its fields; None at the end. Python's limit is one for the
+    whole process, so it is put back.
+    """
     with _field_limit:
         before = csv.field_size_limit(_LONGEST_FIELD)
         try:

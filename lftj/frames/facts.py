@@ -1,8 +1,10 @@
-"""Soufflé's fact files, in: no header, tabs between fields, strings as they stand, whole numbers also as `0x1f` and `0b101`.
+"""Soufflé's fact files, in: no header, tabs between fields, strings as they stand, whole numbers
+also as `0x1f` and `0b101`.
 
-The parameters are those of `.input` and `.output`: `IO` (file, stdin, stdout), `filename`, `delimiter`, `headers`, `columns="0:2:1"`,
-`rfc4180`, `compress`. Two things are stricter than in Soufflé: a line with more fields than columns is an error (`columns` picks some on
-purpose), and so is an unknown parameter.
+The parameters are those of `.input` and `.output`: `IO` (file, stdin, stdout), `filename`,
+`delimiter`, `headers`, `columns="0:2:1"`, `rfc4180`, `compress`. Two things are stricter than in
+Soufflé: a line with more fields than columns is an error (`columns` picks some on purpose), and so
+is an unknown parameter.
 """
 
 from __future__ import annotations
@@ -23,13 +25,26 @@ from lftj.frames.match import suggestion
 from lftj.types.dictionary import Dictionary
 
 Parameters = Mapping[str, str | int]
-_KNOWN = ("IO", "filename", "delimiter", "headers", "columns", "rfc4180", "compress", "name", "attributeNames", "operation")
+_KNOWN = (
+    "IO",
+    "filename",
+    "delimiter",
+    "headers",
+    "columns",
+    "rfc4180",
+    "compress",
+    "name",
+    "attributeNames",
+    "operation",
+)
 _WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
 
 
 @dataclass(frozen=True, slots=True)
 class FactsLayout:
-    """What the parameters of a directive say. `picked`: the file's field for each column, or None for all in order."""
+    """What the parameters of a directive say. `picked`: the file's field for each column, or None
+    for all in order.
+    """
 
     io: str
     filename: str | None
@@ -41,13 +56,21 @@ class FactsLayout:
 
     @classmethod
     def of(cls, parameters: Parameters) -> FactsLayout:
-        """Reads the parameters. Raises FrameError (E231) for unknown ones and for values they cannot have."""
+        """Reads the parameters. Raises FrameError (E231) for unknown ones and for values they
+        cannot have.
+        """
         if not isinstance(parameters, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
             hint = 'write facts={"delimiter": ","}, or facts={} for none'
-            raise FrameError(f"parameters of facts are a dict, found {type(parameters).__name__}", code="E231", hint=hint)
+            raise FrameError(
+                f"parameters of facts are a dict, found {type(parameters).__name__}",
+                code="E231",
+                hint=hint,
+            )
         io = str(parameters.get("IO", "file"))
         if io not in _WAYS:
-            raise FrameError(f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout")
+            raise FrameError(
+                f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout"
+            )
         for name in parameters:
             if name not in _KNOWN:
                 meant = suggestion(name, _KNOWN)
@@ -59,7 +82,9 @@ class FactsLayout:
             raise FrameError(f"delimiter={delimiter!r} cannot separate fields", code="E231")
         if rfc4180 and len(delimiter) > 1:
             hint = "choose a delimiter of one character, or leave rfc4180 out"
-            raise FrameError(f"delimiter={delimiter!r} cannot separate fields in quotes", code="E231", hint=hint)
+            raise FrameError(
+                f"delimiter={delimiter!r} cannot separate fields in quotes", code="E231", hint=hint
+            )
         filename = parameters.get("filename")
         return cls(
             io,
@@ -72,18 +97,26 @@ class FactsLayout:
         )
 
     def path(self, relation: str, directory: str | os.PathLike[str], *, output: bool) -> Path:
-        """The file of a relation: `filename`, or the relation's name with `.facts` (in) or `.csv` (out, `.csv.gz` if compressed)."""
+        """The file of a relation: `filename`, or the relation's name with `.facts` (in) or `.csv`
+        (out, `.csv.gz` if compressed).
+        """
         ending = ".facts" if not output else ".csv.gz" if self.compress else ".csv"
         return Path(directory) / (self.filename or relation + ending)
 
 
 def check_table_parameters(parameters: Parameters, path: Path) -> None:
-    """Raise FrameError (E231) for parameters that mean something for text alone, where the file is a Parquet or Arrow table."""
+    """Raise FrameError (E231) for parameters that mean something for text alone, where the file is
+    a Parquet or Arrow table.
+    """
     FactsLayout.of(parameters)
     for name in parameters:
         if name in ("delimiter", "headers", "columns", "rfc4180", "compress"):
             hint = "leave it out: columns are taken by their names"
-            raise FrameError(f"{name} says how text is written, and {path.name} is a table", code="E231", hint=hint)
+            raise FrameError(
+                f"{name} says how text is written, and {path.name} is a table",
+                code="E231",
+                hint=hint,
+            )
 
 
 def read_facts(
@@ -92,11 +125,12 @@ def read_facts(
     parameters: Parameters,
     dictionary: Dictionary,
 ) -> Frame:
-    """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty relation.
+    """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty
+    relation.
 
-    A relation without columns has one line per row, `()` as it is written or any other. There is no NULL: an empty field is the empty
-    string, or no number.
-    Raises FileMissingError, FrameError (E231, E232), ValueTypeError, ValueRangeError, with line and column.
+    A relation without columns has one line per row, `()` as it is written or any other. There is no
+    NULL: an empty field is the empty string, or no number. Raises FileMissingError, FrameError
+    (E231, E232), ValueTypeError, ValueRangeError, with line and column.
     """
     layout = FactsLayout.of(parameters)
     name = "stdin" if hasattr(source, "read") else Path(source).name  # type: ignore[arg-type]
@@ -105,20 +139,35 @@ def read_facts(
         lines = data.decode("utf-8", "replace").splitlines()
         return Frame([], len(lines[layout.headers :]))
     needed = max(layout.picked) + 1 if layout.picked else None
-    text = DelimitedText(name, data, layout.delimiter, layout.rfc4180, layout.headers, blank_lines=True, needed=needed)
+    text = DelimitedText(
+        name,
+        data,
+        layout.delimiter,
+        layout.rfc4180,
+        layout.headers,
+        blank_lines=True,
+        needed=needed,
+    )
     positions = layout.picked or tuple(range(len(columns)))
     if len(positions) != len(columns):
         picked = ":".join(map(str, positions))
-        few, all_ = (f"{n} {what}{'s' if n != 1 else ''}" for n, what in ((len(positions), "field"), (len(columns), "column")))
+        few, all_ = (
+            f"{n} {what}{'s' if n != 1 else ''}"
+            for n, what in ((len(positions), "field"), (len(columns), "column"))
+        )
         raise FrameError(f'columns="{picked}" picks {few}, the relation has {all_}', code="E231")
     carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
-    coded = [carrier.code(position, target) for position, target in zip(positions, targets, strict=True)]
+    coded = [
+        carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
+    ]
     return settle(coded, columns, carrier.rows, "error", carrier.place)
 
 
 def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:
-    """Fields per line: as many as columns; when fields are picked, as many as the first line has, and all picked must be there."""
+    """Fields per line: as many as columns; when fields are picked, as many as the first line has,
+    and all picked must be there.
+    """
     if exact:
         return len(positions)
     first = islice(text.records(), 1 if text.header else 0, None)
@@ -142,5 +191,9 @@ def _picked(value: str | int | None) -> tuple[int, ...] | None:
         return None
     parts = str(value).split(":")
     if not all(part.strip().isdecimal() for part in parts):
-        raise FrameError(f'columns="{value}" is not a list of fields', code="E231", hint='write field numbers from 0: columns="0:2:1"')
+        raise FrameError(
+            f'columns="{value}" is not a list of fields',
+            code="E231",
+            hint='write field numbers from 0: columns="0:2:1"',
+        )
     return tuple(int(part) for part in parts)

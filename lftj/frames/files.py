@@ -1,4 +1,6 @@
-"""Files by the ending of their name: `.csv .tsv .facts`, `.parquet`, `.arrow .feather .ipc`, each also with `.gz`."""
+"""Files by the ending of their name: `.csv .tsv .facts`, `.parquet`, `.arrow .feather .ipc`, each
+also with `.gz`.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,11 @@ FORMATS = ".csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also wit
 
 
 def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
-    """The content of a CSV, TSV, Parquet or Arrow file; CSV and TSV have a header and quotes as in RFC 4180.
+    """The content of a CSV, TSV, Parquet or Arrow file; CSV and TSV have a header and quotes as in
+    RFC 4180.
 
-    Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be read (E232).
+    Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be
+    read (E232).
     """
     kind = file_kind(path)
     if kind in DELIMITERS:
@@ -38,7 +42,11 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
         if path.is_dir():
             hint = "name one file, or a folder of Parquet files whose own name ends in .parquet"
             raise FrameError(f"{path} is a folder", code="E231", hint=hint)
-        raise FrameError(f"{path.name}: unknown format {kind or '(no ending)'!r}", code="E231", hint=f"name the file {FORMATS}")
+        raise FrameError(
+            f"{path.name}: unknown format {kind or '(no ending)'!r}",
+            code="E231",
+            hint=f"name the file {FORMATS}",
+        )
     try:
         if kind == ".parquet":
             return _place(path, _read_parquet(path))
@@ -47,7 +55,9 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
         raise missing(path) from None
     except (pa.ArrowException, OSError) as reason:
         raise FrameError(
-            f"{path.name} cannot be read: {reason}", code="E232", hint="is it complete, and of the format it is named for?"
+            f"{path.name} cannot be read: {reason}",
+            code="E232",
+            hint="is it complete, and of the format it is named for?",
         ) from None
 
 
@@ -57,13 +67,21 @@ def is_table_file(path: Path) -> bool:
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all.
+    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at
+    all.
 
     Raises FrameError (E232), and (E231) for a table without columns, which Parquet has no rows of.
     """
     if file_kind(path) == ".parquet" and not table.num_columns:
-        raise FrameError(f"{path.name}: Parquet has no rows without columns", code="E231", hint="name the file .arrow or .facts")
-    with whole_write(path) as file, gzip.open(file, "wb") if is_compressed(path) else nullcontext(file) as sink:
+        raise FrameError(
+            f"{path.name}: Parquet has no rows without columns",
+            code="E231",
+            hint="name the file .arrow or .facts",
+        )
+    with (
+        whole_write(path) as file,
+        gzip.open(file, "wb") if is_compressed(path) else nullcontext(file) as sink,
+    ):
         if file_kind(path) == ".parquet":
             pyarrow.parquet.write_table(table, sink)
         else:
@@ -72,7 +90,9 @@ def write_table(path: Path, table: Any) -> None:
 
 
 def write_parquet(destination: str | os.PathLike[str], table: Any) -> None:
-    """Write a table as Parquet. Raises as `write_table`, and FrameError (E231) for another ending, which `load` goes by."""
+    """Write a table as Parquet. Raises as `write_table`, and FrameError (E231) for another ending,
+    which `load` goes by.
+    """
     path = local_path(destination, written=True)
     if file_kind(path) != ".parquet":
         hint = "name it .parquet: load(…) goes by the ending"
@@ -81,11 +101,20 @@ def write_parquet(destination: str | os.PathLike[str], table: Any) -> None:
 
 
 def refuse_text_name(destination: object) -> None:
-    """Raise FrameError (E231) for facts that would be named as CSV or TSV, which `load` would take them for."""
-    if isinstance(destination, (str, os.PathLike)) and file_kind(path := local_path(destination, written=True)) in DELIMITERS:
+    """Raise FrameError (E231) for facts that would be named as CSV or TSV, which `load` would take
+    them for.
+    """
+    if (
+        isinstance(destination, (str, os.PathLike))
+        and file_kind(path := local_path(destination, written=True)) in DELIMITERS
+    ):
         hint = "write_csv(…) writes a header and quotes; for Soufflé's facts name the file .facts, or say facts with "
         hint += "parameters, write_facts(path, {}), and load(relation, path, facts={})"
-        raise FrameError(f"facts have no header, and {path.name} is named as a file with one", code="E231", hint=hint)
+        raise FrameError(
+            f"facts have no header, and {path.name} is named as a file with one",
+            code="E231",
+            hint=hint,
+        )
 
 
 def file_kind(path: Path) -> str:
@@ -99,7 +128,9 @@ def is_compressed(path: Path) -> bool:
 
 
 def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
-    """All bytes of a file or of an open one, decompressed if they are gzip. Raises FileMissingError, FrameError (E232)."""
+    """All bytes of a file or of an open one, decompressed if they are gzip. Raises
+    FileMissingError, FrameError (E232).
+    """
     if hasattr(source, "read"):
         name, data = "stdin", source.read()  # type: ignore[union-attr]
         if isinstance(data, str):  # an open text file
@@ -119,18 +150,28 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as reason:
-        raise FrameError(f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?") from None
+        raise FrameError(
+            f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?"
+        ) from None
 
 
 def local_path(source: str | os.PathLike[str], *, written: bool = False) -> Path:
-    """The path that a text stands for, `~` being the home. Raises FrameError (E231) for addresses and what no file can be called."""
+    """The path that a text stands for, `~` being the home. Raises FrameError (E231) for addresses
+    and what no file can be called.
+    """
     text = os.fspath(source)
     if "://" in text:
         hint = "download the file, or read it with pandas, Polars or Arrow and pass the frame"
-        hint = "write a file here and copy it, or let pandas, Polars or Arrow write result.arrow()" if written else hint
+        hint = (
+            "write a file here and copy it, or let pandas, Polars or Arrow write result.arrow()"
+            if written
+            else hint
+        )
         raise FrameError(f"{text} is an address, not the path of a file", code="E231", hint=hint)
     if "\0" in text:
-        raise FrameError(f"{text!r} is not the path of a file", code="E231", hint="leave the character \\0 out")
+        raise FrameError(
+            f"{text!r} is not the path of a file", code="E231", hint="leave the character \\0 out"
+        )
     path = Path(text)
     return path.expanduser() if text.startswith("~") and not path.exists() else path
 
@@ -151,15 +192,27 @@ def missing(path: Path) -> FileMissingError:
 
 
 def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
-    text = DelimitedText(path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False)
+    text = DelimitedText(
+        path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False
+    )
     line, header = text.first_record()
     names: list[Hashable] = list(header)
-    text = DelimitedText(path.name, text.data, delimiter, quoted=True, header=True, blank_lines=len(names) == 1, before=line - 1)
+    text = DelimitedText(
+        path.name,
+        text.data,
+        delimiter,
+        quoted=True,
+        header=True,
+        blank_lines=len(names) == 1,
+        before=line - 1,
+    )
     return carry_text(text, len(names), names, facts=False)
 
 
 def _read_parquet(path: Path) -> pa.Table:
-    """One file, or a directory of files as Spark writes them, where directories named `column=value` are columns too."""
+    """One file, or a directory of files as Spark writes them, where directories named
+    `column=value` are columns too.
+    """
     if path.is_dir():
         path = check_inside(path)
         return pyarrow.parquet.read_table(path, schema=_schema_of_all(path))
@@ -167,14 +220,22 @@ def _read_parquet(path: Path) -> pa.Table:
 
 
 def _schema_of_all(folder: Path) -> pa.Schema:
-    """The columns of all files of a folder: those of the first, then what only later ones have. Arrow goes by the first alone, and has
-    dictionaries for what the names of folders say, which it does not find again."""
+    """The columns of all files of a folder: those of the first, then what only later ones have.
+    Arrow goes by the first alone, and has dictionaries for what the names of folders say, which it
+    does not find again.
+    """
     files = pyarrow.parquet.ParquetDataset(folder)
     inside = {name for file in files.fragments for name in file.physical_schema.names}
-    named = [field for field in files.schema if field.name not in inside and pa.types.is_dictionary(field.type)]
+    named = [
+        field
+        for field in files.schema
+        if field.name not in inside and pa.types.is_dictionary(field.type)
+    ]
     schema = files.schema
     for field in named:
-        schema = schema.set(schema.get_field_index(field.name), field.with_type(field.type.value_type))
+        schema = schema.set(
+            schema.get_field_index(field.name), field.with_type(field.type.value_type)
+        )
     for file in files.fragments:
         for field in file.physical_schema:
             if field.name not in schema.names:
@@ -195,7 +256,9 @@ def _read_ipc(path: Path) -> pa.Table:
 
 
 def _has_end(stream: pa.NativeFile) -> bool:
-    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two batches as whole."""
+    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two
+    batches as whole.
+    """
     messages = pa.ipc.MessageReader.open_stream(stream)
     end = 0
     for _ in messages:

@@ -1,4 +1,6 @@
-"""What all carriers of data have in common: coded columns, the place of a value in its source, and what happens to NULL and NaN."""
+"""What all carriers of data have in common: coded columns, the place of a value in its source, and
+what happens to NULL and NaN.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,12 @@ MISSING_HINT = 'leave the row out, or load with nulls="drop"'
 
 
 class Frame(NamedTuple):
-    """Data on its way into a relation: one int64 array of codes per column, in the order of the relation's columns.
+    """Data on its way into a relation: one int64 array of codes per column, in the order of the
+    relation's columns.
 
-    `rows` counts the rows (a relation without columns has them too); `dropped` counts those left out for a NULL or NaN.
-    Rows are in the order of the input, duplicates included. The arrays are contiguous, writable and the caller's own.
+    `rows` counts the rows (a relation without columns has them too); `dropped` counts those left
+    out for a NULL or NaN. Rows are in the order of the input, duplicates included. The arrays are
+    contiguous, writable and the caller's own.
     """
 
     columns: list[np.ndarray]
@@ -33,8 +37,9 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row, for text files; `first`: the number
-    of its first row, of a file that is read in pieces."""
+    """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row,
+    for text files; `first`: the number of its first row, of a file that is read in pieces.
+    """
 
     subject: str = "the frame"
     line_of: Callable[[int], int | None] | None = None
@@ -42,11 +47,17 @@ class Place:
     first: int = 0
 
     def row(self, row: int) -> str:
-        """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every editor."""
+        """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every
+        editor.
+        """
         if not self.is_file:
             return f"row {row}"
         line = self.line_of(row) if self.line_of else None
-        return f"{self.subject}, row {self.first + row}" if line is None else f"{self.subject}, line {line} (row {row})"
+        return (
+            f"{self.subject}, row {self.first + row}"
+            if line is None
+            else f"{self.subject}, line {line} (row {row})"
+        )
 
     def column(self, column: str) -> str:
         """A whole column for a message."""
@@ -59,7 +70,9 @@ class Place:
 
 
 class CodedColumn(NamedTuple):
-    """Codes of one column; where `missing` (NULL) or `nans` is true the code means nothing. None: there are none."""
+    """Codes of one column; where `missing` (NULL) or `nans` is true the code means nothing. None:
+    there are none.
+    """
 
     codes: np.ndarray
     missing: np.ndarray | None = None
@@ -85,7 +98,9 @@ class Target(NamedTuple):
 
 
 class Carrier(Protocol):
-    """A source of rows: pandas, Arrow, text, tuples. `names` is None when columns go by position."""
+    """A source of rows: pandas, Arrow, text, tuples. `names` is None when columns go by
+    position.
+    """
 
     @property
     def names(self) -> Sequence[Hashable] | None: ...
@@ -97,26 +112,42 @@ class Carrier(Protocol):
     def place(self) -> Place: ...
 
     def code(self, position: int, target: Target) -> CodedColumn:
-        """Codes of the source column at `position`. Raises ValueTypeError, ValueRangeError with row and column."""
+        """Codes of the source column at `position`. Raises ValueTypeError, ValueRangeError with row
+        and column.
+        """
         ...
 
 
-def settle(coded: Sequence[CodedColumn], columns: Columns, rows: int, nulls: NullPolicy, place: Place) -> Frame:
-    """Applies the policy for NULL and NaN to coded columns. Raises NullValueError for the first one in row order."""
+def settle(
+    coded: Sequence[CodedColumn], columns: Columns, rows: int, nulls: NullPolicy, place: Place
+) -> Frame:
+    """Applies the policy for NULL and NaN to coded columns. Raises NullValueError for the first one
+    in row order.
+    """
     absent = [column.absent() for column in coded]
     present = [mask for mask in absent if mask is not None]
     if not present:
         return Frame([column.codes for column in coded], rows)
     if nulls == "drop":
         keep = ~np.logical_or.reduce(present)
-        return Frame([column.codes[keep] for column in coded], int(keep.sum()), int(rows - keep.sum()))
-    row, position = min((int(np.argmax(mask)), i) for i, mask in enumerate(absent) if mask is not None)
+        return Frame(
+            [column.codes[keep] for column in coded], int(keep.sum()), int(rows - keep.sum())
+        )
+    row, position = min(
+        (int(np.argmax(mask)), i) for i, mask in enumerate(absent) if mask is not None
+    )
     nans = coded[position].nans
     what, code = ("NaN", "E201") if nans is not None and nans[row] else ("NULL", "E200")
-    raise place.locate(NullValueError(f"{what} is not a value", code=code, hint=MISSING_HINT), columns[position][0], row)
+    raise place.locate(
+        NullValueError(f"{what} is not a value", code=code, hint=MISSING_HINT),
+        columns[position][0],
+        row,
+    )
 
 
 def check_policy(nulls: str) -> None:
     """Raises FrameError for a policy that is neither "error" nor "drop"."""
     if nulls not in ("error", "drop"):
-        raise FrameError(f"nulls={nulls!r} is not a policy", hint='write nulls="error" or nulls="drop"')
+        raise FrameError(
+            f"nulls={nulls!r} is not a policy", hint='write nulls="error" or nulls="drop"'
+        )

@@ -13,10 +13,12 @@ ColumnMap = Mapping[str, Hashable]
 
 
 def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None) -> list[int]:
-    """Positions in the frame, one per column of the relation: by name, or by position where the frame has no names.
+    """Positions in the frame, one per column of the relation: by name, or by position where the
+    frame has no names.
 
-    Without `mapping`, the frame must have exactly the relation's columns, in any order; with it, other columns are left out.
-    Raises FrameError (E230) that says what is missing, what is too much, and what was probably meant.
+    Without `mapping`, the frame must have exactly the relation's columns, in any order; with it,
+    other columns are left out. Raises FrameError (E230) that says what is missing, what is too
+    much, and what was probably meant.
     """
     wanted = [name for name, _ in columns]
     if carrier.names is None:
@@ -29,12 +31,18 @@ def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None)
     if missing:
         raise _missing(missing, names, sources, wanted, carrier)
     if doubled := [source for source in sources if names.count(source) > 1]:
-        raise FrameError(f"{carrier.place.subject} has more than one column {_quoted(doubled)}", hint="give each column its own name")
+        raise FrameError(
+            f"{carrier.place.subject} has more than one column {_quoted(doubled)}",
+            hint="give each column its own name",
+        )
     extra = [name for name in names if name not in sources]
     if extra and mapping is None:
         pairs = ", ".join(f'"{name}": "{name}"' for name in wanted)
         hint = f"leave them out, or name the columns to take: columns={{{pairs}}}"
-        raise FrameError(f"{carrier.place.subject} has columns that the relation lacks: {_quoted(extra)}", hint=hint)
+        raise FrameError(
+            f"{carrier.place.subject} has columns that the relation lacks: {_quoted(extra)}",
+            hint=hint,
+        )
     return [names.index(source) for source in sources]
 
 
@@ -47,24 +55,44 @@ def suggestion(name: object, known: Sequence[object]) -> str | None:
 
 def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None) -> None:
     if mapping is not None:
-        raise FrameError(f"{carrier.place.subject} has no column names, so columns= cannot pick any", hint="leave columns= out")
+        raise FrameError(
+            f"{carrier.place.subject} has no column names, so columns= cannot pick any",
+            hint="leave columns= out",
+        )
     if carrier.width != len(wanted):
         expected = f"{len(wanted)} ({', '.join(wanted)})"
-        raise FrameError(f"{carrier.place.subject} has {carrier.width} columns, the relation has {expected}")
+        raise FrameError(
+            f"{carrier.place.subject} has {carrier.width} columns, the relation has {expected}"
+        )
 
 
 def _check_mapping(mapping: ColumnMap, wanted: list[str]) -> None:
     if not isinstance(mapping, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
-        raise FrameError(f"columns= is a dict, found {type(mapping).__name__}", hint='write columns={"relation column": "frame column"}')
+        raise FrameError(
+            f"columns= is a dict, found {type(mapping).__name__}",
+            hint='write columns={"relation column": "frame column"}',
+        )
     if unknown := [name for name in mapping if name not in wanted]:
         hint = 'write columns={"relation column": "frame column"}'
-        raise FrameError(f"columns= maps {_quoted(unknown)}, but the relation's columns are {_quoted(wanted)}", hint=hint)
+        raise FrameError(
+            f"columns= maps {_quoted(unknown)}, but the relation's columns are {_quoted(wanted)}",
+            hint=hint,
+        )
 
 
-def _missing(missing: list[Hashable], names: list[Hashable], sources: list[Hashable], wanted: list[str], carrier: Carrier) -> FrameError:
+def _missing(
+    missing: list[Hashable],
+    names: list[Hashable],
+    sources: list[Hashable],
+    wanted: list[str],
+    carrier: Carrier,
+) -> FrameError:
     free = [name for name in names if name not in sources]
     meant = {name: suggestion(name, free) for name in missing}
-    asked = [f'"{name}"' + (f' (did you mean "{meant[name]}"?)' if meant[name] else "") for name in missing]
+    asked = [
+        f'"{name}"' + (f' (did you mean "{meant[name]}"?)' if meant[name] else "")
+        for name in missing
+    ]
     plural = "s" if len(missing) > 1 else ""
     message = f"{carrier.place.subject} has no column{plural} {', '.join(asked)}; it has {_quoted(names) or 'none at all'}"
     pairs = [f'"{wanted[sources.index(name)]}": "{meant[name] or "…"}"' for name in missing]

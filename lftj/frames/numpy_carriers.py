@@ -18,7 +18,9 @@ from lftj.types.arrow_arrays import arrow_array
 
 @dataclass(frozen=True)
 class PandasCarrier:
-    """A pandas DataFrame, read column by column: `object` columns value by value, the others through Arrow."""
+    """A pandas DataFrame, read column by column: `object` columns value by value, the others
+    through Arrow.
+    """
 
     frame: Any
     place: Place = field(default_factory=Place)
@@ -46,7 +48,9 @@ class PandasCarrier:
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`. NaN and NaT in other than float columns are NULL."""
         column = self.frame.iloc[:, position]
-        if column.dtype == object or (column.dtype == np.float64 and not len(column)):  # which pandas gives to a column of nothing
+        if column.dtype == object or (
+            column.dtype == np.float64 and not len(column)
+        ):  # which pandas gives to a column of nothing
             return code_values(column.tolist(), target, nan_is_null=True)
         if isinstance(column.dtype, np.dtype):
             return _code_array(column.to_numpy(), target)
@@ -59,7 +63,9 @@ class PandasCarrier:
 
 @dataclass(frozen=True)
 class ArrayCarrier:
-    """A NumPy array: the columns of one with two dimensions go by position, the fields of a structured one by name."""
+    """A NumPy array: the columns of one with two dimensions go by position, the fields of a
+    structured one by name.
+    """
 
     array: np.ndarray
     place: Place = field(default_factory=lambda: Place("the array"))
@@ -84,11 +90,17 @@ class ArrayCarrier:
         """See `Carrier.code`."""
         fields = self.array.dtype.names
         column = self.array[:, position] if fields is None else self.array[fields[position]]
-        return code_values(column.tolist(), target) if column.dtype == object else _code_array(column, target)
+        return (
+            code_values(column.tolist(), target)
+            if column.dtype == object
+            else _code_array(column, target)
+        )
 
 
 def carry_array(array: np.ndarray) -> ArrayCarrier | None:
-    """The carrier of an array; None for one that holds rows as Python objects. Raises FrameError (E231) for other shapes."""
+    """The carrier of an array; None for one that holds rows as Python objects. Raises FrameError
+    (E231) for other shapes.
+    """
     if isinstance(array, np.matrix):
         array = np.asarray(array)  # whose columns are two-dimensional again
     structured = array.dtype.names is not None
@@ -96,14 +108,22 @@ def carry_array(array: np.ndarray) -> ArrayCarrier | None:
         return ArrayCarrier(array)
     if array.ndim == 1 and array.dtype == object:
         return None
-    hint = "pass array.ravel()" if structured else "pass one with two, a row for each first index: array.reshape(-1, 1) is one column"
+    hint = (
+        "pass array.ravel()"
+        if structured
+        else "pass one with two, a row for each first index: array.reshape(-1, 1) is one column"
+    )
     dimensions = f"{array.ndim} dimension{'s' if array.ndim != 1 else ''}"
     raise FrameError(f"an array of {dimensions} is no table", code="E231", hint=hint)
 
 
 def _code_array(column: np.ndarray, target: Target) -> CodedColumn:
-    """Codes of a one-dimensional array of any type but object; its mask, where it has one, says what is NULL."""
-    if not column.dtype.isnative:  # as from files of other machines; Arrow knows this one's order of bytes alone
+    """Codes of a one-dimensional array of any type but object; its mask, where it has one, says
+    what is NULL.
+    """
+    if (
+        not column.dtype.isnative
+    ):  # as from files of other machines; Arrow knows this one's order of bytes alone
         column = column.astype(column.dtype.newbyteorder("="))
     try:
         array = arrow_array(column)
@@ -117,4 +137,6 @@ def _unknown(dtype: object, reason: BaseException, target: Target) -> Exception:
     hint = f"convert the column to {target.type.arrow} first, or declare it otherwise"
     if isinstance(dtype, np.dtype) and dtype.kind == "M":
         hint = 'convert it with .astype("datetime64[s]") or "datetime64[us]" first'
-    return target.fail(ValueTypeError(f"expected {target.type}, found {dtype}: {reason}", hint=hint))
+    return target.fail(
+        ValueTypeError(f"expected {target.type}, found {dtype}: {reason}", hint=hint)
+    )

@@ -1,4 +1,6 @@
-"""Coded columns to what users hold: Arrow, pandas, Polars, tuples. Empty results keep their types."""
+"""Coded columns to what users hold: Arrow, pandas, Polars, tuples. Empty results keep
+their types.
+"""
 
 from __future__ import annotations
 
@@ -26,45 +28,73 @@ _STRING_BYTES = 2**30
 
 
 def decode_column(type: Type, codes: np.ndarray, texts: Texts) -> pa.ChunkedArray:
-    """The values of a column of codes as `type.arrow`. O(n); strings are copied, in chunks below 2 GiB."""
+    """The values of a column of codes as `type.arrow`. O(n); strings are copied, in chunks below 2
+    GiB.
+    """
     codes = np.ascontiguousarray(codes, dtype=np.int64)
     if type.name == "str":
-        return pa.chunked_array([texts.decode(part) for part in _string_chunks(codes, texts)], type=pa.string())
+        return pa.chunked_array(
+            [texts.decode(part) for part in _string_chunks(codes, texts)], type=pa.string()
+        )
     return pa.chunked_array([_decode(type, codes)], type=type.arrow)
 
 
 def to_arrow(
-    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+    names: Sequence[str],
+    types: Sequence[Type],
+    code_columns: Sequence[np.ndarray],
+    texts: Texts,
+    *,
+    rows: int | None = None,
 ) -> pa.Table:
     """An Arrow table: int64, float64, string, bool, date32, timestamp[us], decimal128(p, s).
 
-    Integer and timestamp columns share the memory of the codes, so those must not be written to afterwards. A relation without columns
-    (as stored: one column that means nothing) is a table without columns that has its number of rows, which `rows` tells where not even
-    that column is given.
+    Integer and timestamp columns share the memory of the codes, so those must not be written to
+    afterwards. A relation without columns (as stored: one column that means nothing) is a table
+    without columns that has its number of rows, which `rows` tells where not even that column is
+    given.
     """
     if not types:
         rows = rows if rows is not None else len(code_columns[0]) if code_columns else 0
         nothing = rows_of_nothing(rows)
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
-    columns = [decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
-    schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
+    columns = [
+        decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)
+    ]
+    schema = pa.schema(
+        [pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)]
+    )
     return pa.table(columns, schema=schema)
 
 
 def to_pandas(
-    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+    names: Sequence[str],
+    types: Sequence[Type],
+    code_columns: Sequence[np.ndarray],
+    texts: Texts,
+    *,
+    rows: int | None = None,
 ) -> pandas.DataFrame:
-    """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object columns of `datetime.date`; timestamps as
-    datetime64[us]; decimals as object columns of `Decimal`. Raises MissingDependencyError when pandas is not installed."""
+    """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object
+    columns of `datetime.date`; timestamps as datetime64[us]; decimals as object columns of
+    `Decimal`. Raises MissingDependencyError when pandas is not installed.
+    """
     _require("pandas")
     try:
         return to_arrow(names, types, code_columns, texts, rows=rows).to_pandas(date_as_object=True)
     except (OverflowError, ValueError) as reason:
-        raise ValueRangeError(f"pandas cannot show a value: {reason}", hint="take .arrow() or .pl() instead") from None
+        raise ValueRangeError(
+            f"pandas cannot show a value: {reason}", hint="take .arrow() or .pl() instead"
+        ) from None
 
 
 def to_polars(
-    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+    names: Sequence[str],
+    types: Sequence[Type],
+    code_columns: Sequence[np.ndarray],
+    texts: Texts,
+    *,
+    rows: int | None = None,
 ) -> polars.DataFrame:
     """A Polars DataFrame: Int64, Float64, String, Boolean, Date, Datetime("us"), Decimal.
 
@@ -72,16 +102,29 @@ def to_polars(
     return _require("polars").from_arrow(to_arrow(names, types, code_columns, texts, rows=rows))
 
 
-def to_tuples(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int = 0) -> list[tuple[Any, ...]]:
-    """Rows as tuples of Python values. `rows` counts those of a relation without columns. About 50 ns a value, 1 µs for dates,
-    timestamps and decimals."""
+def to_tuples(
+    types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int = 0
+) -> list[tuple[Any, ...]]:
+    """Rows as tuples of Python values. `rows` counts those of a relation without columns. About 50
+    ns a value, 1 µs for dates, timestamps and decimals.
+    """
     if not types:
         return [()] * rows
-    return list(zip(*(to_values(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)), strict=True))
+    return list(
+        zip(
+            *(
+                to_values(type, codes, texts)
+                for type, codes in zip(types, code_columns, strict=True)
+            ),
+            strict=True,
+        )
+    )
 
 
 def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
-    """The Python values of a column of codes. Raises ValueRangeError for dates beyond the years 1 to 9999."""
+    """The Python values of a column of codes. Raises ValueRangeError for dates beyond the years 1
+    to 9999.
+    """
     if type.name == "int":
         return np.asarray(codes).tolist()
     if type.name == "float":
@@ -93,8 +136,12 @@ def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
     return [decode_scalar(type, code, texts) for code in np.asarray(codes).tolist()]
 
 
-def value_order(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> np.ndarray:
-    """The permutation (int64) that sorts rows by their values, first column first; strings by code point. O(n · bits of a row)."""
+def value_order(
+    types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts
+) -> np.ndarray:
+    """The permutation (int64) that sorts rows by their values, first column first; strings by code
+    point. O(n · bits of a row).
+    """
     if not code_columns:
         return np.empty(0, dtype=np.int64)
     keys = [_sort_key(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
@@ -135,11 +182,15 @@ def _string_chunks(codes: np.ndarray, texts: Texts) -> Iterator[np.ndarray]:
 
 
 _INSTALLED_BY = {"pandas": "pandas>=2.2,<3", "polars": "polars>=2"}
-"""The requirements of the extras; the package itself may have come from a folder, so an extra's name would say too little."""
+"""The requirements of the extras; the package itself may have come from a folder, so an extra's
+name would say too little.
+"""
 
 
 def _require(package: str) -> Any:
-    """The package, imported whole while an interrupt waits. Raises MissingDependencyError (E250)."""
+    """The package, imported whole while an interrupt waits. Raises
+    MissingDependencyError (E250).
+    """
     try:
         with interrupts_wait():
             module = import_module(package)

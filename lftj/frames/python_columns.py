@@ -13,8 +13,11 @@ from lftj.types import encode_scalar, floats_to_codes
 _DTYPES = {"int": (int, np.int64), "float": (float, np.float64), "bool": (bool, np.int64)}
 
 
-def code_values(values: Sequence[object], target: Target, *, nan_is_null: bool = False) -> CodedColumn:
-    """Codes of Python values. `nan_is_null`: a float NaN in a column of another type means NULL, as in pandas.
+def code_values(
+    values: Sequence[object], target: Target, *, nan_is_null: bool = False
+) -> CodedColumn:
+    """Codes of Python values. `nan_is_null`: a float NaN in a column of another type means NULL, as
+    in pandas.
 
     About 30 ns a value when all are of the one expected Python type, 1 µs otherwise.
     Raises ValueTypeError or ValueRangeError with row and column.
@@ -23,7 +26,9 @@ def code_values(values: Sequence[object], target: Target, *, nan_is_null: bool =
 
 
 def _code_alike(values: Sequence[object], target: Target) -> CodedColumn | None:
-    """All at once, when every value has exactly the expected type; None when the slow way has to tell."""
+    """All at once, when every value has exactly the expected type; None when the slow way has to
+    tell.
+    """
     kinds = set(map(type, values))
     name = target.type.name
     if name == "str" and kinds <= {str}:
@@ -51,7 +56,12 @@ def _code_each(values: Sequence[object], target: Target, nan_is_null: bool) -> C
     missing = np.zeros(len(values), dtype=bool)
     nans = np.zeros(len(values), dtype=bool)
     for row, value in enumerate(values):
-        if value is None or (nan_is_null and target.type.name != "float" and isinstance(value, float) and value != value):
+        if value is None or (
+            nan_is_null
+            and target.type.name != "float"
+            and isinstance(value, float)
+            and value != value
+        ):
             missing[row] = True
             continue
         try:

@@ -13,7 +13,17 @@ from lftj.errors import ArityError, FrameError, ValueTypeError
 from lftj.frames.carriers import ArrowCarrier, carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
 from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
-from lftj.frames.frame import Carrier, CodedColumn, Columns, Frame, NullPolicy, Place, Target, check_policy, settle
+from lftj.frames.frame import (
+    Carrier,
+    CodedColumn,
+    Columns,
+    Frame,
+    NullPolicy,
+    Place,
+    Target,
+    check_policy,
+    settle,
+)
 from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.python_columns import code_values
 from lftj.types.dictionary import Dictionary
@@ -43,7 +53,8 @@ class RowsCarrier:
 def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
     """Rows of a relation of `width` columns. A single dict is one row.
 
-    Raises ArityError for a row of another length, FrameError for rows that are neither tuples nor dicts or disagree on their keys.
+    Raises ArityError for a row of another length, FrameError for rows that are neither tuples nor
+    dicts or disagree on their keys.
     """
     rows: list[Any] = [source] if isinstance(source, Mapping) else list(source)
     if not rows:
@@ -55,9 +66,16 @@ def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
         raise _not_a_row(i, rows[i], width)
     if set(map(len, rows)) != {width}:
         i = next(i for i, row in enumerate(rows) if len(row) != width)
-        found, columns = (f"{n} {word}{'s' * (n != 1)}" for n, word in ((len(rows[i]), "value"), (width, "column")))
-        hint = "give each row one value for each column; rows of named values may be dicts or a frame"
-        raise ArityError(f"row {i} has {found}, the relation has {columns}: {_shown(rows[i])}", hint=hint)
+        found, columns = (
+            f"{n} {word}{'s' * (n != 1)}"
+            for n, word in ((len(rows[i]), "value"), (width, "column"))
+        )
+        hint = (
+            "give each row one value for each column; rows of named values may be dicts or a frame"
+        )
+        raise ArityError(
+            f"row {i} has {found}, the relation has {columns}: {_shown(rows[i])}", hint=hint
+        )
     return RowsCarrier(None, [[row[i] for row in rows] for i in range(width)], len(rows))
 
 
@@ -69,18 +87,36 @@ def _carry_dicts(rows: list[Any]) -> RowsCarrier:
             raise _not_a_row(i, row, len(names))
         if row.keys() != first.keys():
             odd = ", ".join(f'"{name}"' for name in sorted(map(str, row.keys() ^ first.keys())))
-            raise FrameError(f"row {i} and row 0 differ in their columns: {odd}", hint="give every row the same keys; None is NULL")
-        if held := next((name for name, value in row.items() if isinstance(value, (list, tuple, np.ndarray))), None):
+            raise FrameError(
+                f"row {i} and row 0 differ in their columns: {odd}",
+                hint="give every row the same keys; None is NULL",
+            )
+        if held := next(
+            (name for name, value in row.items() if isinstance(value, (list, tuple, np.ndarray))),
+            None,
+        ):
             hint = "a dict is one row; for whole columns pass pyarrow.table({…}) or a DataFrame"
-            raise ValueTypeError(f'row {i}, column "{held}": {_shown(row[held])} is a column, not a value', hint=hint)
+            raise ValueTypeError(
+                f'row {i}, column "{held}": {_shown(row[held])} is a column, not a value', hint=hint
+            )
     return RowsCarrier(names, [[row[name] for row in rows] for name in names], len(rows))
 
 
 def _not_a_row(i: int, row: object, width: int) -> FrameError:
     if isinstance(row, (Mapping, tuple, list)):
-        return FrameError(f"row {i} is not like row 0: found {_shown(row)}", hint="give all rows as tuples, or all as dicts")
-    hint = "write each row as a tuple: [(…,), (…,)]" if width == 1 else "write a list of tuples, also for one row: [(…, …)]"
-    return FrameError(f"row {i} is not a row: found {_shown(row)} ({type(row).__name__}), expected a tuple or a dict", hint=hint)
+        return FrameError(
+            f"row {i} is not like row 0: found {_shown(row)}",
+            hint="give all rows as tuples, or all as dicts",
+        )
+    hint = (
+        "write each row as a tuple: [(…,), (…,)]"
+        if width == 1
+        else "write a list of tuples, also for one row: [(…, …)]"
+    )
+    return FrameError(
+        f"row {i} is not a row: found {_shown(row)} ({type(row).__name__}), expected a tuple or a dict",
+        hint=hint,
+    )
 
 
 def _shown(value: object) -> str:
@@ -101,17 +137,21 @@ def read(
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
-    `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or reader; a pandas, Polars or Spark
-    DataFrame, or anything else that offers an Arrow stream; a result (by position); a NumPy array of two dimensions (by position) or of
-    named fields; a path to a `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have exactly the
-    relation's columns; `mapping` (relation column → frame column) renames, and lets other columns be. `nulls`: "error" raises at the
-    first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
-    parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and take none but the name.
-    `place`: what messages call the source, where it is an Arrow table or batch that was a file's.
+    `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or
+    reader; a pandas, Polars or Spark DataFrame, or anything else that offers an Arrow stream; a
+    result (by position); a NumPy array of two dimensions (by position) or of named fields; a path
+    to a `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have
+    exactly the relation's columns; `mapping` (relation column → frame column) renames, and lets
+    other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out
+    and counts them. `facts`: read the path or open file as Soufflé's facts, with these parameters
+    of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and
+    take none but the name. `place`: what messages call the source, where it is an Arrow table or
+    batch that was a file's.
 
-    Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
-    ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).
-    Cost: one copy of the data for Arrow; about 30 ns a value for uniform tuples; 50 ns a field for text.
+    Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
+    Raises FrameError, FileMissingError, ArityError, NullValueError, ValueTypeError,
+    ValueRangeError; each names row and column (and the line of a text file). Cost: one copy of the
+    data for Arrow; about 30 ns a value for uniform tuples; 50 ns a field for text.
     """
     check_policy(nulls)
     is_path = isinstance(source, (str, os.PathLike))
@@ -121,11 +161,20 @@ def read(
         facts = None
     if facts is not None or (is_path and file_kind(source) == ".facts"):
         if mapping is not None:
-            raise FrameError("a fact file has no column names, so columns= cannot pick any", hint='write facts={"columns": "0:2:1"}')
+            raise FrameError(
+                "a fact file has no column names, so columns= cannot pick any",
+                hint='write facts={"columns": "0:2:1"}',
+            )
         if not is_path and not hasattr(source, "read"):
-            raise FrameError(f"facts= is for files, found {type(source).__name__}", code="E231", hint="pass a path, or leave facts= out")
+            raise FrameError(
+                f"facts= is for files, found {type(source).__name__}",
+                code="E231",
+                hint="pass a path, or leave facts= out",
+            )
         return read_facts(source, columns, facts or {}, dictionary)
-    carrier = carry_file(source) if is_path else None if type(source) is list else carry_table(source)
+    carrier = (
+        carry_file(source) if is_path else None if type(source) is list else carry_table(source)
+    )
     if place is not None and isinstance(carrier, ArrowCarrier):
         carrier = replace(carrier, place=place)
     if carrier is None:
@@ -138,14 +187,24 @@ def read(
     return _read_carrier(carrier, columns, dictionary, nulls, mapping)
 
 
-def read_options(nulls: NullPolicy, columns: ColumnMap | None, facts: Parameters | None) -> dict[str, Any]:
+def read_options(
+    nulls: NullPolicy, columns: ColumnMap | None, facts: Parameters | None
+) -> dict[str, Any]:
     """The arguments of `read` that the options of a `load` stand for."""
     return {"nulls": nulls, "mapping": columns, "facts": facts}
 
 
-def _read_carrier(carrier: Carrier, columns: Columns, dictionary: Dictionary, nulls: NullPolicy, mapping: ColumnMap | None) -> Frame:
+def _read_carrier(
+    carrier: Carrier,
+    columns: Columns,
+    dictionary: Dictionary,
+    nulls: NullPolicy,
+    mapping: ColumnMap | None,
+) -> Frame:
     """Matches, codes and settles the columns of one carrier."""
     positions = match_columns(carrier, columns, mapping)
     targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]
-    coded = [carrier.code(position, target) for position, target in zip(positions, targets, strict=True)]
+    coded = [
+        carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
+    ]
     return settle(coded, columns, carrier.rows, nulls, carrier.place)

@@ -1,7 +1,7 @@
 """Columns of text, as files have them, to codes of any type.
 
-Numbers may have blanks around them and a leading plus; strings are taken as they are. Written forms: `true false 1 0`,
-`2013-01-31`, `2013-01-31 23:59:59.123456` (or with a `T`), `inf -inf`.
+Numbers may have blanks around them and a leading plus; strings are taken as they are. Written
+forms: `true false 1 0`, `2013-01-31`, `2013-01-31 23:59:59.123456` (or with a `T`), `inf -inf`.
 """
 
 from __future__ import annotations
@@ -36,22 +36,32 @@ _WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
 
 
 def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) -> CodedColumn:
-    """Codes of a column of strings without NULL. `empty_is_null`: an empty field in a column of another type than str is NULL.
+    """Codes of a column of strings without NULL. `empty_is_null`: an empty field in a column of
+    another type than str is NULL.
 
     Raises ValueTypeError or ValueRangeError naming row, column and text.
     """
     if target.type.name == "str":
         return CodedColumn(target.dictionary.encode(strings))
     if empty_is_null:
-        strings = pc.if_else(pc.equal(strings, arrow_scalar("")), pa.nulls(1, strings.type)[0], strings)
+        strings = pc.if_else(
+            pc.equal(strings, arrow_scalar("")), pa.nulls(1, strings.type)[0], strings
+        )
     return code_arrow(_parse_column(strings, target, empty_is_null), target)
 
 
 def decimal_integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whole numbers that are written as `0x1f` or `0b101`, as Soufflé's fact files may have them, in decimals. O(n), little without any."""
-    if not any(pc.any(pc.match_substring(strings, prefix, ignore_case=True)).as_py() for prefix in ("0x", "0b")):
+    """Whole numbers that are written as `0x1f` or `0b101`, as Soufflé's fact files may have them,
+    in decimals. O(n), little without any.
+    """
+    if not any(
+        pc.any(pc.match_substring(strings, prefix, ignore_case=True)).as_py()
+        for prefix in ("0x", "0b")
+    ):
         return strings
-    return pa.chunked_array([arrow_array([_decimal(text) for text in strings.to_pylist()], strings.type)])
+    return pa.chunked_array(
+        [arrow_array([_decimal(text) for text in strings.to_pylist()], strings.type)]
+    )
 
 
 def _decimal(text: str) -> str:
@@ -67,24 +77,35 @@ def _parse_column(strings: pa.ChunkedArray, target: Target, empty_is_null: bool)
     try:
         return _parse(strings, target.type)
     except pa.ArrowInvalid:
-        trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(strings), r"^\+([0-9.])", r"\1")
+        trimmed = pc.replace_substring_regex(
+            pc.utf8_trim_whitespace(strings), r"^\+([0-9.])", r"\1"
+        )
     try:
         return _parse(trimmed, target.type)
     except pa.ArrowInvalid:
         valid = trimmed.combine_chunks().drop_null()
         first = first_failing(valid, lambda part: _parse(part, target.type))
         row = int(np.flatnonzero(numpy_array(strings.is_valid()))[first])
-        raise target.fail(_error_of(strings[row].as_py(), target.type, empty_is_null), row) from None
+        raise target.fail(
+            _error_of(strings[row].as_py(), target.type, empty_is_null), row
+        ) from None
 
 
 def _parse(strings: Any, type: Type) -> Any:
-    """As Arrow casts text, less what it does silently: hexadecimal numbers wrap around there, and great floats become infinite."""
+    """As Arrow casts text, less what it does silently: hexadecimal numbers wrap around there, and
+    great floats become infinite.
+    """
     parsed = pc.cast(strings, type.arrow)
     if type.name == "int" and pc.any(pc.match_substring(strings, "x", ignore_case=True)).as_py():
         raise pa.ArrowInvalid("hexadecimal")
     if type.name == "float":
         infinite = pc.fill_null(pc.is_inf(parsed), arrow_scalar(False))
-        if pc.any(infinite).as_py() and not pc.all(pc.match_substring(strings.filter(infinite), "inf", ignore_case=True)).as_py():
+        if (
+            pc.any(infinite).as_py()
+            and not pc.all(
+                pc.match_substring(strings.filter(infinite), "inf", ignore_case=True)
+            ).as_py()
+        ):
             raise pa.ArrowInvalid("out of range")
     return parsed
 
@@ -95,7 +116,11 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
     if type.name == "int" and re.fullmatch(r"[+-]?[0-9]+", trimmed):
         least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
         return ValueRangeError(f"{trimmed} is outside the range of {type}, {least} … {greatest}")
-    if type.name == "float" and re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", trimmed, re.IGNORECASE) and math.isinf(float(trimmed)):
+    if (
+        type.name == "float"
+        and re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", trimmed, re.IGNORECASE)
+        and math.isinf(float(trimmed))
+    ):
         return ValueRangeError(f"{trimmed} is outside the range of float")
     if type.name == "decimal":
         try:

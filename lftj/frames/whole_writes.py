@@ -1,4 +1,6 @@
-"""Files that are written whole: until the last byte is there the file is what it was before, or is not there."""
+"""Files that are written whole: until the last byte is there the file is what it was before, or is
+not there.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,12 @@ from lftj.frames.confined import check_inside, create_file, open_folder
 
 @contextmanager
 def whole_write(path: Path) -> Iterator[BinaryIO]:
-    """What is written here becomes the file at the end of the block, in place of one that is there; links stay links.
+    """What is written here becomes the file at the end of the block, in place of one that is there;
+    links stay links.
 
-    After an exception there is what was before. Pipes and devices, and files in folders that take no others, are written as they stand.
-    Raises FrameError (E232) where that cannot be: no folder, no right, a full disc.
+    After an exception there is what was before. Pipes and devices, and files in folders that take
+    no others, are written as they stand. Raises FrameError (E232) where that cannot be: no folder,
+    no right, a full disc.
     """
     hint = None
     try:
@@ -32,7 +36,11 @@ def whole_write(path: Path) -> Iterator[BinaryIO]:
         with open_folder(target.parent) as folder, _replacing(folder, target) as sink:
             yield sink
     except (OSError, RuntimeError) as reason:  # the latter for links that go round in circles
-        raise FrameError(f"{path} cannot be written: {getattr(reason, 'strerror', None) or reason}", code="E232", hint=hint) from None
+        raise FrameError(
+            f"{path} cannot be written: {getattr(reason, 'strerror', None) or reason}",
+            code="E232",
+            hint=hint,
+        ) from None
 
 
 @contextmanager

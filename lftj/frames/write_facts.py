@@ -1,6 +1,7 @@
 """Text files, out: Soufflé's facts, and CSV and TSV with header and quotes as `load` reads them.
 
-Rows are in ascending order of their values, strings by code point, floats with all the digits that tell them apart and no `.0`.
+Rows are in ascending order of their values, strings by code point, floats with all the digits that
+tell them apart and no `.0`.
 """
 
 from __future__ import annotations
@@ -41,30 +42,48 @@ def write_facts(
     rows: int = 0,
     limit: int | None = None,
 ) -> None:
-    """Writes rows as `.output` does, to a path (gzip with `compress`, or where it ends in `.gz`) or an open file, as UTF-8 where it is
-    a binary one.
+    """Writes rows as `.output` does, to a path (gzip with `compress`, or where it ends in `.gz`) or
+    an open file, as UTF-8 where it is a binary one.
 
-    `rows` counts rows without columns; `limit` writes that many rows at most.
-    With `headers` the first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string that holds the
-    delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written, which
-    leaves it as it was before.
+    `rows` counts rows without columns; `limit` writes that many rows at most. With `headers` the
+    first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string
+    that holds the delimiter or a line break could not be read back: FrameError (E232). Raises
+    FrameError (E232) when the file cannot be written, which leaves it as it was before.
     """
     layout = FactsLayout.of(parameters)
-    path = local_path(destination, written=True) if isinstance(destination, (str, os.PathLike)) else None
+    path = (
+        local_path(destination, written=True)
+        if isinstance(destination, (str, os.PathLike))
+        else None
+    )
     if path is None and not hasattr(destination, "write"):
-        raise FrameError(f"{destination!r} is no file to write to", code="E231", hint="pass a path or an open file")
+        raise FrameError(
+            f"{destination!r} is no file to write to",
+            code="E231",
+            hint="pass a path or an open file",
+        )
     if limit is not None and not (isinstance(limit, int) and limit >= 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise FrameError(f"limit is a number of rows of at least 0, found {limit!r}", code="E231", hint="leave it out for all rows")
+        raise FrameError(
+            f"limit is a number of rows of at least 0, found {limit!r}",
+            code="E231",
+            hint="leave it out for all rows",
+        )
     if path is not None and is_table_file(path):
         hint = "name it .csv or .facts, or write result.arrow() as what the file is named for"
-        raise FrameError(f"facts are text, and {path.name} is named as a table", code="E231", hint=hint)
+        raise FrameError(
+            f"facts are text, and {path.name} is named as a table", code="E231", hint=hint
+        )
     text = format_facts(columns, code_columns, layout, texts, rows=rows, limit=limit)
     if path is None and not isinstance(destination, (io.RawIOBase, io.BufferedIOBase)):
         cast("TextIO", destination).write(text)
         return
     packed = layout.compress or (path is not None and is_compressed(path))
     data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
-    with whole_write(path) if path is not None else nullcontext(cast("BinaryIO", destination)) as sink:
+    with (
+        whole_write(path)
+        if path is not None
+        else nullcontext(cast("BinaryIO", destination)) as sink
+    ):
         sink.write(data)
 
 
@@ -74,9 +93,11 @@ def write_delimited(
     code_columns: Sequence[np.ndarray],
     texts: Texts,
 ) -> None:
-    """Write rows as CSV, or as TSV where the path ends so: a header, strings in quotes, `.gz` compressed.
+    """Write rows as CSV, or as TSV where the path ends so: a header, strings in quotes, `.gz`
+    compressed.
 
-    Raises FrameError (E231) for another ending and for rows without columns, (E232) as `write_facts`.
+    Raises FrameError (E231) for another ending and for rows without columns, (E232) as
+    `write_facts`.
     """
     named = isinstance(destination, (str, os.PathLike))
     kind = file_kind(local_path(destination, written=True)) if named else ".csv"
@@ -84,7 +105,11 @@ def write_delimited(
         hint = "name it .csv or .tsv, also with .gz: load(…) goes by the ending"
         raise FrameError(f"{os.fspath(destination)} is not named as CSV", code="E231", hint=hint)  # type: ignore[arg-type]
     if not columns:
-        raise FrameError("CSV has no rows without columns", code="E231", hint="write_facts writes a line () for such a row")
+        raise FrameError(
+            "CSV has no rows without columns",
+            code="E231",
+            hint="write_facts writes a line () for such a row",
+        )
     parameters = {"rfc4180": "true", "headers": "true", "delimiter": DELIMITERS[kind]}
     write_facts(destination, columns, code_columns, parameters, texts)
 
@@ -98,35 +123,58 @@ def format_facts(
     rows: int = 0,
     limit: int | None = None,
 ) -> str:
-    """The text of a fact file, in memory. About 0.3 µs a row on top of the sorting; floats and decimals 0.5 µs each."""
+    """The text of a fact file, in memory. About 0.3 µs a row on top of the sorting; floats and
+    decimals 0.5 µs each.
+    """
     header = _header([name for name, _ in columns], layout) if layout.headers else ""
     if not columns:
         return header + "()\n" * (rows if limit is None else min(rows, limit))
     order = value_order([type for _, type in columns], code_columns, texts)[:limit]
     if not len(order):
         return header
-    fields = [_written(type, codes[order], name, layout, texts) for (name, type), codes in zip(columns, code_columns, strict=True)]
+    fields = [
+        _written(type, codes[order], name, layout, texts)
+        for (name, type), codes in zip(columns, code_columns, strict=True)
+    ]
     line = pc.binary_join_element_wise(*fields, _text(layout.delimiter))
     return header + _end_to_end(pc.binary_join_element_wise(line, _text(""), _text("\n")))
 
 
 def _header(names: list[str], layout: FactsLayout) -> str:
-    """The line of column names, in quotes where they need them: what was declared in Python may hold any characters."""
-    marks = (layout.delimiter, "\n", "\r", '"') if layout.rfc4180 else (layout.delimiter, "\n", "\r")
-    odd = {name for name in names if any(mark in name for mark in marks) or not name or name.startswith(_ORDER_MARK)}
+    """The line of column names, in quotes where they need them: what was declared in Python may
+    hold any characters.
+    """
+    marks = (
+        (layout.delimiter, "\n", "\r", '"') if layout.rfc4180 else (layout.delimiter, "\n", "\r")
+    )
+    odd = {
+        name
+        for name in names
+        if any(mark in name for mark in marks) or not name or name.startswith(_ORDER_MARK)
+    }
     if odd and not layout.rfc4180:
-        message = f"the column name {min(odd)!r} {_damage(min(odd), layout)} and could not be read back"
-        raise FrameError(message, code="E232", hint="write .output …(rfc4180=true), which puts it in quotes, or no headers")
+        message = (
+            f"the column name {min(odd)!r} {_damage(min(odd), layout)} and could not be read back"
+        )
+        raise FrameError(
+            message,
+            code="E232",
+            hint="write .output …(rfc4180=true), which puts it in quotes, or no headers",
+        )
     quoted = ['"' + name.replace('"', '""') + '"' if name in odd else name for name in names]
     return layout.delimiter.join(quoted) + "\n"
 
 
-def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts) -> pa.LargeStringArray:
+def _written(
+    type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts
+) -> pa.LargeStringArray:
     """The fields of one column."""
     if type.name == "float":
         return arrow_array(map(float_text, to_values(type, codes, texts)), type=pa.large_string())
     if type.name == "decimal":
-        return arrow_array((format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string())
+        return arrow_array(
+            (format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string()
+        )
     fields = decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()
     return _checked(fields, name, layout) if type.name == "str" else fields
 
@@ -135,14 +183,22 @@ def _checked(texts: pa.LargeStringArray, name: str, layout: FactsLayout) -> pa.L
     """Strings in quotes, or such as need none."""
     if layout.rfc4180:
         quote = _text('"')
-        return pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, _text(""))
+        return pc.binary_join_element_wise(
+            quote, pc.replace_substring(texts, '"', '""'), quote, _text("")
+        )
     parts = [pc.match_substring(texts, mark) for mark in (layout.delimiter, "\n")]
     for damage in (*parts, pc.ends_with(texts, "\r"), pc.starts_with(texts, _ORDER_MARK)):
         if pc.any(damage).as_py():
             text = texts.filter(damage)[0].as_py()
             shown = f"{text!r} {_damage(text, layout)}"
-            hint = "write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
-            raise FrameError(f'column "{name}": the string {shown} and could not be read back', code="E232", hint=hint)
+            hint = (
+                "write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
+            )
+            raise FrameError(
+                f'column "{name}": the string {shown} and could not be read back',
+                code="E232",
+                hint=hint,
+            )
     return texts
 
 

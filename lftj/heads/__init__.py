@@ -1,1 +1,3 @@
-"""Heads: what turns satisfying assignments into the rows of a view, and the state each kind of head keeps for that."""
+"""Heads: what turns satisfying assignments into the rows of a view, and the state each kind of head
+keeps for that.
+"""

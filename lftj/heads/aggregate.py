@@ -13,7 +13,8 @@ The state behind each function, and what *INSERT* and *ERASE* of an assignment d
 | a user's with an inverse     | a total                                            | `user`          | `user_totals`               |
 | a user's without             | the rows (group, arguments) in order, with counts  | `user`          | `ordered_rows`, `scans`     |
 
-`aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when there is no group column.
+`aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when
+there is no group column.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ from scantree.rows import equal_runs, is_sorted, sort_with
 
 # `min` and `max`: semigroups, which cannot take a value out again [LFTJ-IVM 2.3.3].
 #
-# *State kept:* the ordered rows (group, value) with their support counts, in a scan tree whose scan is min or max. *INSERT* and *ERASE* of an
-# assignment change one support count; a row appears or vanishes there as a projection's does, and the group's result is the scan of its
-# range, O(log n). The functions here compute the same result for whole columns at once.
+# *State kept:* the ordered rows (group, value) with their support counts, in a scan tree whose scan
+# is min or max. *INSERT* and *ERASE* of an assignment change one support count; a row appears or
+# vanishes there as a projection's does, and the group's result is the scan of its range, O(log n).
+# The functions here compute the same result for whole columns at once.
 
 
-def grouped_extremes(codes: np.ndarray, starts: np.ndarray, type: Type, dictionary: Dictionary, *, greatest: bool) -> np.ndarray:
-    """The code of the least or greatest value of each run; strings compare by code point. O(n), more for strings (see `by_value`)."""
+def grouped_extremes(
+    codes: np.ndarray, starts: np.ndarray, type: Type, dictionary: Dictionary, *, greatest: bool
+) -> np.ndarray:
+    """The code of the least or greatest value of each run; strings compare by code point. O(n),
+    more for strings (see `by_value`).
+    """
     keys, back = by_value(codes, type, dictionary)
     found = (np.maximum if greatest else np.minimum).reduceat(keys, starts)
     return found if back is None else back.take(found)
@@ -49,7 +55,9 @@ def grouped_extremes(codes: np.ndarray, starts: np.ndarray, type: Type, dictiona
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """One aggregated head column: the function, its argument columns (codes) with their types, and the type of the result."""
+    """One aggregated head column: the function, its argument columns (codes) with their types, and
+    the type of the result.
+    """
 
     function: str
     args: list[np.ndarray]
@@ -59,7 +67,9 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """Rows in group order: where each group starts, how often each row counts, how many assignments each group has."""
+    """Rows in group order: where each group starts, how often each row counts, how many assignments
+    each group has.
+    """
 
     columns: list[np.ndarray]
     starts: np.ndarray
@@ -76,7 +86,9 @@ class _Groups:
 
     def name(self, group: int) -> str:
         """How messages call a group, by its values."""
-        return group_name([column[group : group + 1] for column in self.columns], self.types, self.dictionary)
+        return group_name(
+            [column[group : group + 1] for column in self.columns], self.types, self.dictionary
+        )
 
 
 def aggregate(
@@ -88,11 +100,13 @@ def aggregate(
     *,
     group_types: Sequence[Type] = (),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """One row per group: the group columns, sorted and distinct, and a column of result codes per call.
+    """One row per group: the group columns, sorted and distinct, and a column of result codes per
+    call.
 
-    `group` and every call's `args` hold codes, one per row; row i stands for `counts[i]` ≥ 1 assignments. `group_types` is for messages.
-    O(n log n) for the order (O(n) when the rows are already grouped in order), then a pass per call. ValueRangeError names the group whose
-    result leaves its type.
+    `group` and every call's `args` hold codes, one per row; row i stands for `counts[i]` ≥ 1
+    assignments. `group_types` is for messages. O(n log n) for the order (O(n) when the rows are
+    already grouped in order), then a pass per call. ValueRangeError names the group whose result
+    leaves its type.
     """
     if len(counts) == 0:
         empty = np.zeros(0, dtype=np.int64)
@@ -101,14 +115,25 @@ def aggregate(
     ordered, arranged, counts = _in_group_order(group, args, counts)
     starts = equal_runs(ordered, len(ordered)) if ordered else np.zeros(1, dtype=np.int64)
     columns = [column.take(starts) for column in ordered]
-    groups = _Groups(columns, starts, counts, group_sizes(counts, starts), arranged, dictionary, group_types, user or {})
+    groups = _Groups(
+        columns,
+        starts,
+        counts,
+        group_sizes(counts, starts),
+        arranged,
+        dictionary,
+        group_types,
+        user or {},
+    )
     return groups.columns, [_result(call, groups) for call in calls]
 
 
 def _in_group_order(
     group: Sequence[np.ndarray], args: dict[int, np.ndarray], counts: np.ndarray
 ) -> tuple[Sequence[np.ndarray], dict[int, np.ndarray], np.ndarray]:
-    """Group columns, argument columns (by identity) and counts, all in ascending order of the groups."""
+    """Group columns, argument columns (by identity) and counts, all in ascending order of the
+    groups.
+    """
     if not group or is_sorted(group):
         return group, args, counts
     once = bool((counts == 1).all())
@@ -118,15 +143,28 @@ def _in_group_order(
         ordered, column = sort_with(group, column)
         return ordered, {key: column}, counts
     ordered, order = sort_with(group, np.arange(len(counts), dtype=np.int64))
-    return ordered, {key: column.take(order) for key, column in args.items()}, counts if once else counts.take(order)
+    return (
+        ordered,
+        {key: column.take(order) for key, column in args.items()},
+        counts if once else counts.take(order),
+    )
 
 
-# ── one function each ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── one function each ─────────────────────────────────────────────────────────────────────────────
 def _result(call: AggregateCall, groups: _Groups) -> np.ndarray:
     if call.function in groups.user:
         args = groups.args(call)
         chosen = groups.user[call.function]
-        return grouped_folds(chosen, args, call.types, groups.counts, groups.starts, groups.dictionary, call.result, groups.name)
+        return grouped_folds(
+            chosen,
+            args,
+            call.types,
+            groups.counts,
+            groups.starts,
+            groups.dictionary,
+            call.result,
+            groups.name,
+        )
     return _FUNCTIONS[call.function](call, groups)
 
 
@@ -139,7 +177,11 @@ def _totals(call: AggregateCall, groups: _Groups) -> Totals:
 
 
 def _float_sums(call: AggregateCall, groups: _Groups) -> np.ndarray:
-    return published_float_sums(*grouped_sums(groups.args(call)[0], groups.counts, groups.starts), call.function, groups.name)
+    return published_float_sums(
+        *grouped_sums(groups.args(call)[0], groups.counts, groups.starts),
+        call.function,
+        groups.name,
+    )
 
 
 def _sum(call: AggregateCall, groups: _Groups) -> np.ndarray:
@@ -156,7 +198,9 @@ def _mean(call: AggregateCall, groups: _Groups) -> np.ndarray:
 
 def _extreme(call: AggregateCall, groups: _Groups) -> np.ndarray:
     codes = groups.args(call)[0]
-    return grouped_extremes(codes, groups.starts, call.types[0], groups.dictionary, greatest=call.function == "max")
+    return grouped_extremes(
+        codes, groups.starts, call.types[0], groups.dictionary, greatest=call.function == "max"
+    )
 
 
 def _concat(call: AggregateCall, groups: _Groups) -> np.ndarray:

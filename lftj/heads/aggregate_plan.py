@@ -1,6 +1,7 @@
 """Which states an aggregated head keeps, and which of them serves which call: as few as possible.
 
-The groups' tree holds per group η, then the published result of every call but `count`, then what exact integer totals keep there.
+The groups' tree holds per group η, then the published result of every call but `count`, then what
+exact integer totals keep there.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ _KeptBy = dict[CallShape, Kept]
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlan:
-    """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None for `count`; `published`: for each
-    call the value column of the groups' tree with its result; `width`: how many value columns that tree has; `texts`: the columns of a
-    change that hold texts which stand in order; `by_groups`: the states take rows that are sorted by groups alone, and sooner so."""
+    """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None
+    for `count`; `published`: for each call the value column of the groups' tree with its result;
+    `width`: how many value columns that tree has; `texts`: the columns of a change that hold texts
+    which stand in order; `by_groups`: the states take rows that are sorted by groups alone, and
+    sooner so.
+    """
 
     kept: tuple[Kept, ...]
     server: tuple[int | None, ...]
@@ -35,7 +39,9 @@ class AggregatePlan:
     by_groups: bool
 
 
-def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundings) -> AggregatePlan:
+def plan_aggregates(
+    shape: AggregateShape, arena: Arena, surroundings: Surroundings
+) -> AggregatePlan:
     """The states for a head. O(calls²)."""
     published: list[int] = []
     width = 1
@@ -52,16 +58,22 @@ def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundi
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
     ordered = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
     texts = tuple(sorted(arg for arg in ordered if shape.types[arg].name == "str"))
-    return AggregatePlan(tuple(kept), server, tuple(published), width, texts, _by_groups(shape, kept))
+    return AggregatePlan(
+        tuple(kept), server, tuple(published), width, texts, _by_groups(shape, kept)
+    )
 
 
 def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
-    """Whether no state keeps the columns of an assignment in order, all of them, and none asks a user's function about each row."""
+    """Whether no state keeps the columns of an assignment in order, all of them, and none asks a
+    user's function about each row.
+    """
     args = tuple(range(shape.width, len(shape.needed)))
     for state in kept:
         if isinstance(state, UserTotals):
             return False
-        if isinstance(state, OrderedRows) and (state.args == args or any(isinstance(scan, Fold) for scan in state.scans.values())):
+        if isinstance(state, OrderedRows) and (
+            state.args == args or any(isinstance(scan, Fold) for scan in state.scans.values())
+        ):
             return False
     return bool(args)
 
@@ -75,7 +87,9 @@ def _sums(shape: AggregateShape, *, of_floats: bool) -> dict[int, list[CallShape
     return calls
 
 
-def _plan_integer_totals(shape: AggregateShape, published: list[int], width: int, serving: _KeptBy) -> int:
+def _plan_integer_totals(
+    shape: AggregateShape, published: list[int], width: int, serving: _KeptBy
+) -> int:
     for arg, calls in _sums(shape, of_floats=False).items():
         sums = [published[shape.calls.index(call)] for call in calls if call.function == "sum"]
         state = IntegerTotals(arg, sums[0] if sums else None, width)
@@ -89,15 +103,23 @@ def _plan_float_totals(shape: AggregateShape, arena: Arena, serving: _KeptBy) ->
         serving.update(dict.fromkeys(calls, FloatTotals.empty(arena, arg, max(1, shape.width))))
 
 
-def _plan_user_totals(shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy) -> None:
+def _plan_user_totals(
+    shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy
+) -> None:
     for call in shape.calls:
         aggregate = surroundings.user.get(call.function)
         if aggregate is not None and aggregate.invertible:
-            serving[call] = UserTotals.empty(arena, call, aggregate, surroundings.dictionary, max(1, shape.width))
+            serving[call] = UserTotals.empty(
+                arena, call, aggregate, surroundings.dictionary, max(1, shape.width)
+            )
 
 
-def _plan_ordered_rows(shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy) -> None:
-    """One tree for each list of arguments, but none for the argument of a `min` or `max` with which another list begins."""
+def _plan_ordered_rows(
+    shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy
+) -> None:
+    """One tree for each list of arguments, but none for the argument of a `min` or `max` with which
+    another list begins.
+    """
     wanted: dict[tuple[int, ...], list[CallShape]] = {}
     for call in shape.calls:
         if call.function != "count" and call not in serving:
@@ -109,7 +131,11 @@ def _plan_ordered_rows(shape: AggregateShape, arena: Arena, surroundings: Surrou
     for args, calls in wanted.items():
         types = tuple(shape.types[arg] for arg in args)
         empty = OrderedRows.empty(arena, shape.width, args, types, {})
-        scans = {call: _scan(call, empty, surroundings) for call in calls if call.function not in ("min", "max")}
+        scans = {
+            call: _scan(call, empty, surroundings)
+            for call in calls
+            if call.function not in ("min", "max")
+        }
         state = OrderedRows.empty(arena, shape.width, args, types, scans)
         serving.update(dict.fromkeys(calls, state))
 
@@ -119,7 +145,13 @@ def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Sca
     places = {arg: rows.code_column(rows.args.index(arg)) for arg in call.args if arg in rows.args}
     if call.function != "concat":
         types: list[Type] = list(call.types)
-        return Fold.of(dictionary, surroundings.user[call.function], [places[arg] for arg in call.args], types, call.result)
+        return Fold.of(
+            dictionary,
+            surroundings.user[call.function],
+            [places[arg] for arg in call.args],
+            types,
+            call.result,
+        )
     text, *more = call.args
     separator = places[more[0]] if more and call.separator is None else call.separator or ""
     return Concatenation.of(dictionary, places[text], separator)

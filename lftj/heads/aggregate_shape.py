@@ -1,4 +1,6 @@
-"""What an aggregated head asks for, by positions: the group, the calls, and where each head column comes from."""
+"""What an aggregated head asks for, by positions: the group, the calls, and where each head column
+comes from.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from lftj.types.dictionary import Dictionary
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
-    """One aggregated head column: the function, the positions of its arguments among the columns, their types, the type of the result.
+    """One aggregated head column: the function, the positions of its arguments among the columns,
+    their types, the type of the result.
 
     `separator`: that of a `concat` whose separator is one for all rows.
     """
@@ -30,14 +33,18 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class HeadColumns:
-    """Where the columns of a head come from: `places` in (group columns, results of the calls); the first `width` are the group."""
+    """Where the columns of a head come from: `places` in (group columns, results of the calls); the
+    first `width` are the group.
+    """
 
     places: tuple[int, ...]
     width: int
 
     @property
     def leads(self) -> bool:
-        """Whether the head begins with the group columns as the state has them, so that rows in order of their group are in order."""
+        """Whether the head begins with the group columns as the state has them, so that rows in
+        order of their group are in order.
+        """
         return self.places[: self.width] == tuple(range(self.width))
 
     @property
@@ -53,12 +60,13 @@ class HeadColumns:
 
 @dataclass(frozen=True, slots=True)
 class AggregateShape:
-    """The shape of a head. Its rows come in columns, one per needed variable: the distinct variables of the group, then the other
-    arguments.
+    """The shape of a head. Its rows come in columns, one per needed variable: the distinct
+    variables of the group, then the other arguments.
 
-    `needed`: the rule's variables in the order of the columns; `types`: theirs; `width`: how many columns are the group; `group`: the
-    head's group columns as positions, repeated ones included; `calls`: the aggregated head columns; `head`: for each head column its place
-    in (group columns, results of the calls).
+    `needed`: the rule's variables in the order of the columns; `types`: theirs; `width`: how many
+    columns are the group; `group`: the head's group columns as positions, repeated ones included;
+    `calls`: the aggregated head columns; `head`: for each head column its place in (group columns,
+    results of the calls).
     """
 
     needed: tuple[int, ...]
@@ -73,22 +81,36 @@ class AggregateShape:
         """The shape of a rule's head, some term of which is an aggregate."""
         group = rule.group
         terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
-        needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
+        needed = tuple(
+            dict.fromkeys(
+                [*group, *(argument.variable for term in terms for argument in term.args)]
+            )
+        )
         types = tuple(rule.variables[variable].type for variable in needed)
         place = {variable: position for position, variable in enumerate(needed)}
         width = len(set(group))
-        constants = {each.variable: each.expression.value for each in rule.assignments if isinstance(each.expression, Value)}
+        constants = {
+            each.variable: each.expression.value
+            for each in rule.assignments
+            if isinstance(each.expression, Value)
+        }
         calls = tuple(_call(term, place, types, constants) for term in terms)
         results = iter(range(width, width + len(calls)))
-        head = tuple(place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head)
-        return AggregateShape(needed, types, width, tuple(place[variable] for variable in group), calls, head)
+        head = tuple(
+            place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head
+        )
+        return AggregateShape(
+            needed, types, width, tuple(place[variable] for variable in group), calls, head
+        )
 
     @property
     def columns(self) -> HeadColumns:
         """The head's own columns."""
         return HeadColumns(self.head, self.width)
 
-    def head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def head_rows(
+        self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
         """Head columns from group columns and results, in the order of the groups."""
         return self.columns.rows(groups, results)
 
@@ -106,8 +128,17 @@ class Surroundings:
     user: Mapping[str, UserAggregate]
 
 
-def _call(term: AggregateTerm, place: Mapping[int, int], types: Sequence[Type], constants: Mapping[int, object]) -> CallShape:
+def _call(
+    term: AggregateTerm,
+    place: Mapping[int, int],
+    types: Sequence[Type],
+    constants: Mapping[int, object],
+) -> CallShape:
     args = tuple(place[argument.variable] for argument in term.args)
-    separator = constants.get(term.args[1].variable) if term.function == "concat" and len(args) > 1 else None
+    separator = (
+        constants.get(term.args[1].variable)
+        if term.function == "concat" and len(args) > 1
+        else None
+    )
     assert separator is None or isinstance(separator, str)
     return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type, separator)

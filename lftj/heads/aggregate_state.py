@@ -1,7 +1,9 @@
-"""The kept state of an aggregated head: its groups, and what each function needs to follow inserts and erases [LFTJ-IVM 2.3].
+"""The kept state of an aggregated head: its groups, and what each function needs to follow inserts
+and erases [LFTJ-IVM 2.3].
 
-A state never changes: `update` makes the next one and leaves this one as it is, so a commit that fails has nothing to undo. After every
-update the head rows are, bit for bit, those that `aggregate` computes from all assignments.
+A state never changes: `update` makes the next one and leaves this one as it is, so a commit that
+fails has nothing to undo. After every update the head rows are, bit for bit, those that `aggregate`
+computes from all assignments.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ _MANY = 1 << 12
 
 
 class GroupsMoved(NamedTuple):
-    """What a change made of the groups that it affects: their columns, the results of all calls `before` and `after` it, and whether they
-    were there (`was`) and are (`here`)."""
+    """What a change made of the groups that it affects: their columns, the results of all calls
+    `before` and `after` it, and whether they were there (`was`) and are (`here`).
+    """
 
     groups: list[np.ndarray]
     before: list[np.ndarray]
@@ -41,11 +44,16 @@ class GroupsMoved(NamedTuple):
     here: np.ndarray
 
     def of(self, head: HeadColumns) -> Delta:
-        """The rows of one head that come and go: those of groups that come and go, and those where a result of its own differs."""
+        """The rows of one head that come and go: those of groups that come and go, and those where
+        a result of its own differs.
+        """
         differs = ~(self.was & self.here)
         for call in head.calls:
             differs |= self.before[call] != self.after[call]
-        return Delta(self._rows(head, self.after, differs & self.here), self._rows(head, self.before, differs & self.was))
+        return Delta(
+            self._rows(head, self.after, differs & self.here),
+            self._rows(head, self.before, differs & self.was),
+        )
 
     def _rows(self, head: HeadColumns, results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
         rows = head.rows(self.groups, results)
@@ -56,8 +64,10 @@ class GroupsMoved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AggregateState:
-    """One version. `groups` is keyed by the group (one column of zeros without group columns) and holds what `plan` says; `kept` are the
-    states behind the functions; `order` labels the texts that stand in order; `steps` counts the tree pages that the last update opened."""
+    """One version. `groups` is keyed by the group (one column of zeros without group columns) and
+    holds what `plan` says; `kept` are the states behind the functions; `order` labels the texts
+    that stand in order; `steps` counts the tree pages that the last update opened.
+    """
 
     shape: AggregateShape
     surroundings: Surroundings
@@ -67,16 +77,26 @@ class AggregateState:
     order: TextOrder | None
     steps: int = 0
 
-    # ── making ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── making ────────────────────────────────────────────────────────────────────────────────────
     @staticmethod
     def empty(
-        arena: Arena, shape: AggregateShape, dictionary: Dictionary, user: Mapping[str, UserAggregate] | None = None
+        arena: Arena,
+        shape: AggregateShape,
+        dictionary: Dictionary,
+        user: Mapping[str, UserAggregate] | None = None,
     ) -> AggregateState:
         """The state of a head without assignments."""
         surroundings = Surroundings(dictionary, user or {})
         plan = plan_aggregates(shape, arena, surroundings)
         order = TextOrder.of(arena, dictionary, np.empty(0, np.int64)) if plan.texts else None
-        return AggregateState(shape, surroundings, plan, Tree.empty(arena, max(1, shape.width), plan.width), plan.kept, order)
+        return AggregateState(
+            shape,
+            surroundings,
+            plan,
+            Tree.empty(arena, max(1, shape.width), plan.width),
+            plan.kept,
+            order,
+        )
 
     @staticmethod
     def build(
@@ -89,25 +109,40 @@ class AggregateState:
     ) -> tuple[AggregateState, Columns]:
         """The state of these assignments, and the head rows, sorted.
 
-        `columns` are those of `shape.needed`, rows in any order, repeated or not; row i stands for `counts[i]` ≥ 1 assignments. O(n log n).
-        ValueRangeError names the group whose result leaves its type.
+        `columns` are those of `shape.needed`, rows in any order, repeated or not; row i stands for
+        `counts[i]` ≥ 1 assignments. O(n log n). ValueRangeError names the group whose result leaves
+        its type.
         """
         state, delta = AggregateState.empty(arena, shape, dictionary, user).update(columns, counts)
         return state, delta.inserts
 
-    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def update(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, Delta]:
-        """The state after signed assignments (rows as in `build`, lost ones with negative counts), and the change of the head rows.
+    # ── change ────────────────────────────────────────────────────────────────────────────────────
+    def update(
+        self, columns: Sequence[np.ndarray], signed: np.ndarray
+    ) -> tuple[AggregateState, Delta]:
+        """The state after signed assignments (rows as in `build`, lost ones with negative counts),
+        and the change of the head rows.
 
-        O(log n) a row, and what the results take to compute: a concatenation is as long as it is. ValueRangeError as in `build`.
+        O(log n) a row, and what the results take to compute: a concatenation is as long as it is.
+        ValueRangeError as in `build`.
         """
         state, moved = self.advanced(columns, signed)
-        return state, Delta.empty(len(self.shape.head)) if moved is None else moved.of(self.shape.columns)
+        return state, Delta.empty(len(self.shape.head)) if moved is None else moved.of(
+            self.shape.columns
+        )
 
-    def advanced(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, GroupsMoved | None]:
-        """As `update`, with the change of the groups, from which every head over them reads its own; None where there is none."""
+    def advanced(
+        self, columns: Sequence[np.ndarray], signed: np.ndarray
+    ) -> tuple[AggregateState, GroupsMoved | None]:
+        """As `update`, with the change of the groups, from which every head over them reads its
+        own; None where there is none.
+        """
         won = self.plan.by_groups and len(signed) > _MANY and int(signed.min()) > 0
-        rows, net, ascending = by_groups(columns, signed, self.shape.width) if won else (*net_changes(columns, signed), True)
+        rows, net, ascending = (
+            by_groups(columns, signed, self.shape.width)
+            if won
+            else (*net_changes(columns, signed), True)
+        )
         if not len(net):
             return self, None
         change, found = self._change(rows, net, ascending)
@@ -116,15 +151,27 @@ class AggregateState:
             change.sizes if server is None else advances[server].results(call)
             for call, server in zip(self.shape.calls, self.plan.server, strict=True)
         ]
-        stored = [result for result, server in zip(results, self.plan.server, strict=True) if server is not None]
-        values = [change.sizes, *stored, *(column for advance in advances for column in advance.columns)]
+        stored = [
+            result
+            for result, server in zip(results, self.plan.server, strict=True)
+            if server is not None
+        ]
+        values = [
+            change.sizes,
+            *stored,
+            *(column for advance in advances for column in advance.columns),
+        ]
         groups = self._written(change, found, values)
         kept = tuple([advance.state for advance in advances])
-        state = AggregateState(self.shape, self.surroundings, self.plan, groups, kept, change.order, change.work.pages)
+        state = AggregateState(
+            self.shape, self.surroundings, self.plan, groups, kept, change.order, change.work.pages
+        )
         before = [change.before[column] for column in self.plan.published]
         return state, GroupsMoved(list(change.groups), before, results, found, change.sizes > 0)
 
-    def _change(self, rows: np.ndarray, net: np.ndarray, ascending: bool) -> tuple[GroupChange, np.ndarray]:
+    def _change(
+        self, rows: np.ndarray, net: np.ndarray, ascending: bool
+    ) -> tuple[GroupChange, np.ndarray]:
         """A net change by groups, and which of these there were before."""
         width = self.shape.width
         starts, moved = divided(rows, net, width)
@@ -139,28 +186,48 @@ class AggregateState:
         work.count(self.groups, 2 * len(sizes))
         order = self.order and self._order_with(self.order, self._texts(rows))
         name = partial(self.shape.name, list(groups), self.surroundings.dictionary)
-        return GroupChange(rows, net, starts, groups, before, sizes, not len(self.groups), order, name, work, ascending), found
+        return GroupChange(
+            rows,
+            net,
+            starts,
+            groups,
+            before,
+            sizes,
+            not len(self.groups),
+            order,
+            name,
+            work,
+            ascending,
+        ), found
 
     def _texts(self, rows: np.ndarray) -> np.ndarray:
         """The codes of all texts among rows that are to stand in order."""
         return np.concatenate([rows[column] for column in self.plan.texts])
 
     def _order_with(self, order: TextOrder, texts: np.ndarray) -> TextOrder:
-        """The labels of texts with these as well; those that no row has any more go when they have become many."""
+        """The labels of texts with these as well; those that no row has any more go when they have
+        become many.
+        """
         ordered = [kept for kept in self.kept if isinstance(kept, OrderedRows)]
         if not order.crowded(sum(kept.text_count for kept in ordered)):
             return order.admitting(texts)
-        return order.anew(np.concatenate([texts, *(column for kept in ordered for column in kept.texts())]))
+        return order.anew(
+            np.concatenate([texts, *(column for kept in ordered for column in kept.texts())])
+        )
 
-    def _written(self, change: GroupChange, found: np.ndarray, values: Sequence[np.ndarray]) -> Tree:
+    def _written(
+        self, change: GroupChange, found: np.ndarray, values: Sequence[np.ndarray]
+    ) -> Tree:
         """The groups after a change."""
         alive = change.sizes > 0
         rows = [*change.groups, *values]
         if np.count_nonzero(alive) == len(alive):
             return self.groups.apply(rows)
-        return self.groups.apply([column[alive] for column in rows], change.groups[:, ~alive & found])
+        return self.groups.apply(
+            [column[alive] for column in rows], change.groups[:, ~alive & found]
+        )
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:
         return len(self.groups)
 
@@ -168,7 +235,11 @@ class AggregateState:
         """The rows of a head over these groups, by default the shape's own, sorted. O(n)."""
         columns = self.groups.columns()
         values = columns[self.groups.key_width :]
-        return sort_rows((head or self.shape.columns).rows(columns, [values[column] for column in self.plan.published]))
+        return sort_rows(
+            (head or self.shape.columns).rows(
+                columns, [values[column] for column in self.plan.published]
+            )
+        )
 
     def sizes(self) -> tuple[Columns, np.ndarray]:
         """The group columns, sorted, and η of each group. O(n)."""

@@ -1,4 +1,6 @@
-"""Changes on their way into the state of a head: signed assignments made net, and divided by groups."""
+"""Changes on their way into the state of a head: signed assignments made net, and divided by
+groups.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from scantree.rows import sorted_by
 from scantree.summing import summed_in_place
 
 _FEW = 32
-"""Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly makes fewer."""
+"""Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly
+makes fewer.
+"""
 
 
 def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows of a change, ascending, as a matrix of columns × rows, and the net count of each, none of them 0.
+    """The distinct rows of a change, ascending, as a matrix of columns × rows, and the net count of
+    each, none of them 0.
 
-    `signed` counts assignments, won ones positive and lost ones negative. No columns at all are taken as one of zeros.
+    `signed` counts assignments, won ones positive and lost ones negative. No columns at all are
+    taken as one of zeros.
     """
     rows = len(signed)
     if rows > _FEW:
@@ -34,13 +40,19 @@ def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.n
     kept, status = net_few(given, np.asarray(signed, np.int64), net_rows, net)
     if status == OVERFLOW:
         raise too_many()
-    return (net_rows, net) if kept == rows else (np.ascontiguousarray(net_rows[:, :kept]), net[:kept])
+    return (
+        (net_rows, net) if kept == rows else (np.ascontiguousarray(net_rows[:, :kept]), net[:kept])
+    )
 
 
-def by_groups(columns: Sequence[np.ndarray], counts: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """As `net_changes`, of assignments that are all won, in order of the first `width` columns; and whether of all columns, each row once.
+def by_groups(
+    columns: Sequence[np.ndarray], counts: np.ndarray, width: int
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """As `net_changes`, of assignments that are all won, in order of the first `width` columns; and
+    whether of all columns, each row once.
 
-    That is so where it takes no sorting. Else rows are sorted by groups alone, which the columns behind make no dearer.
+    That is so where it takes no sorting. Else rows are sorted by groups alone, which the columns
+    behind make no dearer.
     """
     given = as_matrix([*columns, counts], len(columns) + 1)
     rows = summed_in_place(given, zeros=False)
@@ -51,7 +63,9 @@ def by_groups(columns: Sequence[np.ndarray], counts: np.ndarray, width: int) -> 
 
 
 def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each run of equal first `width` columns of a net change begins, and the sum of its counts. ValueRangeError beyond int64."""
+    """Where each run of equal first `width` columns of a net change begins, and the sum of its
+    counts. ValueRangeError beyond int64.
+    """
     starts = np.empty(len(net), np.int64)
     moved = np.empty(len(net), np.int64)
     runs, status = divide(rows, net, width, starts, moved)

@@ -1,4 +1,6 @@
-"""Compiled passes over a change: which rows it nets to, and where its groups begin. A change is small, mostly."""
+"""Compiled passes over a change: which rows it nets to, and where its groups begin. A change is
+small, mostly.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def compare_rows(rows, i, j):
 
 @compiled
 def net_few(rows, signed, net_rows, net):
-    """Sort few rows by insertion, add up the counts of equal ones, drop those that come to 0: (rows left, status). O(n² · width)."""
+    """Sort few rows by insertion, add up the counts of equal ones, drop those that come to 0: (rows
+    left, status). O(n² · width).
+    """
     order = np.empty(signed.size, np.int64)
     for i in range(signed.size):
         at = i
@@ -52,7 +56,9 @@ def net_few(rows, signed, net_rows, net):
 
 @compiled
 def divide(rows, net, width, starts, moved):
-    """Where each run of equal first `width` columns of ascending rows begins, and the sum of its counts: (runs, status)."""
+    """Where each run of equal first `width` columns of ascending rows begins, and the sum of its
+    counts: (runs, status).
+    """
     runs = 0
     status = DONE
     for i in range(net.size):

@@ -1,7 +1,8 @@
 """Compiled passes that join the texts of groups: how long the results are, and their bytes.
 
-Row i has the text `codes[i]` `counts[i]` times, with the separator `separators[i]` before each but the first of its group; where there are
-no separators the array is empty. Group g is [starts[g], starts[g + 1]). `offsets` and `data` are the dictionary's.
+Row i has the text `codes[i]` `counts[i]` times, with the separator `separators[i]` before each but
+the first of its group; where there are no separators the array is empty. Group g is [starts[g],
+starts[g + 1]). `offsets` and `data` are the dictionary's.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def copy_text(offsets, data, code, out, at):
 
 @compiled
 def measure_joined(offsets, codes, separators, counts, starts, ends):
-    """Write where each group's result ends, all of them one after the other, behind the 0 where the first begins. False beyond `MOST`."""
+    """Write where each group's result ends, all of them one after the other, behind the 0 where the
+    first begins. False beyond `MOST`.
+    """
     total = 0
     for group in range(starts.size):
         last = load(starts, group + 1) if group + 1 < starts.size else codes.size

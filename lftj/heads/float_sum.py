@@ -1,13 +1,16 @@
-"""Exact sums of doubles: what is published is always `math.fsum` of the live values, whatever came and went before [LFTJ-IVM 2.3.4].
+"""Exact sums of doubles: what is published is always `math.fsum` of the live values, whatever came
+and went before [LFTJ-IVM 2.3.4].
 
-*State kept:* per group the exact total as a fixed-point number that spans all exponents of a double (a superaccumulator), how many +∞ and
-−∞ are in it, and (elsewhere) the number of rows. *INSERT* adds the value to it, *ERASE* subtracts it; both are exact, so no history leaves
-a trace: 1e16 + 1 − 1e16 is 1, and the state after an insert and its erase is, word for word, the state before. States of partitions merge
-by addition. Only publishing rounds, once, to the nearest double, ties to even.
+*State kept:* per group the exact total as a fixed-point number that spans all exponents of a double
+(a superaccumulator), how many +∞ and −∞ are in it, and (elsewhere) the number of rows. *INSERT*
+adds the value to it, *ERASE* subtracts it; both are exact, so no history leaves a trace: 1e16 + 1 −
+1e16 is 1, and the state after an insert and its erase is, word for word, the state before. States
+of partitions merge by addition. Only publishing rounds, once, to the nearest double, ties to even.
 
-Limits. A total beyond the greatest double is a `ValueRangeError` where `math.fsum` raises OverflowError; unlike `math.fsum` a sum that
-leaves the range on its way and comes back is fine. Infinities of one sign give that infinity, of both signs a `ValueRangeError`
-(`math.fsum` raises ValueError). NaN never reaches a column.
+Limits. A total beyond the greatest double is a `ValueRangeError` where `math.fsum` raises
+OverflowError; unlike `math.fsum` a sum that leaves the range on its way and comes back is fine.
+Infinities of one sign give that infinity, of both signs a `ValueRangeError` (`math.fsum` raises
+ValueError). NaN never reaches a column.
 
 A state takes 288 bytes; `float_totals` keeps the words of it that are not 0.
 """
@@ -46,7 +49,8 @@ def _units(value: float) -> int:
 class ExactSum:
     """The exact sum of a bag of doubles, whose `parts` add up with those of others.
 
-    `value()` is correctly rounded. About a microsecond an operation; whole columns go through `grouped_sums` and `advanced`.
+    `value()` is correctly rounded. About a microsecond an operation; whole columns go through
+    `grouped_sums` and `advanced`.
     """
 
     __slots__ = ("_negative_infinities", "_positive_infinities", "_units")
@@ -63,20 +67,30 @@ class ExactSum:
 
     @property
     def parts(self) -> tuple[int, int, int]:
-        """The finite total in units of 2⁻¹⁰⁷⁴, and how many +∞ and −∞ are in it: three numbers that add up as sums do."""
+        """The finite total in units of 2⁻¹⁰⁷⁴, and how many +∞ and −∞ are in it: three numbers that
+        add up as sums do.
+        """
         return self._units, self._positive_infinities, self._negative_infinities
 
     @classmethod
     def of_parts(cls, units: int, positive: int, negative: int) -> ExactSum:
         """The sum with these parts."""
         found = cls()
-        found._units, found._positive_infinities, found._negative_infinities = units, positive, negative
+        found._units, found._positive_infinities, found._negative_infinities = (
+            units,
+            positive,
+            negative,
+        )
         return found
 
     def add(self, value: float, times: int = 1) -> None:
-        """Add `value` `times` times; negative `times` take it out. Exact. NaN is a ValueRangeError."""
+        """Add `value` `times` times; negative `times` take it out. Exact. NaN is a
+        ValueRangeError.
+        """
         if math.isnan(value):
-            raise ValueRangeError("NaN cannot be summed", hint='leave the row out, or load with nulls="drop"')
+            raise ValueRangeError(
+                "NaN cannot be summed", hint='leave the row out, or load with nulls="drop"'
+            )
         if value == math.inf:
             self._positive_infinities += times
         elif value == -math.inf:
@@ -85,7 +99,9 @@ class ExactSum:
             self._units += _units(value) * times
 
     def value(self) -> float:
-        """The double nearest to the sum, ties to even. ValueRangeError when there is none (see the module)."""
+        """The double nearest to the sum, ties to even. ValueRangeError when there is none (see the
+        module).
+        """
         if self._positive_infinities and self._negative_infinities:
             raise ValueRangeError(status_message(None))
         if self._positive_infinities or self._negative_infinities:
@@ -96,7 +112,7 @@ class ExactSum:
             raise ValueRangeError(status_message(OVERFLOW)) from None
 
 
-# ── whole columns ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── whole columns ─────────────────────────────────────────────────────────────────────────────────
 def status_message(status: int | None) -> str:
     """What a status other than EXACT means, as the end of a sentence."""
     if status == OVERFLOW:
@@ -104,10 +120,14 @@ def status_message(status: int | None) -> str:
     return "the sum has both +inf and -inf in it, so it has no value"
 
 
-def grouped_sums(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of the correctly rounded sums of runs of float codes, and a status for each (EXACT, OVERFLOW or NOT_A_NUMBER).
+def grouped_sums(
+    codes: np.ndarray, counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of the correctly rounded sums of runs of float codes, and a status for each (EXACT,
+    OVERFLOW or NOT_A_NUMBER).
 
-    Row i counts `counts[i]` times; run r is [starts[r], starts[r + 1]). O(rows), a few nanoseconds each.
+    Row i counts `counts[i]` times; run r is [starts[r], starts[r + 1]). O(rows), a few nanoseconds
+    each.
     """
     sums = np.empty(len(starts), dtype=np.int64)
     status = np.empty(len(starts), dtype=np.int64)
@@ -115,8 +135,12 @@ def grouped_sums(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> t
     return sums, status
 
 
-def published_float_sums(sums: np.ndarray, status: np.ndarray, function: str, name: Callable[[int], str]) -> np.ndarray:
-    """The sums, if each is EXACT; else ValueRangeError for the first that is not, whose group `name` knows how to call."""
+def published_float_sums(
+    sums: np.ndarray, status: np.ndarray, function: str, name: Callable[[int], str]
+) -> np.ndarray:
+    """The sums, if each is EXACT; else ValueRangeError for the first that is not, whose group
+    `name` knows how to call.
+    """
     if status.any():
         group = int(np.flatnonzero(status)[0])
         raise ValueRangeError(f"{function} {name(group)}: {status_message(int(status[group]))}")
@@ -130,11 +154,14 @@ def float_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return means
 
 
-def advanced(states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """States after the runs of a change, codes of their correctly rounded values, and a status for each.
+def advanced(
+    states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """States after the runs of a change, codes of their correctly rounded values, and a status for
+    each.
 
-    `states`: one row of STATE_WORDS per run, as the kernels lay them out; it stays as it is. Runs and statuses as in `grouped_sums`;
-    negative counts subtract.
+    `states`: one row of STATE_WORDS per run, as the kernels lay them out; it stays as it is. Runs
+    and statuses as in `grouped_sums`; negative counts subtract.
     """
     result = states.copy()
     sums = np.empty(len(states), dtype=np.int64)
@@ -143,10 +170,12 @@ def advanced(states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: 
     return result, sums, status
 
 
-# The kept state of `sum` and `mean` of floats: an exact sum per group, in a scan tree of its words that are not 0 [LFTJ-IVM 2.3.4].
+# The kept state of `sum` and `mean` of floats: an exact sum per group, in a scan tree of its words
+# that are not 0 [LFTJ-IVM 2.3.4].
 #
-# A dense state takes 288 bytes a group; here an everyday sum takes two or three rows, whatever its group's size. The published value is the
-# exact sum, rounded once, so it is `math.fsum` of the live values after any history, and a history that comes to nothing leaves no trace.
+# A dense state takes 288 bytes a group; here an everyday sum takes two or three rows, whatever its
+# group's size. The published value is the exact sum, rounded once, so it is `math.fsum` of the live
+# values after any history, and a history that comes to nothing leaves no trace.
 
 _CHUNK = 4096
 """Groups whose dense states are held at a time: about a megabyte."""
@@ -154,7 +183,9 @@ _CHUNK = 4096
 
 @dataclass(frozen=True, slots=True)
 class FloatTotals:
-    """Exact sums of the argument in column `arg`: a tree keyed (group…, position of a word) with the word."""
+    """Exact sums of the argument in column `arg`: a tree keyed (group…, position of a word) with
+    the word.
+    """
 
     arg: int
     words: Tree
@@ -175,7 +206,11 @@ class FloatTotals:
         width, words = len(change.groups), min(groups, _CHUNK) * STATE_WORDS
         room = np.empty((width + 2, words), np.int64), np.empty((width + 1, words), np.int64)
         pieces = [self._piece(change, first, *room) for first in range(0, groups, _CHUNK)]
-        joined = pieces[0] if len(pieces) == 1 else [np.concatenate(part, axis=-1) for part in zip(*pieces, strict=True)]
+        joined = (
+            pieces[0]
+            if len(pieces) == 1
+            else [np.concatenate(part, axis=-1) for part in zip(*pieces, strict=True)]
+        )
         inserts, erases, sums, status = joined
         change.work.count(self.words, groups + inserts.shape[1] + erases.shape[1])
 
@@ -185,14 +220,24 @@ class FloatTotals:
 
         return Advance(FloatTotals(self.arg, self.words.apply(inserts, erases)), [], results)
 
-    def _piece(self, change: GroupChange, first: int, inserts: np.ndarray, erases: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Words that come and go, rounded sums and how they went, for a chunk of groups. `inserts`, `erases`: room for the words."""
+    def _piece(
+        self, change: GroupChange, first: int, inserts: np.ndarray, erases: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Words that come and go, rounded sums and how they went, for a chunk of groups. `inserts`,
+        `erases`: room for the words.
+        """
         starts = change.starts[first : first + _CHUNK]
         low = starts[0]
-        high = change.starts[first + _CHUNK] if first + _CHUNK < len(change.starts) else len(change.net)
+        high = (
+            change.starts[first + _CHUNK]
+            if first + _CHUNK < len(change.starts)
+            else len(change.net)
+        )
         groups = np.ascontiguousarray(change.groups[:, first : first + _CHUNK])
         before = self._states(groups)
-        after, sums, status = advanced(before, change.rows[self.arg, low:high], change.net[low:high], starts - low)
+        after, sums, status = advanced(
+            before, change.rows[self.arg, low:high], change.net[low:high], starts - low
+        )
         written, gone = changed_words(groups, before, after, inserts, erases)
         return inserts[:, :written].copy(), erases[:, :gone].copy(), sums, status
 

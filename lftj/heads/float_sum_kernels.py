@@ -1,7 +1,9 @@
-"""Compiled exact sums of doubles: fixed point over the whole range of exponents, rounded once, at the end.
+"""Compiled exact sums of doubles: fixed point over the whole range of exponents, rounded once, at
+the end.
 
-A sum is worked on as `limbs`, int64[LIMBS] of 32 bits each in units of 2⁻¹⁰⁷⁴ (the least subnormal), with room above the 32 bits so that
-carries wait; and kept as a *state*, int64[STATE_WORDS]: the same number as 34 two's complement words, then how many +∞ and how many −∞
+A sum is worked on as `limbs`, int64[LIMBS] of 32 bits each in units of 2⁻¹⁰⁷⁴ (the least
+subnormal), with room above the 32 bits so that carries wait; and kept as a *state*,
+int64[STATE_WORDS]: the same number as 34 two's complement words, then how many +∞ and how many −∞
 were added. A state is canonical: equal sums have equal states, whatever the history.
 """
 
@@ -50,7 +52,9 @@ def _add_scaled(limbs: np.ndarray, magnitude: int, position: int, negative: bool
 
 @compiled
 def _settle(limbs: np.ndarray, low: int, high: int) -> bool:
-    """Pass carries up through limbs [low, high); the last limb keeps the sign. Returns whether the number is negative."""
+    """Pass carries up through limbs [low, high); the last limb keeps the sign. Returns whether the
+    number is negative.
+    """
     for i in range(low, high - 1):
         carry = limbs[i] >> 32
         limbs[i] -= carry << 32
@@ -59,8 +63,17 @@ def _settle(limbs: np.ndarray, low: int, high: int) -> bool:
 
 
 @compiled
-def _accumulate(codes: np.ndarray, counts: np.ndarray, start: int, end: int, limbs: np.ndarray, infinite: np.ndarray) -> tuple[int, int]:
-    """Add rows [start, end), each `counts` times (negative: subtract). Returns the range of limbs in use, two for carries included."""
+def _accumulate(
+    codes: np.ndarray,
+    counts: np.ndarray,
+    start: int,
+    end: int,
+    limbs: np.ndarray,
+    infinite: np.ndarray,
+) -> tuple[int, int]:
+    """Add rows [start, end), each `counts` times (negative: subtract). Returns the range of limbs
+    in use, two for carries included.
+    """
     low = LIMBS - 2
     high = 0
     waiting = 0
@@ -95,7 +108,9 @@ def _accumulate(codes: np.ndarray, counts: np.ndarray, start: int, end: int, lim
 
 @compiled
 def _round(limbs: np.ndarray, low: int, high: int) -> int:
-    """The bits of the double nearest to settled, non-negative limbs [low, high), ties to even; beyond the greatest double -1."""
+    """The bits of the double nearest to settled, non-negative limbs [low, high), ties to even;
+    beyond the greatest double -1.
+    """
     top = high - 1
     while top > 0 and limbs[top] == 0:
         top -= 1
@@ -151,20 +166,29 @@ def _publish(limbs: np.ndarray, low: int, high: int, infinite: np.ndarray) -> tu
 
 @compiled
 def _sum_of_few(codes: np.ndarray, counts: np.ndarray, start: int, end: int) -> tuple[int, bool]:
-    """The sum's code where the processor's own addition is the answer: one value, or two with a finite sum."""
+    """The sum's code where the processor's own addition is the answer: one value, or two with a
+    finite sum.
+    """
     first = codes[start]
     if end - start > 2 or counts[start] != 1 or counts[end - 1] != 1:
         return 0, False
     if end - start == 1:
         return first, True
     second = codes[start + 1]
-    bits = float_to_bits(bits_to_float(first ^ ((first >> 63) & _INT64_MAX)) + bits_to_float(second ^ ((second >> 63) & _INT64_MAX)))
+    bits = float_to_bits(
+        bits_to_float(first ^ ((first >> 63) & _INT64_MAX))
+        + bits_to_float(second ^ ((second >> 63) & _INT64_MAX))
+    )
     return bits ^ ((bits >> 63) & _INT64_MAX), (bits >> 52) & _INFINITE != _INFINITE
 
 
 @compiled
-def sum_runs(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray) -> None:
-    """For each run of rows, the code of its correctly rounded sum and how it went. Run r is [starts[r], starts[r + 1])."""
+def sum_runs(
+    codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
+) -> None:
+    """For each run of rows, the code of its correctly rounded sum and how it went. Run r is
+    [starts[r], starts[r + 1]).
+    """
     limbs = np.zeros(LIMBS, dtype=np.int64)
     infinite = np.zeros(2, dtype=np.int64)
     for run in range(starts.shape[0]):
@@ -177,7 +201,7 @@ def sum_runs(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np
         sums[run], status[run] = _publish(limbs, low, high, infinite)
 
 
-# ── states ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── states ────────────────────────────────────────────────────────────────────────────────────────
 @compiled
 def _store_state(limbs: np.ndarray, infinite: np.ndarray, state: np.ndarray) -> None:
     """Write a sum as its state and leave limbs and infinities zero."""
@@ -197,7 +221,9 @@ def _add_state(state: np.ndarray, limbs: np.ndarray, infinite: np.ndarray) -> No
     """Add a state to limbs and infinities."""
     for word in range(WORDS):
         limbs[2 * word] += state[word] & _LOW32
-        limbs[2 * word + 1] += state[word] >> 32 if word == WORDS - 1 else (state[word] >> 32) & _LOW32
+        limbs[2 * word + 1] += (
+            state[word] >> 32 if word == WORDS - 1 else (state[word] >> 32) & _LOW32
+        )
     infinite[0] += state[WORDS]
     infinite[1] += state[WORDS + 1]
 
@@ -213,7 +239,12 @@ def _is_empty(state: np.ndarray) -> bool:
 
 @compiled
 def advance_states(
-    states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
+    states: np.ndarray,
+    codes: np.ndarray,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    sums: np.ndarray,
+    status: np.ndarray,
 ) -> None:
     """Add to each state, in place, a run of rows, and round it: its code, and how it went."""
     limbs = np.zeros(LIMBS, dtype=np.int64)
@@ -238,20 +269,25 @@ def advance_states(
 def divide_floats(sums: np.ndarray, sizes: np.ndarray, means: np.ndarray) -> None:
     """The codes of floats, given as codes, over sizes."""
     for group in range(sums.shape[0]):
-        bits = float_to_bits(bits_to_float(sums[group] ^ ((sums[group] >> 63) & _INT64_MAX)) / sizes[group] + 0.0)
+        bits = float_to_bits(
+            bits_to_float(sums[group] ^ ((sums[group] >> 63) & _INT64_MAX)) / sizes[group] + 0.0
+        )
         means[group] = bits ^ ((bits >> 63) & _INT64_MAX)
 
 
-# Compiled passage between exact float sums as dense states (`float_sum_kernels`) and as the few words that a tree keeps of them.
+# Compiled passage between exact float sums as dense states (`float_sum_kernels`) and as the few
+# words that a tree keeps of them.
 #
-# A tree keeps a state's words in *balanced* form: the number is Σ word[i] · 2^(64·i) with signed words, so that there is no sign to extend
-# and a sum of everyday size has two or three words that are not 0. The form is unique: equal sums have equal rows. The numbers of infinities
-# follow.
+# A tree keeps a state's words in *balanced* form: the number is Σ word[i] · 2^(64·i) with signed
+# words, so that there is no sign to extend and a sum of everyday size has two or three words that
+# are not 0. The form is unique: equal sums have equal rows. The numbers of infinities follow.
 
 
 @compiled
 def _balanced(word, lent):
-    """A word with what the one before lends it, and what it lends the next: 1 where it is read as negative."""
+    """A word with what the one before lends it, and what it lends the next: 1 where it is read as
+    negative.
+    """
     word += lent
     # all ones and 1 more is 2⁶⁴: the word is 0 and the 1 goes on
     return word, 1 if word < 0 or (lent == 1 and word == 0) else 0
@@ -259,7 +295,9 @@ def _balanced(word, lent):
 
 @compiled
 def to_balanced(state, words):
-    """The balanced words of a two's complement state: a word read as negative lends 1 to the next."""
+    """The balanced words of a two's complement state: a word read as negative lends 1
+    to the next.
+    """
     lent = 0
     for i in range(WORDS):
         words[i], lent = _balanced(state[i], lent)
@@ -279,7 +317,9 @@ def to_twos_complement(words):
 
 @compiled
 def read_states(memory, root, height, layout, groups, states):
-    """The state of each group (columns of `groups`), from a tree keyed (group…, position) with the words; all 0 for an absent group."""
+    """The state of each group (columns of `groups`), from a tree keyed (group…, position) with the
+    words; all 0 for an absent group.
+    """
     width = groups.shape[0]
     for group in range(groups.shape[1]):
         states[group, :] = 0
@@ -289,14 +329,18 @@ def read_states(memory, root, height, layout, groups, states):
             slot = position & SLOT_MASK
             if compare_leaf_row(memory, leaf, slot, width, groups, group) != 0:
                 break
-            states[group, load(memory, leaf_column(leaf, width) + slot)] = load(memory, leaf_column(leaf, width + 1) + slot)
+            states[group, load(memory, leaf_column(leaf, width) + slot)] = load(
+                memory, leaf_column(leaf, width + 1) + slot
+            )
             position = step(memory, root, height, leaf, position)
         to_twos_complement(states[group])
 
 
 @compiled
 def changed_words(groups, before, after, inserts, erases):
-    """The rows that a tree of balanced words wins and loses when states change: into inserts (width + 2 × …) and erases: their numbers."""
+    """The rows that a tree of balanced words wins and loses when states change: into inserts (width
+    + 2 × …) and erases: their numbers.
+    """
     width = groups.shape[0]
     written = 0
     gone = 0

@@ -1,10 +1,13 @@
-"""Exact sums and means of integers and decimals: an Abelian group, so what was added can be taken out again [LFTJ-IVM 2.3].
+"""Exact sums and means of integers and decimals: an Abelian group, so what was added can be taken
+out again [LFTJ-IVM 2.3].
 
-*State kept:* per group the exact total, 126 bits wide, and (elsewhere) the number of rows η. *INSERT* of a value v adds v and 1, *ERASE*
-takes both away; the group vanishes at η = 0. Totals of partitions merge by addition.
+*State kept:* per group the exact total, 126 bits wide, and (elsewhere) the number of rows η.
+*INSERT* of a value v adds v and 1, *ERASE* takes both away; the group vanishes at η = 0. Totals of
+partitions merge by addition.
 
-Only the published total has to fit: a sum may leave int64 on its way and come back. One that stays outside is a `ValueRangeError`, never
-a wrap. A mean is the exact total over n, rounded once, as Python divides integers; it needs no total that fits.
+Only the published total has to fit: a sum may leave int64 on its way and come back. One that stays
+outside is a `ValueRangeError`, never a wrap. A mean is the exact total over n, rounded once, as
+Python divides integers; it needs no total that fits.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ _FEW = 8
 
 
 class Totals(NamedTuple):
-    """Exact totals `high · 2⁶³ + low` with 0 ≤ low < 2⁶³, one per group; canonical, so equal totals have equal parts."""
+    """Exact totals `high · 2⁶³ + low` with 0 ≤ low < 2⁶³, one per group; canonical, so equal totals
+    have equal parts.
+    """
 
     high: np.ndarray
     low: np.ndarray
@@ -54,7 +59,9 @@ class Totals(NamedTuple):
 
 
 def grouped_totals(values: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> Totals:
-    """Exact totals of runs of values; row i counts `counts[i]` times (negative: taken out), run r is [starts[r], starts[r + 1])."""
+    """Exact totals of runs of values; row i counts `counts[i]` times (negative: taken out), run r
+    is [starts[r], starts[r + 1]).
+    """
     high = np.empty(len(starts), dtype=np.int64)
     low = np.empty(len(starts), dtype=np.int64)
     total_runs(values, counts, starts, high, low)
@@ -62,12 +69,22 @@ def grouped_totals(values: np.ndarray, counts: np.ndarray, starts: np.ndarray) -
 
 
 def means(totals: Totals, sizes: np.ndarray, scale: int = 0) -> np.ndarray:
-    """float64 of each total over `sizes` · 10^scale, correctly rounded. Vectorised while both sides are exact as floats."""
+    """float64 of each total over `sizes` · 10^scale, correctly rounded. Vectorised while both sides
+    are exact as floats.
+    """
     unit = 10**scale
     if len(sizes) <= _FEW:
-        return np.array([totals.exact(group) / (int(sizes[group]) * unit) for group in range(len(sizes))], dtype=np.float64)
+        return np.array(
+            [totals.exact(group) / (int(sizes[group]) * unit) for group in range(len(sizes))],
+            dtype=np.float64,
+        )
     whole = totals.int64()
-    simple = totals.fitting() & (np.abs(whole) <= _EXACT_FLOAT) & (whole != _INT64_MIN) & (sizes <= _EXACT_FLOAT // unit)
+    simple = (
+        totals.fitting()
+        & (np.abs(whole) <= _EXACT_FLOAT)
+        & (whole != _INT64_MIN)
+        & (sizes <= _EXACT_FLOAT // unit)
+    )
     results = whole.astype(np.float64) / (np.where(simple, sizes, 1) * unit).astype(np.float64)
     for group in np.flatnonzero(~simple).tolist():
         results[group] = totals.exact(group) / (int(sizes[group]) * unit)
@@ -75,7 +92,9 @@ def means(totals: Totals, sizes: np.ndarray, scale: int = 0) -> np.ndarray:
 
 
 def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> np.ndarray:
-    """The totals as codes of their type. ValueRangeError for the first that leaves it; `name` is what messages call its group."""
+    """The totals as codes of their type. ValueRangeError for the first that leaves it; `name` is
+    what messages call its group.
+    """
     low, high = _INT64_MIN, -_INT64_MIN - 1
     if result.precision is not None:
         high = 10**result.precision - 1
@@ -96,12 +115,15 @@ def outside_range(group: str, shown: str, type: str) -> ValueRangeError:
 def _outside(totals: Totals, low: int, high: int) -> list[int]:
     """Which totals are not in [low, high], int64 bounds."""
     if len(totals.high) <= _FEW:
-        return [group for group in range(len(totals.high)) if not low <= totals.exact(group) <= high]
+        return [
+            group for group in range(len(totals.high)) if not low <= totals.exact(group) <= high
+        ]
     sums = totals.int64()
     return np.flatnonzero(~totals.fitting() | (sums < low) | (sums > high)).tolist()
 
 
-# The kept state of `sum` and `mean` of ints and decimals: an exact total per group, in the head's own tree [LFTJ-IVM 2.3].
+# The kept state of `sum` and `mean` of ints and decimals: an exact total per group, in the head's
+# own tree [LFTJ-IVM 2.3].
 
 _INT64_MAX = 2**63 - 1
 
@@ -110,8 +132,8 @@ _INT64_MAX = 2**63 - 1
 class IntegerTotals:
     """Totals of the argument in column `arg`.
 
-    A published sum is the total, so where the head publishes one, in value column `published` of its tree, nothing else is kept; else the
-    total's two words are value columns `at` and `at + 1`.
+    A published sum is the total, so where the head publishes one, in value column `published` of
+    its tree, nothing else is kept; else the total's two words are value columns `at` and `at + 1`.
     """
 
     arg: int
@@ -136,7 +158,9 @@ class IntegerTotals:
                 return published_sums(totals, call.result, change.name)
             return floats_to_codes(means(totals, change.divisors, call.types[0].scale or 0))
 
-        return Advance(self, [] if self.published is not None else [totals.high, totals.low], results)
+        return Advance(
+            self, [] if self.published is not None else [totals.high, totals.low], results
+        )
 
     def totals(self, values: Sequence[np.ndarray]) -> Totals:
         """The totals of groups for which the head's tree holds these values."""

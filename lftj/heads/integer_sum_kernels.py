@@ -1,4 +1,6 @@
-"""Compiled exact sums of int64 values, wide enough that no order of additions can overflow on its way to a total that fits."""
+"""Compiled exact sums of int64 values, wide enough that no order of additions can overflow on its
+way to a total that fits.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,12 @@ def _add_product(digits: np.ndarray, value: int, times: int) -> None:
 
 
 @compiled
-def total_runs(values: np.ndarray, counts: np.ndarray, starts: np.ndarray, high: np.ndarray, low: np.ndarray) -> None:
-    """For each run of rows the exact total of value · count as high · 2⁶³ + low, 0 ≤ low < 2⁶³: canonical, and free of wrap-around."""
+def total_runs(
+    values: np.ndarray, counts: np.ndarray, starts: np.ndarray, high: np.ndarray, low: np.ndarray
+) -> None:
+    """For each run of rows the exact total of value · count as high · 2⁶³ + low, 0 ≤ low < 2⁶³:
+    canonical, and free of wrap-around.
+    """
     digits = np.zeros(DIGITS, dtype=np.int64)
     for run in range(starts.shape[0]):
         end = starts[run + 1] if run + 1 < starts.shape[0] else values.shape[0]
@@ -61,7 +67,9 @@ def total_runs(values: np.ndarray, counts: np.ndarray, starts: np.ndarray, high:
 
 
 @compiled
-def merge_totals(high: np.ndarray, low: np.ndarray, other_high: np.ndarray, other_low: np.ndarray) -> None:
+def merge_totals(
+    high: np.ndarray, low: np.ndarray, other_high: np.ndarray, other_low: np.ndarray
+) -> None:
     """Add to each total (see `total_runs`) another."""
     for run in range(high.shape[0]):
         room = _INT64_MAX - other_low[run]

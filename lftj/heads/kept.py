@@ -1,5 +1,6 @@
-"""What an aggregated head keeps besides its groups, and how a change comes to it: the contract between a head and the state of a
-function."""
+"""What an aggregated head keeps besides its groups, and how a change comes to it: the contract
+between a head and the state of a function.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +29,12 @@ class Work:
 class GroupChange(NamedTuple):
     """A net change of assignments, by groups; everything ascends.
 
-    `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g], starts[g + 1]). `groups` (columns × n)
-    are the affected groups, one column of zeros when the head has no group columns; `before` (values × n) what the head's tree holds of
-    them, zeros for a new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so `rows` are all.
-    `order` knows all texts among the rows that stand in order; `name` calls a group in messages. Not `ascending`: inside a group rows
-    are in any order and may repeat.
+    `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g],
+    starts[g + 1]). `groups` (columns × n) are the affected groups, one column of zeros when the
+    head has no group columns; `before` (values × n) what the head's tree holds of them, zeros for a
+    new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so
+    `rows` are all. `order` knows all texts among the rows that stand in order; `name` calls a group
+    in messages. Not `ascending`: inside a group rows are in any order and may repeat.
     """
 
     rows: np.ndarray
@@ -54,7 +56,8 @@ class GroupChange(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """A state after a change, the columns it keeps in the head's tree (one value per affected group), and the results of its calls there.
+    """A state after a change, the columns it keeps in the head's tree (one value per affected
+    group), and the results of its calls there.
 
     `results` may raise ValueRangeError. What it says of groups without assignments has no meaning.
     """

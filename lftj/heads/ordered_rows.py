@@ -1,8 +1,10 @@
-"""The kept state of `min`, `max`, `concat` and users' semigroups: the rows of every group in the order of their values [LFTJ-IVM 2.3.3].
+"""The kept state of `min`, `max`, `concat` and users' semigroups: the rows of every group in the
+order of their values [LFTJ-IVM 2.3.3].
 
-A scan tree keyed (group…, argument…) with support counts. Codes order as values do, but for strings: these stand as two columns, the label
-that orders them (`text_order`) and the code. So the least and the greatest value of a group are its first and its last row, and everything
-that combines values in order is a scan of the group's range. Calls whose arguments begin alike share one tree.
+A scan tree keyed (group…, argument…) with support counts. Codes order as values do, but for
+strings: these stand as two columns, the label that orders them (`text_order`) and the code. So the
+least and the greatest value of a group are its first and its last row, and everything that combines
+values in order is a scan of the group's range. Calls whose arguments begin alike share one tree.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from scantree import Arena, after_prefix
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:
-    """The arguments of a call in the order in which they order its rows: the keys of `concat` come first, then its text, and its separator
-    where that is not the same for all rows."""
+    """The arguments of a call in the order in which they order its rows: the keys of `concat` come
+    first, then its text, and its separator where that is not the same for all rows.
+    """
     if call.function != "concat":
         return call.args
     return (*call.args[2:], *call.args[: 2 if call.separator is None else 1])
@@ -33,7 +36,8 @@ def ordered_args(call: CallShape) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OrderedRows:
-    """The rows (group…, args…): `width` group columns, then the arguments in columns `args` of a change, with their types.
+    """The rows (group…, args…): `width` group columns, then the arguments in columns `args` of a
+    change, with their types.
 
     `scans`: what combines rows in order, by call. `epoch`: the labelling that the rows have.
     """
@@ -46,7 +50,13 @@ class OrderedRows:
     epoch: int = 0
 
     @staticmethod
-    def empty(arena: Arena, width: int, args: tuple[int, ...], types: tuple[Type, ...], scans: Mapping[CallShape, Scan]) -> OrderedRows:
+    def empty(
+        arena: Arena,
+        width: int,
+        args: tuple[int, ...],
+        types: tuple[Type, ...],
+        scans: Mapping[CallShape, Scan],
+    ) -> OrderedRows:
         """No rows."""
         columns = width + len(args) + sum(type.name == "str" for type in types)
         return OrderedRows(width, args, types, SupportState.empty(arena, columns), scans)
@@ -58,7 +68,11 @@ class OrderedRows:
 
     def advanced(self, change: GroupChange) -> Advance:
         """Brings the support counts of the rows forward."""
-        state = self if change.order is None or change.order.epoch == self.epoch else self._relabelled(change.order)
+        state = (
+            self
+            if change.order is None or change.order.epoch == self.epoch
+            else self._relabelled(change.order)
+        )
         rows, net = state._own(change)
         recounted = state.rows.moved(rows, net)
         change.work.count(recounted.tree, len(net))
@@ -66,7 +80,9 @@ class OrderedRows:
         return Advance(state, [], lambda call: state.results(call, change))
 
     def takes(self, args: Sequence[int]) -> bool:
-        """Whether the rows of a change with these columns behind its groups are its own as they are."""
+        """Whether the rows of a change with these columns behind its groups are its own as they
+        are.
+        """
         return self.args == tuple(args) and not any(type.name == "str" for type in self.types)
 
     def code_column(self, arg: int) -> int:
@@ -84,9 +100,13 @@ class OrderedRows:
         if not self.text_count:
             return []
         columns, _ = self.rows.counts()
-        return [columns[self.code_column(arg)] for arg, type in enumerate(self.types) if type.name == "str"]
+        return [
+            columns[self.code_column(arg)]
+            for arg, type in enumerate(self.types)
+            if type.name == "str"
+        ]
 
-    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── change ────────────────────────────────────────────────────────────────────────────────────
     def _own(self, change: GroupChange) -> tuple[np.ndarray, np.ndarray]:
         """A change as this tree has rows."""
         if change.ascending and self.takes(range(self.width, len(change.rows))):
@@ -99,15 +119,19 @@ class OrderedRows:
         return net_changes(columns, change.net)
 
     def _relabelled(self, order: TextOrder) -> OrderedRows:
-        """The same rows under the labels of another epoch: as they order alike, only columns change. O(n log n)."""
+        """The same rows under the labels of another epoch: as they order alike, only columns
+        change. O(n log n).
+        """
         columns, counts = self.rows.counts()
         for arg, type in enumerate(self.types):
             if type.name == "str":
                 code = self.code_column(arg)
                 columns[code - 1] = order.labelled(columns[code])
-        return replace(self, rows=SupportState.build(self.rows.tree.arena, columns, counts), epoch=order.epoch)
+        return replace(
+            self, rows=SupportState.build(self.rows.tree.arena, columns, counts), epoch=order.epoch
+        )
 
-    # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── results ───────────────────────────────────────────────────────────────────────────────────
     def results(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """The codes of a call's results in the groups of a change, after it."""
         groups = change.groups[: self.width]

@@ -1,7 +1,9 @@
-"""The state of a head turned into that of another over the same assignments and groups: when rules join those that share a body, or leave.
+"""The state of a head turned into that of another over the same assignments and groups: when rules
+join those that share a body, or leave.
 
-What both ask for is taken over as it is; ordered rows that hold the arguments of a new function tell what that needs, so that the body need
-not be evaluated for it. What nobody asks for any more is left behind.
+What both ask for is taken over as it is; ordered rows that hold the arguments of a new function
+tell what that needs, so that the body need not be evaluated for it. What nobody asks for any more
+is left behind.
 """
 
 from __future__ import annotations
@@ -30,13 +32,18 @@ from scantree.columns import as_matrix
 
 
 def refitted(
-    state: AggregateState, shape: AggregateShape, places: Sequence[int | None], user: Mapping[str, UserAggregate] | None = None
+    state: AggregateState,
+    shape: AggregateShape,
+    places: Sequence[int | None],
+    user: Mapping[str, UserAggregate] | None = None,
 ) -> AggregateState | None:
-    """The state of the same assignments for a head of another shape with the same groups; None where `state` does not tell all it needs.
+    """The state of the same assignments for a head of another shape with the same groups; None
+    where `state` does not tell all it needs.
 
-    `places[c]` is where column c of the new shape stands among the columns of the old one, None where it does not. `user`: the users'
-    aggregates, where there are more than the old state knew of. O(groups), and
-    O(rows log rows) for each list of arguments that gets ordered rows of its own. ValueRangeError as `AggregateState.build`.
+    `places[c]` is where column c of the new shape stands among the columns of the old one, None
+    where it does not. `user`: the users' aggregates, where there are more than the old state knew
+    of. O(groups), and O(rows log rows) for each list of arguments that gets ordered rows of its
+    own. ValueRangeError as `AggregateState.build`.
     """
     if user is not None:
         state = replace(state, surroundings=replace(state.surroundings, user=user))
@@ -68,7 +75,9 @@ class _Refitting:
         self.before = columns[state.groups.key_width :]
         self.order = state.order
         if self.order is None and self.plan.texts:
-            self.order = TextOrder.of(self.arena, state.surroundings.dictionary, np.empty(0, np.int64))
+            self.order = TextOrder.of(
+                self.arena, state.surroundings.dictionary, np.empty(0, np.int64)
+            )
 
     def done(self) -> AggregateState | None:
         """The new state."""
@@ -79,26 +88,56 @@ class _Refitting:
                 return None
             advances.append(advance)
         sizes = self.before[0]
-        served = [(call, server) for call, server in zip(self.shape.calls, self.plan.server, strict=True) if server is not None]
+        served = [
+            (call, server)
+            for call, server in zip(self.shape.calls, self.plan.server, strict=True)
+            if server is not None
+        ]
         stored = [advances[server].results(call) for call, server in served]
         values = [sizes, *stored, *(column for advance in advances for column in advance.columns)]
         groups = Tree.build(self.arena, list(self.groups), values)
         order = self.order if self.plan.texts else None
-        return AggregateState(self.shape, self.state.surroundings, self.plan, groups, tuple(each.state for each in advances), order)
+        return AggregateState(
+            self.shape,
+            self.state.surroundings,
+            self.plan,
+            groups,
+            tuple(each.state for each in advances),
+            order,
+        )
 
-    # ── what is there ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what is there ─────────────────────────────────────────────────────────────────────────────
     def _taken_over(self, wanted: Kept) -> Advance | None:
         """A state that was kept before, for the calls that are to be served by it now."""
         for old in self.state.kept:
-            if isinstance(wanted, OrderedRows) and isinstance(old, OrderedRows) and self._renumbered(old.args) == wanted.args:
-                scans = {call: self._scan_before(old, call) or scan for call, scan in wanted.scans.items()}
+            if (
+                isinstance(wanted, OrderedRows)
+                and isinstance(old, OrderedRows)
+                and self._renumbered(old.args) == wanted.args
+            ):
+                scans = {
+                    call: self._scan_before(old, call) or scan
+                    for call, scan in wanted.scans.items()
+                }
                 rows = replace(old, args=wanted.args, scans=scans)
                 return Advance(rows, [], partial(rows.results, change=self._change(None)))
-            if isinstance(wanted, IntegerTotals) and isinstance(old, IntegerTotals) and self._renumbered((old.arg,)) == (wanted.arg,):
+            if (
+                isinstance(wanted, IntegerTotals)
+                and isinstance(old, IntegerTotals)
+                and self._renumbered((old.arg,)) == (wanted.arg,)
+            ):
                 return wanted.holding(old.totals(self.before), self._change(None))
-            if isinstance(wanted, FloatTotals) and isinstance(old, FloatTotals) and self._renumbered((old.arg,)) == (wanted.arg,):
+            if (
+                isinstance(wanted, FloatTotals)
+                and isinstance(old, FloatTotals)
+                and self._renumbered((old.arg,)) == (wanted.arg,)
+            ):
                 return replace(old, arg=wanted.arg).advanced(self._change(None))
-            if isinstance(wanted, UserTotals) and isinstance(old, UserTotals) and self._is(old.call, wanted.call):
+            if (
+                isinstance(wanted, UserTotals)
+                and isinstance(old, UserTotals)
+                and self._is(old.call, wanted.call)
+            ):
                 return replace(old, call=wanted.call).advanced(self._change(None))
         return None
 
@@ -112,13 +151,28 @@ class _Refitting:
         """What combines the rows of a call already: it knows the results of pages."""
         return next((scan for old, scan in rows.scans.items() if self._is(old, call)), None)
 
-    # ── what is not ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what is not ───────────────────────────────────────────────────────────────────────────────
     def _made(self, wanted: Kept) -> Advance | None:
         """A state that was not kept, from ordered rows that hold all arguments of its calls."""
-        calls = [call for call, server in zip(self.shape.calls, self.plan.server, strict=True) if server is not None]
+        calls = [
+            call
+            for call, server in zip(self.shape.calls, self.plan.server, strict=True)
+            if server is not None
+        ]
         mine = [call for call in calls if self.plan.kept[self._server(call)] is wanted]
-        needed = {arg for call in mine for arg in (call.args if call.separator is None else (call.args[0], *call.args[2:]))}
-        source = next((found for found in map(self._source, self._ordered()) if needed <= found.columns.keys()), None)
+        needed = {
+            arg
+            for call in mine
+            for arg in (call.args if call.separator is None else (call.args[0], *call.args[2:]))
+        }
+        source = next(
+            (
+                found
+                for found in map(self._source, self._ordered())
+                if needed <= found.columns.keys()
+            ),
+            None,
+        )
         return wanted.advanced(self._change(source)) if source is not None else None
 
     def _server(self, call: CallShape) -> int:
@@ -144,7 +198,18 @@ class _Refitting:
         width = max(1, len(self.shape.needed))
         if source is None:
             none, starts = np.empty((width, 0), np.int64), np.zeros(len(sizes), np.int64)
-            return GroupChange(none, np.empty(0, np.int64), starts, groups, self.before, sizes, False, self.order, name, Work())
+            return GroupChange(
+                none,
+                np.empty(0, np.int64),
+                starts,
+                groups,
+                self.before,
+                sizes,
+                False,
+                self.order,
+                name,
+                Work(),
+            )
         missing: Columns = [np.zeros(len(source.counts), np.int64)]
         columns = [source.columns.get(column, missing[0]) for column in range(width)]
         rows, net = net_changes(columns, source.counts)
@@ -153,4 +218,6 @@ class _Refitting:
             self.order = self.order.admitting(np.concatenate(texts))
         starts, _ = divided(rows, net, self.shape.width)
         nothing = [np.zeros(len(sizes), np.int64) for _ in range(self.plan.width)]
-        return GroupChange(rows, net, starts, groups, nothing, sizes, True, self.order, name, Work())
+        return GroupChange(
+            rows, net, starts, groups, nothing, sizes, True, self.order, name, Work()
+        )

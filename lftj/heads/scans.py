@@ -1,7 +1,8 @@
-"""What `concat` and users' semigroups make of rows in order, as monoids that scan trees combine page by page [LFTJ-IVM 2.3.3, 3.1.1].
+"""What `concat` and users' semigroups make of rows in order, as monoids that scan trees combine
+page by page [LFTJ-IVM 2.3.3, 3.1.1].
 
-After a change only the pages that it made are combined again, and the pages above them; a page's aggregate is kept as long as a version
-has it.
+After a change only the pages that it made are combined again, and the pages above them; a page's
+aggregate is kept as long as a version has it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,12 @@ class Scan(Protocol):
         """The codes of the results of all groups of a change that holds all rows."""
         ...
 
-    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
-        """The code of the result over the rows with low <= key < high, some; `name(group)` is what messages call the group."""
+    def result(
+        self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int
+    ) -> int:
+        """The code of the result over the rows with low <= key < high, some; `name(group)` is what
+        messages call the group.
+        """
         ...
 
 
@@ -45,7 +50,9 @@ class Concatenation:
 
     @staticmethod
     def of(dictionary: Dictionary, text: int, separator: int | str) -> Concatenation:
-        """Of rows with texts in this column, separators in that one, if it is not one for all, both as codes, and the count in the last."""
+        """Of rows with texts in this column, separators in that one, if it is not one for all, both
+        as codes, and the count in the last.
+        """
 
         def lift_rows(columns: list[np.ndarray]) -> tuple[str, str]:
             order = np.repeat(np.arange(len(columns[0])), columns[-1])
@@ -55,7 +62,10 @@ class Concatenation:
             separators = to_values(STR, columns[separator].take(order), dictionary)
             return separators[0], joined(texts, separators)
 
-        return Concatenation(Monoid.of_rows(("", ""), lift_rows, lambda a, b: (a[0], "".join((a[1], *b)))), dictionary)
+        return Concatenation(
+            Monoid.of_rows(("", ""), lift_rows, lambda a, b: (a[0], "".join((a[1], *b)))),
+            dictionary,
+        )
 
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
@@ -64,7 +74,9 @@ class Concatenation:
             args[1] = np.full(len(change.net), self.dictionary.encode_one(call.separator))
         return grouped_concatenations(args, call.types, change.net, change.starts, self.dictionary)
 
-    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
+    def result(
+        self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int
+    ) -> int:
         """The code of the joined texts."""
         return self.dictionary.encode_one(tree.scan(self.monoid, low, high)[1])
 
@@ -79,24 +91,53 @@ class Fold:
     dictionary: Dictionary
 
     @staticmethod
-    def of(dictionary: Dictionary, aggregate: UserAggregate, args: Sequence[int], types: Sequence[Type], result: Type) -> Fold:
-        """Of rows with the codes of the arguments in columns `args` and the support count in the last."""
+    def of(
+        dictionary: Dictionary,
+        aggregate: UserAggregate,
+        args: Sequence[int],
+        types: Sequence[Type],
+        result: Type,
+    ) -> Fold:
+        """Of rows with the codes of the arguments in columns `args` and the support count in the
+        last.
+        """
 
         def lift_rows(columns: list[np.ndarray]) -> Any:
-            values = [to_values(type, columns[arg], dictionary) for arg, type in zip(args, types, strict=True)]
+            values = [
+                to_values(type, columns[arg], dictionary)
+                for arg, type in zip(args, types, strict=True)
+            ]
             rows = list(zip(*values, strict=True)) if values else [()] * len(columns[-1])
             return aggregate.fold(rows, columns[-1].tolist())
 
-        return Fold(Monoid.of_rows(aggregate.zero, lift_rows, aggregate.combine), aggregate, result, dictionary)
+        return Fold(
+            Monoid.of_rows(aggregate.zero, lift_rows, aggregate.combine),
+            aggregate,
+            result,
+            dictionary,
+        )
 
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
         args = [change.rows[arg] for arg in call.args]
-        return grouped_folds(self.aggregate, args, call.types, change.net, change.starts, self.dictionary, self.type, change.name)
+        return grouped_folds(
+            self.aggregate,
+            args,
+            call.types,
+            change.net,
+            change.starts,
+            self.dictionary,
+            self.type,
+            change.name,
+        )
 
-    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
+    def result(
+        self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int
+    ) -> int:
         """The code of the finished state. Raises as `UserAggregate.told`."""
         try:
-            return encode_scalar(self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary)
+            return encode_scalar(
+                self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary
+            )
         except Exception as problem:
             raise self.aggregate.told(problem, name(group))  # noqa: B904 — it knows its cause

@@ -1,8 +1,9 @@
 """Heads that project: how many assignments support each head row [LFTJ-IVM 2.2].
 
-*State kept:* per head row its support count η. *INSERT* of an assignment adds 1 to the η of its head row, *ERASE* takes 1 away; the row
-enters the view when η leaves 0 and is erased when η returns to it. A head that keeps all variables needs no counts: η is always 1.
-Partitions merge by adding counts. An aggregate's group lives and dies by its η in the same way.
+*State kept:* per head row its support count η. *INSERT* of an assignment adds 1 to the η of its
+head row, *ERASE* takes 1 away; the row enters the view when η leaves 0 and is erased when η returns
+to it. A head that keeps all variables needs no counts: η is always 1. Partitions merge by adding
+counts. An aggregate's group lives and dies by its η in the same way.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from lftj.errors import ValueRangeError
 from scantree.rows import sort_and_count, sum_runs
 
 
-def support_counts(columns: Sequence[np.ndarray], counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """The distinct rows in ascending order and how many assignments support each; signed counts give signed changes, zeros included.
+def support_counts(
+    columns: Sequence[np.ndarray], counts: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct rows in ascending order and how many assignments support each; signed counts
+    give signed changes, zeros included.
 
-    Rows may have no columns. O(n log n), O(n) when sorted. ValueRangeError when a count leaves int64.
+    Rows may have no columns. O(n log n), O(n) when sorted. ValueRangeError when a count leaves
+    int64.
     """
     try:
         return sort_and_count(columns, counts)
@@ -27,7 +32,9 @@ def support_counts(columns: Sequence[np.ndarray], counts: np.ndarray) -> tuple[l
 
 
 def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """How many assignments each run of rows stands for; run r is [starts[r], starts[r + 1]). ValueRangeError as above."""
+    """How many assignments each run of rows stands for; run r is [starts[r], starts[r + 1]).
+    ValueRangeError as above.
+    """
     try:
         return sum_runs(counts, starts)
     except OverflowError:

@@ -1,6 +1,8 @@
-"""The kept state of a projecting head: every row with its support count, in a scan tree [LFTJ-IVM 2.2].
+"""The kept state of a projecting head: every row with its support count, in a scan tree [LFTJ-IVM
+2.2].
 
-A state never changes: `update` makes the next one and leaves this one as it is, so a commit that fails has nothing to undo.
+A state never changes: `update` makes the next one and leaves this one as it is, so a commit that
+fails has nothing to undo.
 """
 
 from __future__ import annotations
@@ -20,30 +22,38 @@ from scantree.counts import Recounted, add_counts
 
 @dataclass(frozen=True, slots=True)
 class SupportState:
-    """Rows and how many assignments support each. `tree` is keyed by the row and holds the count; a nullary head has one column of
-    zeros."""
+    """Rows and how many assignments support each. `tree` is keyed by the row and holds the count; a
+    nullary head has one column of zeros.
+    """
 
     tree: Tree
 
     @staticmethod
     def build(arena: Arena, columns: Sequence[np.ndarray], counts: np.ndarray) -> SupportState:
-        """The state of sorted distinct rows with counts > 0, as `support_counts` gives them (not checked). O(n).
+        """The state of sorted distinct rows with counts > 0, as `support_counts` gives them (not
+        checked). O(n).
 
         `columns` are those of the head, one of zeros for a nullary one.
         """
         if not len(counts):
             return SupportState.empty(arena, len(columns))
-        return SupportState(Tree.build(arena, columns or [np.zeros(len(counts), np.int64)], [counts]))
+        return SupportState(
+            Tree.build(arena, columns or [np.zeros(len(counts), np.int64)], [counts])
+        )
 
     @staticmethod
     def empty(arena: Arena, width: int) -> SupportState:
         """The state of a head of this many columns that no assignment supports yet."""
         return SupportState(Tree.empty(arena, max(1, width), 1))
 
-    def update(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[SupportState, Delta]:
-        """The state after signed assignments, rows in any order, repeated or not; and the rows that appear and vanish. O(δ log n).
+    def update(
+        self, columns: Sequence[np.ndarray], signed: np.ndarray
+    ) -> tuple[SupportState, Delta]:
+        """The state after signed assignments, rows in any order, repeated or not; and the rows that
+        appear and vanish. O(δ log n).
 
-        ValueRangeError when a count leaves int64; AssertionError when more is taken away than there was.
+        ValueRangeError when a count leaves int64; AssertionError when more is taken away than there
+        was.
         """
         rows, net = net_changes(columns, signed)
         if not len(net):
@@ -56,7 +66,9 @@ class SupportState:
         return SupportState(self.tree.apply(erases=rows))
 
     def moved(self, rows: np.ndarray, net: np.ndarray) -> Recounted:
-        """As `update`, for what `net_changes` made of a change: the tree of the state after it, and what became of the rows."""
+        """As `update`, for what `net_changes` made of a change: the tree of the state after it, and
+        what became of the rows.
+        """
         try:
             return add_counts(self.tree, rows, net)
         except OverflowError:
@@ -64,7 +76,7 @@ class SupportState:
         except ValueError:
             raise AssertionError("more assignments were erased than had been inserted") from None
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:
         return len(self.tree)
 

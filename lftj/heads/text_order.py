@@ -1,12 +1,15 @@
-"""Numbers that order as texts do, though texts arrive in any order: what lets strings stand in a scan tree in the order of their values.
+"""Numbers that order as texts do, though texts arrive in any order: what lets strings stand in a
+scan tree in the order of their values.
 
-Codes of strings follow arrival. Here every string that an ordered head holds gets a *label* as well, an int64 such that labels compare as
-the texts do, by code point. A new text takes a label between those of its neighbours. When there is none left between two, all texts are
-labelled anew, evenly, and trees that hold labels must be written again: rare, as labels are 63 bits wide, and rows that arrive in
-ascending or in descending order use a gap up from its end instead of halving it.
+Codes of strings follow arrival. Here every string that an ordered head holds gets a *label* as
+well, an int64 such that labels compare as the texts do, by code point. A new text takes a label
+between those of its neighbours. When there is none left between two, all texts are labelled anew,
+evenly, and trees that hold labels must be written again: rare, as labels are 63 bits wide, and rows
+that arrive in ascending or in descending order use a gap up from its end instead of halving it.
 
-Two trees hold the state, label → code and code → label, so versions share what they have in common. Texts that are no longer used keep
-their labels until those in use are labelled anew, which is also done when they have become the smaller part (`crowded`).
+Two trees hold the state, label → code and code → label, so versions share what they have in common.
+Texts that are no longer used keep their labels until those in use are labelled anew, which is also
+done when they have become the smaller part (`crowded`).
 """
 
 from __future__ import annotations
@@ -27,14 +30,18 @@ _BEYOND = 2**40
 _ALONG = 2**20
 """Between two texts that arrive one after the other and are neighbours."""
 _MANY = 64
-"""More new texts than this at once, and more than an eighth of all, are cheaper in a new labelling."""
+"""More new texts than this at once, and more than an eighth of all, are cheaper in a
+new labelling.
+"""
 _UNUSED = 1024
 """Texts that may be out of use, beside as many as are in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextOrder:
-    """One version of a labelling. Labels of one `epoch` compare with each other; `admitting` begins another when it labels anew."""
+    """One version of a labelling. Labels of one `epoch` compare with each other; `admitting` begins
+    another when it labels anew.
+    """
 
     dictionary: Dictionary
     codes: Tree
@@ -55,17 +62,26 @@ class TextOrder:
         in_order = np.empty_like(distinct)
         in_order[ranks] = distinct
         ascending = _LOW + step * np.arange(1, len(distinct) + 1)
-        return TextOrder(dictionary, Tree.build(arena, [ascending], [in_order]), Tree.build(arena, [distinct], [labels]), epoch)
+        return TextOrder(
+            dictionary,
+            Tree.build(arena, [ascending], [in_order]),
+            Tree.build(arena, [distinct], [labels]),
+            epoch,
+        )
 
     def labelled(self, codes: np.ndarray) -> np.ndarray:
-        """The labels of codes that were admitted. O(log n) each, O(1) where they are as many as there are labels."""
+        """The labels of codes that were admitted. O(log n) each, O(1) where they are as many as
+        there are labels.
+        """
         if len(codes) < len(self.labels):
             return self.labels.lookup([codes])[1][0]
         known, labels = self.labels.columns()
         return ranks_of(known, labels, codes) if len(codes) else codes
 
     def admitting(self, codes: np.ndarray) -> TextOrder:
-        """A version that has labels for these codes as well. O(log n) for each new one, O(n log n) when it begins a new epoch."""
+        """A version that has labels for these codes as well. O(log n) for each new one, O(n log n)
+        when it begins a new epoch.
+        """
         new = codes[~self.labels.contains([codes])]
         if not len(new):
             return self
@@ -81,11 +97,15 @@ class TextOrder:
         return admitted
 
     def crowded(self, used: int) -> bool:
-        """Whether most labels are of texts that no row has any more, where at most so many are in use."""
+        """Whether most labels are of texts that no row has any more, where at most so many are in
+        use.
+        """
         return len(self.labels) > 2 * used + _UNUSED
 
     def anew(self, codes: np.ndarray) -> TextOrder:
-        """The next epoch, with labels for these codes alone, in any order, repeated or not. O(n log n)."""
+        """The next epoch, with labels for these codes alone, in any order, repeated or not. O(n log
+        n).
+        """
         return TextOrder.of(self.labels.arena, self.dictionary, codes, self.epoch + 1)
 
     @property
@@ -98,14 +118,27 @@ class TextOrder:
 
     def _with(self, code: int, label: int) -> TextOrder:
         one, other = np.array([code]), np.array([label])
-        return replace(self, codes=self.codes.apply([other, one]), labels=self.labels.apply([one, other]), last=label)
+        return replace(
+            self,
+            codes=self.codes.apply([other, one]),
+            labels=self.labels.apply([one, other]),
+            last=label,
+        )
 
     def _free_label(self, code: int) -> int | None:
         """A label for a new text, None when there is none left between its neighbours."""
         low, high = _LOW, _HIGH
         if self.codes.root:
             tree = self.codes
-            low, high = find_neighbours(tree.arena.memory, tree.root, tree.height, *self.dictionary.flat(), code, _LOW, _HIGH)
+            low, high = find_neighbours(
+                tree.arena.memory,
+                tree.root,
+                tree.height,
+                *self.dictionary.flat(),
+                code,
+                _LOW,
+                _HIGH,
+            )
         middle = (high - low) // 2
         if middle == 0:
             return None

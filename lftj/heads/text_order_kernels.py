@@ -1,4 +1,6 @@
-"""Compiled search among labelled texts: a tree from label to code, in the order of the texts behind the codes."""
+"""Compiled search among labelled texts: a tree from label to code, in the order of the texts behind
+the codes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from scantree.seek_kernels import END, leaf_at, next_leaf
 
 @compiled
 def text_is_less(offsets, data, left, right):
-    """Whether the UTF-8 text of one code comes before that of another by bytes, which is by code point."""
+    """Whether the UTF-8 text of one code comes before that of another by bytes, which is by code
+    point.
+    """
     i = offsets[left]
     j = offsets[right]
     while i < offsets[left + 1] and j < offsets[right + 1]:
@@ -30,7 +34,9 @@ def least_code(memory, page, level):
 
 @compiled
 def find_neighbours(memory, root, height, offsets, data, code, low, high):
-    """The labels between which a new text belongs, `low` and `high` where no text is before or behind it. O(log n) comparisons."""
+    """The labels between which a new text belongs, `low` and `high` where no text is before or
+    behind it. O(log n) comparisons.
+    """
     page = root
     path = 0
     for level in range(height, 0, -1):

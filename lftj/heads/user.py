@@ -1,14 +1,18 @@
 """Aggregates that a user defines in Python, by four or five verbs.
 
-    UserAggregate("product", zero=1, lift=lambda v: v, combine=lambda a, b: a * b, argument_types=(INT,), result_type=INT)
+    UserAggregate("product", zero=1, lift=lambda v: v, combine=lambda a, b: a * b,
+    argument_types=(INT,), result_type=INT)
 
-`lift` turns the arguments of one assignment into a state, `combine` puts two states together (associative, `zero` neutral), `finish`
-turns the last state into the result (default: it is the result). All must be pure: they may not change what they are given.
+`lift` turns the arguments of one assignment into a state, `combine` puts two states together
+(associative, `zero` neutral), `finish` turns the last state into the result (default: it is the
+result). All must be pure: they may not change what they are given.
 
-With `inverse` the aggregate is an Abelian group: `combine` must commute, and `combine(s, inverse(s))` be zero. *State kept:* (state, η);
-*INSERT* combines `lift(args)`, *ERASE* its inverse. Without `inverse` it is a semigroup. *State kept:* the ordered rows (group, args) with
-support counts in a scan tree; *INSERT* and *ERASE* change a support count, and the group's result is the scan of its range, so `combine`
-need not commute: states are combined in ascending order of the arguments. Partitions merge by `combine`, lower keys first.
+With `inverse` the aggregate is an Abelian group: `combine` must commute, and `combine(s,
+inverse(s))` be zero. *State kept:* (state, η); *INSERT* combines `lift(args)`, *ERASE* its inverse.
+Without `inverse` it is a semigroup. *State kept:* the ordered rows (group, args) with support
+counts in a scan tree; *INSERT* and *ERASE* change a support count, and the group's result is the
+scan of its range, so `combine` need not commute: states are combined in ascending order of the
+arguments. Partitions merge by `combine`, lower keys first.
 """
 
 from __future__ import annotations
@@ -40,17 +44,25 @@ class UserAggregate:
     argument_types: tuple[Type, ...] = ()
     result_type: Type | None = None
     words: tuple[int, ...] | None = None
-    """Where a state is a tuple of integers: how many words of 64 bits each takes at most, so that states can be stored as pages."""
+    """Where a state is a tuple of integers: how many words of 64 bits each takes at most, so that
+    states can be stored as pages.
+    """
 
     def __post_init__(self) -> None:
-        """Python's types stand for columns' types here too. Raises DeclarationError (E160, E161)."""
+        """Python's types stand for columns' types here too. Raises DeclarationError
+        (E160, E161).
+        """
         for verb in ("lift", "combine", "inverse", "finish"):
             function = getattr(self, verb)
             if not callable(function) and not (function is None and verb in ("inverse", "finish")):
                 hint = "write a function of states, such as lambda a, b: a * b"
-                raise DeclarationError(f"`{verb}` of aggregate `{self.name}` cannot be called: {function!r}", hint=hint)
+                raise DeclarationError(
+                    f"`{verb}` of aggregate `{self.name}` cannot be called: {function!r}", hint=hint
+                )
         given: Any = self.argument_types
-        types = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        types = (
+            tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        )
         object.__setattr__(self, "argument_types", tuple(map(type_of_python, types)))
         if self.result_type is not None:
             object.__setattr__(self, "result_type", type_of_python(self.result_type))
@@ -61,7 +73,9 @@ class UserAggregate:
         return self.inverse is not None
 
     def repeated(self, state: Any, times: int) -> Any:
-        """`state` combined with itself `times` times, in O(log times) steps; zero for none, and the inverse for negative times."""
+        """`state` combined with itself `times` times, in O(log times) steps; zero for none, and the
+        inverse for negative times.
+        """
         if times < 0:
             if self.inverse is None:
                 raise ValueError(f"{self.name} has no inverse, so nothing can be taken out")
@@ -88,14 +102,21 @@ class UserAggregate:
     def told(self, problem: Exception, group: str) -> Exception:
         """The error to raise for what came of the user's functions. `group`: as messages call it.
 
-        UserFunctionError (E223) with what they raised as its cause; where their result is no value, that error with its place.
+        UserFunctionError (E223) with what they raised as its cause; where their result is no value,
+        that error with its place.
         """
         if isinstance(problem, (MemoryError, LimitError)):
             return problem
         if not isinstance(problem, LftjError):
             hint = "the traceback above shows where; let the functions take all values that the arguments can have"
-            raised = f"raised {type(problem).__name__}: {problem}" if str(problem) else f"raised {type(problem).__name__}"
-            error = UserFunctionError(f"the user aggregate `{self.name}` {raised}, {group}", hint=hint)
+            raised = (
+                f"raised {type(problem).__name__}: {problem}"
+                if str(problem)
+                else f"raised {type(problem).__name__}"
+            )
+            error = UserFunctionError(
+                f"the user aggregate `{self.name}` {raised}, {group}", hint=hint
+            )
             error.__cause__ = problem
             return error
         problem.message = f"the user aggregate `{self.name}` {group}: {problem.message}"
@@ -118,7 +139,10 @@ def grouped_folds(
     O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
     """
     order = order_in_groups(args, types, starts, dictionary) if args else np.arange(len(counts))
-    columns = [to_values(type, column.take(order), dictionary) for column, type in zip(args, types, strict=True)]
+    columns = [
+        to_values(type, column.take(order), dictionary)
+        for column, type in zip(args, types, strict=True)
+    ]
     rows = list(zip(*columns, strict=True)) if columns else [()] * len(counts)
     times = counts.take(order).tolist()
     bounds = [*starts.tolist(), len(counts)]

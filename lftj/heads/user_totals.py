@@ -1,8 +1,9 @@
-"""The kept state of a user's aggregate with an inverse: a total per group, any Python object [LFTJ-IVM 2.3].
+"""The kept state of a user's aggregate with an inverse: a total per group, any Python object
+[LFTJ-IVM 2.3].
 
-A tree holds for each group the number of a slot, and the slots, a list that is only ever added to, hold the totals. So versions share the
-list, and what a failed commit added is never seen. When most slots are of the past, the next change starts a new list: O(1) a change on
-average.
+A tree holds for each group the number of a slot, and the slots, a list that is only ever added to,
+hold the totals. So versions share the list, and what a failed commit added is never seen. When most
+slots are of the past, the next change starts a new list: O(1) a change on average.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
 
-# Totals by the numbers of their slots: a list that is only ever added to, of which the first may lie in a tree.
+# Totals by the numbers of their slots: a list that is only ever added to, of which the first may
+# lie in a tree.
 #
-# A total is any Python object. One that is a tuple of integers, each of so many words at most, can be put into a tree, a row for each word
-# that is not 0: so totals are stored as pages are, and read where someone looks at them.
+# A total is any Python object. One that is a tuple of integers, each of so many words at most, can
+# be put into a tree, a row for each word that is not 0: so totals are stored as pages are, and read
+# where someone looks at them.
 
 _WORD = 64
 _MASK = (1 << _WORD) - 1
@@ -56,15 +59,26 @@ class Slots:
         if not len(early):
             return [self._added[place - self._first] for place in places.tolist()]
         read = self._read(np.unique(early))
-        return [read[place] if place < self._first else self._added[place - self._first] for place in places.tolist()]
+        return [
+            read[place] if place < self._first else self._added[place - self._first]
+            for place in places.tolist()
+        ]
 
     def in_tree(self, arena: Arena, widths: Widths) -> tuple[Tree, int]:
-        """A tree with all totals, and how many these are. O(totals since the last call). Raises OverflowError for one that is too large."""
+        """A tree with all totals, and how many these are. O(totals since the last call). Raises
+        OverflowError for one that is too large.
+        """
         count = len(self)
         tree = Tree.empty(arena, 2, 1) if self._tree is None else self._tree
-        rows = _rows(self._added[self._in_tree - self._first : count - self._first], self._in_tree, widths)
+        rows = _rows(
+            self._added[self._in_tree - self._first : count - self._first], self._in_tree, widths
+        )
         if len(rows[0]):
-            tree = tree.apply(rows, [column[:0] for column in rows[:2]]) if tree.count else Tree.build(arena, rows[:2], rows[2:])
+            tree = (
+                tree.apply(rows, [column[:0] for column in rows[:2]])
+                if tree.count
+                else Tree.build(arena, rows[:2], rows[2:])
+            )
         self._tree, self._in_tree = tree, count
         return tree, count
 
@@ -77,11 +91,16 @@ class Slots:
             pieces = [[column[first:last] for column in rest] for first, last in bounds]
         else:
             pieces = [tree.range([place], after_prefix([place]))[1:] for place in places.tolist()]
-        return {place: _total(numbers, words, self._widths) for place, (numbers, words) in zip(places.tolist(), pieces, strict=True)}
+        return {
+            place: _total(numbers, words, self._widths)
+            for place, (numbers, words) in zip(places.tolist(), pieces, strict=True)
+        }
 
 
 def _rows(totals: Sequence[tuple[int, ...]], first: int, widths: Widths) -> list[np.ndarray]:
-    """Columns slot, number and word of all words that are not 0, sorted. Behind the words of a number comes 1 where it is below 0."""
+    """Columns slot, number and word of all words that are not 0, sorted. Behind the words of a
+    number comes 1 where it is below 0.
+    """
     slots, numbers, words = [], [], []
     base = 0
     for position, width in enumerate(widths):
@@ -109,7 +128,11 @@ def _total(numbers: np.ndarray, words: np.ndarray, widths: Widths) -> tuple[int,
     total: list[int] = []
     base = 0
     for width in widths:
-        value = sum((known.get(base + word, 0) & _MASK) << _WORD * word for word in range(width)) if known else 0
+        value = (
+            sum((known.get(base + word, 0) & _MASK) << _WORD * word for word in range(width))
+            if known
+            else 0
+        )
         total.append(-value if base + width in known else value)
         base += width + 1
     return tuple(total)
@@ -129,14 +152,19 @@ class UserTotals:
     slots: Slots = field(default_factory=Slots)
 
     @staticmethod
-    def empty(arena: Arena, call: CallShape, aggregate: UserAggregate, dictionary: Dictionary, width: int) -> UserTotals:
+    def empty(
+        arena: Arena, call: CallShape, aggregate: UserAggregate, dictionary: Dictionary, width: int
+    ) -> UserTotals:
         """No groups; `width` is the number of group columns, at least 1."""
         return UserTotals(call, aggregate, dictionary, Tree.empty(arena, width, 1))
 
     @property
     def memory(self) -> Mapping[str, int]:
         """Bytes of the groups and slots; what the totals themselves take is the user's to know."""
-        return {f"totals of {self.aggregate.name}": 8 * len(self.tree) * (self.tree.key_width + 1) + 8 * len(self.slots)}
+        return {
+            f"totals of {self.aggregate.name}": 8 * len(self.tree) * (self.tree.key_width + 1)
+            + 8 * len(self.slots)
+        }
 
     def advanced(self, change: GroupChange) -> Advance:
         """Combines each group's total with the inverse of what went and with what came."""
@@ -156,7 +184,10 @@ class UserTotals:
 
     def _combine(self, totals: list[Any], change: GroupChange) -> None:
         """Brings totals forward, in each group erases first."""
-        args = [to_values(type, change.rows[arg], self.dictionary) for arg, type in zip(self.call.args, self.call.types, strict=True)]
+        args = [
+            to_values(type, change.rows[arg], self.dictionary)
+            for arg, type in zip(self.call.args, self.call.types, strict=True)
+        ]
         rows = list(zip(*args, strict=True)) if args else [()] * len(change.net)
         groups = np.searchsorted(change.starts, np.arange(len(rows)), side="right") - 1
         aggregate = self.aggregate
@@ -172,7 +203,9 @@ class UserTotals:
         codes = np.zeros(len(totals), np.int64)
         for group in np.flatnonzero(change.sizes).tolist():
             try:
-                codes[group] = encode_scalar(self.call.result, self.aggregate.result(totals[group]), self.dictionary)
+                codes[group] = encode_scalar(
+                    self.call.result, self.aggregate.result(totals[group]), self.dictionary
+                )
             except Exception as problem:
                 raise self.aggregate.told(problem, change.name(group))  # noqa: B904 — it knows its cause
         return codes
@@ -182,5 +215,9 @@ class UserTotals:
         *groups, places = self.tree.columns()
         slots = Slots()
         slots.extend(self.slots.take(places))
-        tree = Tree.build(self.tree.arena, groups, [np.arange(len(slots))]) if len(slots) else self.tree
+        tree = (
+            Tree.build(self.tree.arena, groups, [np.arange(len(slots))])
+            if len(slots)
+            else self.tree
+        )
         return UserTotals(self.call, self.aggregate, self.dictionary, tree, slots)

@@ -1,4 +1,6 @@
-"""Codes by the order of their values: what min, max, concat and user aggregates need of strings, whose codes follow arrival instead."""
+"""Codes by the order of their values: what min, max, concat and user aggregates need of strings,
+whose codes follow arrival instead.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ from lftj.types.dictionary import Dictionary
 from scantree.rows import sort_rows
 
 _DENSE = 4
-"""Codes are looked up in a table when it needs at most this many places per row, else by binary search."""
+"""Codes are looked up in a table when it needs at most this many places per row, else by binary
+search.
+"""
 
 
 def ranks_of(distinct: np.ndarray, ranks: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """`ranks[i]` for every code that is `distinct[i]`; `distinct` ascends and holds all of `codes`."""
+    """`ranks[i]` for every code that is `distinct[i]`; `distinct` ascends and holds all
+    of `codes`.
+    """
     first = int(distinct[0])
     width = int(distinct[-1]) - first + 1
     if width > _DENSE * len(codes):
@@ -26,8 +32,11 @@ def ranks_of(distinct: np.ndarray, ranks: np.ndarray, codes: np.ndarray) -> np.n
     return table.take(codes - first)
 
 
-def by_value(codes: np.ndarray, type: Type, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray | None]:
-    """Numbers that order as the values of `codes` do, and the array that turns such a number back into its code (None: it is the code).
+def by_value(
+    codes: np.ndarray, type: Type, dictionary: Dictionary
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Numbers that order as the values of `codes` do, and the array that turns such a number back
+    into its code (None: it is the code).
 
     O(n) plus, for strings, sorting the distinct ones by code point.
     """
@@ -41,11 +50,15 @@ def by_value(codes: np.ndarray, type: Type, dictionary: Dictionary) -> tuple[np.
 
 
 def group_name(codes: Sequence[np.ndarray], types: Sequence[Type], dictionary: Dictionary) -> str:
-    """How messages call a group, by its values; `codes` are one-element columns, as codes when their types are not known."""
+    """How messages call a group, by its values; `codes` are one-element columns, as codes when
+    their types are not known.
+    """
     if not codes:
         return "over all rows"
     if len(types) == len(codes):
-        values = [to_values(type, code, dictionary)[0] for code, type in zip(codes, types, strict=True)]
+        values = [
+            to_values(type, code, dictionary)[0] for code, type in zip(codes, types, strict=True)
+        ]
     else:
         values = [int(code[0]) for code in codes]
     return f"for the group ({', '.join(map(repr, values))})"

@@ -1,4 +1,6 @@
-"""What an evaluation needs besides data: memory, the dictionary, limits, and where to report work."""
+"""What an evaluation needs besides data: memory, the dictionary, limits, and where to
+report work.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _WORD_READ = 200
 
 
 class AllowanceSpentError(Exception):
-    """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller goes another way."""
+    """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller
+    goes another way.
+    """
 
 
 class Buffer(NamedTuple):
@@ -42,11 +46,12 @@ class Divided(NamedTuple):
 
 @dataclass
 class Context:
-    """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
+    """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when
+    there are none.
 
-    `deadline` is in seconds of `time.monotonic`, `work_limit` in kernel steps, `memory_limit` in bytes of tree pages, of rows on
-    their way there, and of strings.
-    `orders` forces the variable order of a rule (its id → variable names), for tests and experiments.
+    `deadline` is in seconds of `time.monotonic`, `work_limit` in kernel steps, `memory_limit` in
+    bytes of tree pages, of rows on their way there, and of strings. `orders` forces the variable
+    order of a rule (its id → variable names), for tests and experiments.
     """
 
     arena: Arena
@@ -64,9 +69,13 @@ class Context:
     planned: int = 0
     """Steps of planning: values of variables and atoms that orders were compared by."""
     found: int = 0
-    """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts them itself. Grows as `work` does."""
+    """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts
+    them itself. Grows as `work` does.
+    """
     laid: int = 0
-    """What it took to lay what rounds of recursion found into trees, in kernel steps (`lftj.maintenance.cost.cost_model`). Grows as `work` does."""
+    """What it took to lay what rounds of recursion found into trees, in kernel steps
+    (`lftj.maintenance.cost.cost_model`). Grows as `work` does.
+    """
     keep: bool = True
     """Whether states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2
@@ -78,7 +87,9 @@ class Context:
     traced: Callable[[], int] = lambda: 0
     """Bytes that they took before the commit."""
     trace_override: Any = None
-    """A `lftj.maintenance.trace.trace_planner.TraceOverride`, for tests and experiments; None: as planned."""
+    """A `lftj.maintenance.trace.trace_planner.TraceOverride`, for tests and experiments; None: as
+    planned.
+    """
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.run.evaluate.plan_rule`."""
     rents: Rents = field(default_factory=Rents)
@@ -98,12 +109,16 @@ class Context:
     told: Callable[[int], None] | None = None
     """Who else is told of steps that were spent."""
     caches: list[Buffer] = field(default_factory=list)
-    """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more than a small run."""
+    """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more
+    than a small run.
+    """
     outputs: list[Buffer] = field(default_factory=list)
     """Room for rows that come out, as `caches`."""
 
     def spend(self, steps: int) -> None:
-        """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""
+        """Count work, and raise LimitError when a limit is passed. Called between slices of a
+        kernel's run.
+        """
         self.work += steps
         if self.told is not None:
             self.told(steps)
@@ -118,19 +133,25 @@ class Context:
         self.check_memory()
 
     def read_on(self, steps: int) -> None:
-        """Steps of reading a program were made: they count as work, and what they leave as memory. Raises LimitError."""
+        """Steps of reading a program were made: they count as work, and what they leave as memory.
+        Raises LimitError.
+        """
         self.read += steps
         self.spend(steps)
         self.check_memory(self.read * _WORD_READ)
 
     def plan_on(self, steps: int) -> None:
-        """Steps of planning were made. No work of kernels; but the time may be over. Raises LimitError."""
+        """Steps of planning were made. No work of kernels; but the time may be over. Raises
+        LimitError.
+        """
         self.planned += steps
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
 
     def check_memory(self, beside: int = 0) -> None:
-        """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet, take more than they may."""
+        """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet,
+        take more than they may.
+        """
         if self.memory_limit is None:
             return
         pages, strings = self.arena.bytes_in_use, self.dictionary.bytes_in_use
@@ -139,7 +160,9 @@ class Context:
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
 
     def slice(self, steps: int) -> int:
-        """At most `steps`, and no more than what is left: how long the kernel may run before `spend` is called."""
+        """At most `steps`, and no more than what is left: how long the kernel may run before
+        `spend` is called.
+        """
         return steps if self.allowance is None else max(1, min(steps, self.allowance + 1))
 
     def report(self, message: str) -> None:
@@ -150,9 +173,13 @@ class Context:
 
 def worked_out(steps: int) -> LimitError:
     """The error for more kernel steps than these."""
-    return LimitError(f"the work limit of {steps:,} steps was reached", hint="raise `work` in ws.limits(…)")
+    return LimitError(
+        f"the work limit of {steps:,} steps was reached", hint="raise `work` in ws.limits(…)"
+    )
 
 
 def timed_out() -> LimitError:
     """The error for a deadline that has passed."""
-    return LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")
+    return LimitError(
+        "the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)"
+    )

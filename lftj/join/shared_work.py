@@ -1,4 +1,6 @@
-"""Work that several threads do for one evaluation: its steps counted, its limits kept and its end seen to by the thread that waits."""
+"""Work that several threads do for one evaluation: its steps counted, its limits kept and its end
+seen to by the thread that waits.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,15 @@ SLICE = 4_000_000
 
 
 class _StoppedError(Exception):
-    """Another task failed or the caller gave up. Never seen by anybody: the reason is raised instead."""
+    """Another task failed or the caller gave up. Never seen by anybody: the reason is raised
+    instead.
+    """
 
 
 class SharedWork:
-    """So many tasks, numbered from 0. What limits raise stops all of them at the end of their slice, and so does an interrupt."""
+    """So many tasks, numbered from 0. What limits raise stops all of them at the end of their
+    slice, and so does an interrupt.
+    """
 
     def __init__(self, context: Context, tasks: int):
         self.steps = [0] * tasks
@@ -41,7 +47,9 @@ class SharedWork:
             self._account()
 
     def surroundings(self, task: int) -> Context:
-        """What a task needs besides data, with its own count of work; it divides nothing any further."""
+        """What a task needs besides data, with its own count of work; it divides nothing any
+        further.
+        """
         return replace(
             self._context,
             work=0,
@@ -54,7 +62,9 @@ class SharedWork:
         )
 
     def results(self, do: Callable[[int], Result]) -> Iterator[Result]:
-        """The result of `do` for every task, in their order. A task that raises does so in its turn."""
+        """The result of `do` for every task, in their order. A task that raises does so in its
+        turn.
+        """
         threads = self._context.threads
         assert threads is not None
         yield from threads.map(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
@@ -65,7 +75,9 @@ class SharedWork:
         threads = self._context.threads
         assert threads is not None
         self._caller = get_ident()
-        found = threads.together(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
+        found = threads.together(
+            do, range(len(self.steps)), stop=self._stop, meanwhile=self._account
+        )
         self._account()
         return found
 
@@ -74,7 +86,9 @@ class SharedWork:
         total = sum(self.steps)
         spent, self._accounted = total - self._accounted, total
         allowance = self._context.allowance
-        # beyond what is allowed nothing is counted, so that it does not depend on chance when the tasks are stopped
+        # beyond what is allowed nothing is counted, so that it does not depend on chance when the
+        # tasks are stopped
         self._context.spend(spent if allowance is None else min(spent, allowance + 1))
-        # tasks know no limits: who waits for the first of them would not see how much all gather meanwhile
+        # tasks know no limits: who waits for the first of them would not see how much all gather
+        # meanwhile
         self._context.check_memory(sum(self.held))

@@ -1,10 +1,12 @@
-"""Recursive strata that fall apart by a value which every rule keeps, evaluated anew in the parts that a change touches [Elastic 5].
+"""Recursive strata that fall apart by a value which every rule keeps, evaluated anew in the parts
+that a change touches [Elastic 5].
 
-In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d. When all that changed is told by d too
-(legs of today), only today's part is evaluated, from nothing, and compared with what it was. No counts are kept for this.
-What a change does not tell itself, rows tell that join it: where reach(x, z) :- reach(x, y), edge(y, z). loses an edge, parts are touched
-of all x that reached y.
-Where parts are large, as of few values, a small change is followed by rows first (`rederivation`).
+In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d.
+When all that changed is told by d too (legs of today), only today's part is evaluated, from
+nothing, and compared with what it was. No counts are kept for this. What a change does not tell
+itself, rows tell that join it: where reach(x, z) :- reach(x, y), edge(y, z). loses an edge, parts
+are touched of all x that reached y. Where parts are large, as of few values, a small change is
+followed by rows first (`rederivation`).
 """
 
 from __future__ import annotations
@@ -34,8 +36,11 @@ from scantree.rows import differences, sort_rows
 
 TOUCHED = "#touched"
 """The name under which rules read the values whose parts are evaluated."""
-_MOST = 0.5  # share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
-_SMALL = 64  # values touched up to which the plans of earlier commits serve, and no threads are asked to help in the first round
+# share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
+_MOST = 0.5
+# values touched up to which the plans of earlier commits serve, and no threads are asked to help in
+# the first round
+_SMALL = 64
 _FEW = 16  # changed rows that do not tell which parts they touch, up to which it is looked up
 _JOINED = 20_000  # rows that may join them
 _REMEMBERED = 256  # strata whose rules are kept
@@ -46,7 +51,9 @@ HandedOn = Mapping[str, int]
 
 
 class _Known(NamedTuple):
-    """The ways in which a stratum of these rules falls apart, each with the rules for its touched parts."""
+    """The ways in which a stratum of these rules falls apart, each with the rules for its touched
+    parts.
+    """
 
     rules: list[NormalRule]
     ways: list[tuple[HandedOn, PreparedRules]]
@@ -54,9 +61,11 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True)
 class TouchedParts:
-    """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows.
+    """The parts of a stratum that a commit can touch: the column that tells them in each relation,
+    their values, their share of rows.
 
-    `told`: whether all changed rows have such a value themselves. There are no values where no row joins what changed.
+    `told`: whether all changed rows have such a value themselves. There are no values where no row
+    joins what changed.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -67,28 +76,53 @@ class TouchedParts:
     told: bool
 
     def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
-        """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
+        """The stratum, `alone` before, from these parts; all of it takes at least what they took.
+        Raises what evaluation raises.
+        """
         if not len(self.values):
-            return Followed({name: Delta.empty(stored_width(schema.arity)) for name, schema in self.schemas.items()}, alone, "parts")
+            return Followed(
+                {
+                    name: Delta.empty(stored_width(schema.arity))
+                    for name, schema in self.schemas.items()
+                },
+                alone,
+                "parts",
+            )
         meter, self.prepared.runs = Meter(context), 0
-        old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
+        old = {
+            name: _rows_of(versions[name], column, self.values)
+            for name, column in self.kept.items()
+        }
         new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
         for name, column in self.kept.items():
-            versions.note_parts(name, _whole(column, self.values, old[name][column], new[name][column]))
+            versions.note_parts(
+                name, _whole(column, self.values, old[name][column], new[name][column])
+            )
         walked = decompose(self.schemas, self.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         most = Spent(*map(max, spent, (alone.work, alone.steps, alone.counting)))
         alone = replace(alone, **most._asdict(), rounds=ITERATION * self.prepared.runs)
-        return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")
+        return Followed(
+            {name: Delta(*differences(new[name], old[name])) for name in self.schemas},
+            alone,
+            "parts",
+        )
 
 
 def touched_parts(
-    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context
+    schemas: Mapping[str, RelationSchema],
+    rules: list[NormalRule],
+    versions: Versions,
+    context: Context,
 ) -> TouchedParts | None:
-    """The parts of a stratum that what changed can touch; None when it does not fall apart so, or too much changed."""
+    """The parts of a stratum that what changed can touch; None when it does not fall apart so, or
+    too much changed.
+    """
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
-        touched = _touched(schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction))
+        touched = _touched(
+            schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction)
+        )
         if touched is None or len(touched[0]) > _MANY:
             continue
         values, told = touched
@@ -98,12 +132,19 @@ def touched_parts(
     return None
 
 
-def _known_for(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], context: Context) -> _Known:
-    """The ways in which a stratum of these very rules falls apart: found out once, and kept with their plans."""
+def _known_for(
+    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], context: Context
+) -> _Known:
+    """The ways in which a stratum of these very rules falls apart: found out once, and kept with
+    their plans.
+    """
     key = (TOUCHED, *map(id, rules))
     known = context.prepared.get(key)
     if known is None or list(map(id, known.rules)) != list(map(id, rules)):
-        ways = [(kept, PreparedRules(schemas, _restricted(kept, rules))) for kept in _kept_columns(schemas, rules)]
+        ways = [
+            (kept, PreparedRules(schemas, _restricted(kept, rules)))
+            for kept in _kept_columns(schemas, rules)
+        ]
         if len(context.prepared) >= _REMEMBERED:
             context.prepared.clear()
         known = context.prepared[key] = _Known(rules, ways)
@@ -120,8 +161,12 @@ def _restricted(kept: HandedOn, rules: list[NormalRule]) -> list[NormalRule]:
     return restricted
 
 
-def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> Iterable[HandedOn]:
-    """The choices of one column per relation such that every rule finds in its head what its recursive atoms have there."""
+def _kept_columns(
+    schemas: Mapping[str, RelationSchema], rules: list[NormalRule]
+) -> Iterable[HandedOn]:
+    """The choices of one column per relation such that every rule finds in its head what its
+    recursive atoms have there.
+    """
     first = next(iter(schemas))
     for column in range(schemas[first].arity):
         kept = {first: column}
@@ -131,8 +176,12 @@ def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]
             yield kept
 
 
-def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> dict[str, int] | None:
-    """`kept` with what it means for the other relations of rules that join known ones; None when a rule contradicts."""
+def _follow(
+    kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: list[NormalRule]
+) -> dict[str, int] | None:
+    """`kept` with what it means for the other relations of rules that join known ones; None when a
+    rule contradicts.
+    """
     found = dict(kept)
     for rule in rules:
         own = [(atom.relation, atom.args) for atom in rule.atoms if atom.relation in schemas]
@@ -152,10 +201,16 @@ def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: 
 
 
 def _touched(
-    schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions, *, by_joins: bool
+    schemas: Mapping[str, RelationSchema],
+    kept: HandedOn,
+    rules: list[NormalRule],
+    versions: Versions,
+    *,
+    by_joins: bool,
 ) -> tuple[np.ndarray, bool] | None:
-    """The values whose parts a change can touch, ascending, and whether it tells them all itself, or also `by_joins`; None when nothing
-    does."""
+    """The values whose parts a change can touch, ascending, and whether it tells them all itself,
+    or also `by_joins`; None when nothing does.
+    """
     pieces: list[np.ndarray] = []
     joined: list[np.ndarray] = []
     for name, column in kept.items():
@@ -172,7 +227,9 @@ def _touched(
                     joined.append(values)
                 else:
                     return None
-    return (sort_rows([np.concatenate(pieces + joined)])[0], not joined) if pieces or joined else None
+    return (
+        (sort_rows([np.concatenate(pieces + joined)])[0], not joined) if pieces or joined else None
+    )
 
 
 def _told(atom: PositiveAtom | NegatedAtom, value: object, versions: Versions) -> list[np.ndarray]:
@@ -181,18 +238,26 @@ def _told(atom: PositiveAtom | NegatedAtom, value: object, versions: Versions) -
     return [delta.inserts[column], delta.erases[column]]
 
 
-def _joined(rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: HandedOn, versions: Versions) -> np.ndarray | None:
-    """The values of parts that have rows which join changed ones; None where these are many, or nothing joins them, or rows are only won:
-    then what is won is found sooner than all that there is in these parts.
+def _joined(
+    rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: HandedOn, versions: Versions
+) -> np.ndarray | None:
+    """The values of parts that have rows which join changed ones; None where these are many, or
+    nothing joins them, or rows are only won: then what is won is found sooner than all that there
+    is in these parts.
 
-    Rows as they were suffice: what a change does with a row that is new does it to a part in which something else did change.
+    Rows as they were suffice: what a change does with a row that is new does it to a part in which
+    something else did change.
     """
     delta = versions.deltas[atom.relation]
     takes = delta.erased if isinstance(atom, PositiveAtom) else delta.inserted
     if not takes or len(delta) > _FEW:
         return None
     for own in rule.atoms:
-        places = [(column, atom.args.index(term)) for column, term in enumerate(own.args) if isinstance(term, Ref) and term in atom.args]
+        places = [
+            (column, atom.args.index(term))
+            for column, term in enumerate(own.args)
+            if isinstance(term, Ref) and term in atom.args
+        ]
         if own.relation in kept and places:
             (column, place), relation = places[0], versions[own.relation]
             values = sort_rows([np.append(delta.inserts[place], delta.erases[place])])[0]
@@ -207,7 +272,9 @@ def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:
 
 
 def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Columns:
-    """The sorted rows with one of these values in a column. O(values · log n + rows found), once a key order begins with the column."""
+    """The sorted rows with one of these values in a column. O(values · log n + rows found), once a
+    key order begins with the column.
+    """
     order = _order_from(relation, column)
     tree = relation.tree(order)
     pieces = [tree.range((value,), after_prefix((value,))) for value in values.tolist()]
@@ -229,22 +296,37 @@ def _order_from(relation: RelationVersion, column: int) -> tuple[int, ...]:
 def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray) -> Parts:
     """Which of the touched values have no rows now, and which had none."""
     touched = values.tolist() if len(values) <= MOST_PARTS else []
-    return Parts(column, tuple(v for v in touched if not (new == v).any()), tuple(v for v in touched if not (old == v).any()))
+    return Parts(
+        column,
+        tuple(v for v in touched if not (new == v).any()),
+        tuple(v for v in touched if not (old == v).any()),
+    )
 
 
 def _evaluated(
-    schemas: Mapping[str, RelationSchema], kept: HandedOn, prepared: PreparedRules, values: np.ndarray, versions: Versions, context: Context
+    schemas: Mapping[str, RelationSchema],
+    kept: HandedOn,
+    prepared: PreparedRules,
+    values: np.ndarray,
+    versions: Versions,
+    context: Context,
 ) -> dict[str, Columns]:
     """The rows of the touched parts, from nothing."""
     name, column = next(iter(kept.items()))
     schema = RelationSchema(TOUCHED, (schemas[name].columns[column],))
-    read = {relation for rule in prepared.rules for relation in rule.reads} - schemas.keys() - {TOUCHED}
+    read = (
+        {relation for rule in prepared.rules for relation in rule.reads}
+        - schemas.keys()
+        - {TOUCHED}
+    )
     below: dict[str, RelationVersion] = {relation: versions[relation] for relation in read}
     below[TOUCHED] = LooseRows(schema, context.arena, [values])
     for name, column in kept.items():
         base = base_name(name)
         if base in versions and versions[base].count:
-            below[base] = LooseRows(versions[base].schema, context.arena, _rows_of(versions[base], column, values))
+            below[base] = LooseRows(
+                versions[base].schema, context.arena, _rows_of(versions[base], column, values)
+            )
     if len(values) > _SMALL or decompose(schemas, prepared.rules):
         return bootstrap(schemas, prepared.rules, below, context)
     found = close_few(schemas, prepared, below, context)

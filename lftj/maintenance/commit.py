@@ -1,7 +1,8 @@
-"""Bringing views up to date at a commit: strata in order, each only when something it reads has changed.
+"""Bringing views up to date at a commit: strata in order, each only when something it reads has
+changed.
 
-A stratum of one relation that does not depend on itself is `maintain.one_relation`'s, a recursive one `recursion.strategy`'s. What they
-find goes on to the strata above.
+A stratum of one relation that does not depend on itself is `maintain.one_relation`'s, a recursive
+one `recursion.strategy`'s. What they find goes on to the strata above.
 """
 
 from __future__ import annotations
@@ -23,8 +24,20 @@ from lftj.maintenance.rules.one_relation import maintain
 from lftj.maintenance.rules.row_checks import check_rows
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.shared_head import SharedHead
-from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of, stratum_key, without_strangers
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.maintenance.rules.view_states import (
+    ViewState,
+    ViewStates,
+    rules_of,
+    stratum_key,
+    without_strangers,
+)
+from lftj.program.normal_form import (
+    FunctorRule,
+    NormalRule,
+    RelationSchema,
+    StratifiedProgram,
+    Stratum,
+)
 from lftj.program.stratification import Stratification
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -32,7 +45,9 @@ from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
 
 
 class Refreshed(NamedTuple):
-    """The database with every affected view new, the net change of each that changed (hidden ones included), their states and the work."""
+    """The database with every affected view new, the net change of each that changed (hidden ones
+    included), their states and the work.
+    """
 
     database: Database
     deltas: dict[str, Delta]
@@ -53,12 +68,15 @@ def refresh(
 ) -> Refreshed:
     """Bring every affected view up to date.
 
-    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule,
-    `was` the strata that the rows there are follow from: without it recursive ones of other rules begin anew. Views that depend on none of
-    these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
+    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules`
+    names relations that won or lost a rule, `was` the strata that the rows there are follow from:
+    without it recursive ones of other rules begin anew. Views that depend on none of these do no
+    work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
     before = ViewStates.of(states)
-    versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
+    versions = Versions(
+        old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena
+    )
     context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
     refresher = _Refresher(program, versions, before, context, changed_rules, was)
@@ -69,7 +87,9 @@ def refresh(
         if refresher.concerned(stratum):
             with placed(stratum, refresher.heads):
                 affected.rows_changed(refresher.stratum(stratum))
-    return Refreshed(new.replace(versions.updates), refresher.found, refresher.states(), refresher.works)
+    return Refreshed(
+        new.replace(versions.updates), refresher.found, refresher.states(), refresher.works
+    )
 
 
 class _Refresher:
@@ -97,35 +117,55 @@ class _Refresher:
         self.heads = CommitHeads(program, before, versions, context, changed_rules)
 
     def states(self) -> ViewStates:
-        """The states after it all: with the last version of what rules share, without those that went."""
+        """The states after it all: with the last version of what rules share, without those that
+        went.
+        """
         states = self.before.replaced(self.changed | self.heads.late(self.changed))
         went: list[SharedHead] = []
         for name in self.changed_rules:
             left = {id(rule.rule) for rule in rules_of(states.get(name))}
-            went += [rule.head for rule in rules_of(self.before.get(name)) if rule.head is not None and id(rule.rule) not in left]
-        return states.replaced(without_strangers(states, went, self.changed_rules)) if went else states
+            went += [
+                rule.head
+                for rule in rules_of(self.before.get(name))
+                if rule.head is not None and id(rule.rule) not in left
+            ]
+        return (
+            states.replaced(without_strangers(states, went, self.changed_rules)) if went else states
+        )
 
     def concerned(self, stratum: Stratum) -> bool:
         """Whether anything that changed may matter to a stratum that reads it."""
         deltas = self.versions.deltas
         for name in stratum.relations:
-            if name in self.changed_rules or base_name(name) in deltas or not (stratum.recursive or name in self.before):
+            if (
+                name in self.changed_rules
+                or base_name(name) in deltas
+                or not (stratum.recursive or name in self.before)
+            ):
                 return True
         return any(self.values.concern(rule) for rule in stratum.rules)
 
     def stratum(self, stratum: Stratum) -> list[str]:
         """Bring the relations of one stratum up to date. Gives those whose rows changed."""
         if self.context.progress is not None:
-            shown = ", ".join(name for name in stratum.relations if "#" not in name) or stratum.relations[0]
+            shown = (
+                ", ".join(name for name in stratum.relations if "#" not in name)
+                or stratum.relations[0]
+            )
             self.context.report(f"evaluating {shown}")
         made: Mapping[str, RelationVersion] = {}
         if stratum.recursive:
             followed = self._recursive(stratum)
             changes, made = followed.deltas, followed.versions
         else:
-            changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
+            changes = {
+                name: self._relation(self.program.relations[name], stratum.rules)
+                for name in stratum.relations
+            }
         for name, delta in changes.items():
-            if not len(delta) and not stratum.recursive:  # as most views at most commits, of which there may be thousands
+            if (
+                not len(delta) and not stratum.recursive
+            ):  # as most views at most commits, of which there may be thousands
                 self.versions.update(name, self.versions[name], delta)
                 continue
             if name in made and len(delta):
@@ -139,11 +179,18 @@ class _Refresher:
         return [name for name, delta in changes.items() if len(delta)]
 
     def _known_trees(self, stratum: Stratum, name: str, delta: Delta) -> Known:
-        """Trees that a state keeps of a view's rows with their counts: one set of pages serves both."""
+        """Trees that a state keeps of a view's rows with their counts: one set of pages serves
+        both.
+        """
         kept = self.changed.get(stratum_key(stratum.relations) if stratum.recursive else name)
         if isinstance(kept, StratumState):
             return kept.relations[name].plain_trees()
-        if not len(delta) or not isinstance(kept, RelationState) or isinstance(kept, ChosenState) or kept.support is None:
+        if (
+            not len(delta)
+            or not isinstance(kept, RelationState)
+            or isinstance(kept, ChosenState)
+            or kept.support is None
+        ):
             return NONE_KNOWN
         tree = kept.support.tree.without_values()
         return {tuple(range(tree.key_width)): tree}
@@ -155,9 +202,17 @@ class _Refresher:
         key = stratum_key(stratum.relations)
         kept = self.before.get(key)
         assert kept is None or isinstance(kept, Kept)
-        followed = follow_stratum(stratum, schemas, kept, self.versions, self.context, self.changed_rules, self.was)
+        followed = follow_stratum(
+            stratum, schemas, kept, self.versions, self.context, self.changed_rules, self.was
+        )
         self.changed[key] = followed.kept
-        work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
+        work = RuleWork(
+            ", ".join(stratum.relations),
+            "",
+            followed.strategy,
+            followed.changed,
+            steps=self.context.work - before,
+        )
         work.assignments = followed.assignments + self.context.found - found_before
         work.bytes = followed.kept.bytes
         work.divided(self.context.divided[divided:])
@@ -166,7 +221,9 @@ class _Refresher:
         self.works.append(work)
         return followed
 
-    def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+    def _relation(
+        self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]
+    ) -> Delta:
         state = self.before.get(schema.name)
         assert state is None or isinstance(state, RelationState)
         done = maintain(schema, rules, state, self.versions, self.context, self.heads)

@@ -1,7 +1,8 @@
 """A recursive stratum at a commit: the ways to follow it, in the order in which they are tried.
 
-Best values have a way of their own (`best`). Other strata are followed by their rows alone (`rederivation`), where that is expected to do;
-or the parts that the change touches are evaluated anew (`touched_parts`); what is left keeps counts of proofs, or begins anew (`elastic`).
+Best values have a way of their own (`best`). Other strata are followed by their rows alone
+(`rederivation`), where that is expected to do; or the parts that the change touches are evaluated
+anew (`touched_parts`); what is left keeps counts of proofs, or begins anew (`elastic`).
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def follow_stratum(
     changed_rules: frozenset[str],
     was: Stratification | None,
 ) -> Followed:
-    """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed.
+    """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is
+    changed.
 
-    `kept`: what it was maintained with. `changed_rules`: relations that won or lost a rule, `was`: the strata that the rows there are
-    follow from; without it a stratum of other rules begins anew.
+    `kept`: what it was maintained with. `changed_rules`: relations that won or lost a rule, `was`:
+    the strata that the rows there are follow from; without it a stratum of other rules begins anew.
     """
     rules = _rule_change(stratum, kept, context, changed_rules, was)
     known = taken_over(versions, schemas) if kept is None and rules is not None else kept
@@ -47,18 +49,30 @@ def follow_stratum(
 
 
 def _rule_change(
-    stratum: Stratum, kept: Kept | None, context: Context, changed_rules: frozenset[str], was: Stratification | None
+    stratum: Stratum,
+    kept: Kept | None,
+    context: Context,
+    changed_rules: frozenset[str],
+    was: Stratification | None,
 ) -> RuleChange | None:
-    """How the rules of a stratum are others than those that its rows follow from; None where that cannot be told."""
+    """How the rules of a stratum are others than those that its rows follow from; None where that
+    cannot be told.
+    """
     if kept is not None and changed_rules.isdisjoint(stratum.relations):
         return NO_CHANGE
     return RuleChange.of(stratum, was) if was is not None and context.keep else None
 
 
 def _parts(
-    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context
+    stratum: Stratum,
+    schemas: Mapping[str, RelationSchema],
+    kept: Kept | None,
+    versions: Versions,
+    context: Context,
 ) -> TouchedParts | None:
-    """The parts of a stratum that keeps no counts which a change can touch; None where it has no such parts."""
+    """The parts of a stratum that keeps no counts which a change can touch; None where it has no
+    such parts.
+    """
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if any(schema.choice for schema in schemas.values()) or len(rules) < len(stratum.rules):
         return None

@@ -1,6 +1,8 @@
-"""Arithmetic on constants, exactly as compiled code does it at run time: int64 or an error, never a wrap.
+"""Arithmetic on constants, exactly as compiled code does it at run time: int64 or an error, never a
+wrap.
 
-Integer division truncates toward zero and `%` has the sign of the dividend, as in C and in Soufflé. Shifts take the count modulo 64.
+Integer division truncates toward zero and `%` has the sign of the dividend, as in C and in Soufflé.
+Shifts take the count modulo 64.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def may_fail(expression: Expression) -> bool:
     """Whether there are operands for which the expression has no value."""
     if not isinstance(expression, Apply):
         return False
-    return (operator_may_fail(expression.operator, expression.type) and not _divides(expression)) or any(map(may_fail, expression.args))
+    return (
+        operator_may_fail(expression.operator, expression.type) and not _divides(expression)
+    ) or any(map(may_fail, expression.args))
 
 
 def comparison_may_fail(test: Filter) -> bool:
@@ -42,7 +46,9 @@ def comparison_may_fail(test: Filter) -> bool:
 
 
 def _divides(expression: Apply) -> bool:
-    """Whether integers are divided by a constant that divides all of them: by −1 the least one has no quotient."""
+    """Whether integers are divided by a constant that divides all of them: by −1 the least one has
+    no quotient.
+    """
     if expression.operator not in ("/", "%") or expression.type.name != "int":
         return False
     divisor = expression.args[1]
@@ -50,8 +56,9 @@ def _divides(expression: Apply) -> bool:
 
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
-    """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero
-    E221, not a number E222)."""
+    """The value of `operator` on Python values of its operand types. Raises ValueRangeError
+    (overflow E220, division by zero E221, not a number E222).
+    """
     try:
         with decimal.localcontext(_EXACT):
             value = _OPERATORS[operator](*values)
@@ -61,11 +68,15 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
         if held:
             return value + 0.0 if result.name == "float" else value
     except ZeroDivisionError:
-        raise ValueRangeError(f"division by zero in {_shown(operator, values)}", code="E221") from None
+        raise ValueRangeError(
+            f"division by zero in {_shown(operator, values)}", code="E221"
+        ) from None
     except (OverflowError, decimal.InvalidOperation) as problem:
         if isinstance(problem, ValueRangeError):
             raise
-    limits = f", {0 if result.unsigned else INT64_MIN} … {INT64_MAX}" if result.name == "int" else ""
+    limits = (
+        f", {0 if result.unsigned else INT64_MIN} … {INT64_MAX}" if result.name == "int" else ""
+    )
     raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}{limits}")
 
 
@@ -87,22 +98,37 @@ def _shown(operator: str, values: tuple[Any, ...]) -> str:
     """An operation as it is written in rules."""
     if len(values) == 2 and not operator.isalpha():
         return f"{values[0]} {operator} {values[1]}"
-    written = {"neg": "-", "to_int": "to_number", "as_unsigned": "to_unsigned", "as_int": "to_number"}.get(operator, operator)
+    written = {
+        "neg": "-",
+        "to_int": "to_number",
+        "as_unsigned": "to_unsigned",
+        "as_int": "to_number",
+    }.get(operator, operator)
     return f"{written}({', '.join(map(str, values))})"
 
 
-# ── the operators ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the operators ─────────────────────────────────────────────────────────────────────────────────
 def _add(left: Any, right: Any) -> Any:
     if isinstance(left, datetime.datetime):
         return left + right * _MICROSECOND
-    return left + datetime.timedelta(days=right) if isinstance(left, datetime.date) else left + right
+    return (
+        left + datetime.timedelta(days=right) if isinstance(left, datetime.date) else left + right
+    )
 
 
 def _subtract(left: Any, right: Any) -> Any:
     if isinstance(left, datetime.datetime):
-        return (left - right) // _MICROSECOND if isinstance(right, datetime.datetime) else left - right * _MICROSECOND
+        return (
+            (left - right) // _MICROSECOND
+            if isinstance(right, datetime.datetime)
+            else left - right * _MICROSECOND
+        )
     if isinstance(left, datetime.date):
-        return (left - right).days if isinstance(right, datetime.date) else left - datetime.timedelta(days=right)
+        return (
+            (left - right).days
+            if isinstance(right, datetime.date)
+            else left - datetime.timedelta(days=right)
+        )
     return left - right
 
 
@@ -125,7 +151,11 @@ def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, float):
         return base**exponent
     if exponent < 0:
-        raise ValueRangeError(f"{base} ^ {exponent}: an integer has no negative power", code="E222", hint="make the base a float")
+        raise ValueRangeError(
+            f"{base} ^ {exponent}: an integer has no negative power",
+            code="E222",
+            hint="make the base a float",
+        )
     if abs(base) > 1 and exponent > 63:
         raise OverflowError
     return base**exponent

@@ -1,8 +1,9 @@
 """Which variables literals bind, and which literals are enough to bind given variables.
 
-A hidden relation may ask for variables that only the body around it binds, as in `!( b(y), y > x )`. Then it needs a part of that body; the
-smaller the part, the less the hidden relation depends on. Atoms of the rule's own heads are taken last, because a hidden relation that
-reads them would stand in a cycle with the rule.
+A hidden relation may ask for variables that only the body around it binds, as in `!( b(y), y > x
+)`. Then it needs a part of that body; the smaller the part, the less the hidden relation depends
+on. Atoms of the rule's own heads are taken last, because a hidden relation that reads them would
+stand in a cycle with the rule.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Variables = frozenset[int]
 NONE: Variables = frozenset()
 
 
-# ── variables of ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── variables of ──────────────────────────────────────────────────────────────────────────────────
 def of_expressions(expressions: Iterable[Expression | None]) -> Variables:
     """The variables of expressions."""
     found: set[int] = set()
@@ -44,7 +45,9 @@ def of_literal(literal: CheckedLiteral) -> Variables:
         case Filter():
             return of_expressions((literal.left, literal.right))
         case FunctorCall():
-            return of_expressions(literal.args) | ({literal.result} if literal.result is not None else NONE)
+            return of_expressions(literal.args) | (
+                {literal.result} if literal.result is not None else NONE
+            )
         case CheckedChoice():
             return of_expressions((*literal.determining, *literal.determined))
         case CheckedNegation():
@@ -52,7 +55,11 @@ def of_literal(literal: CheckedLiteral) -> Variables:
         case CheckedDisjunction():
             return of_literals(each for branch in literal.branches for each in branch.literals)
         case CheckedAggregate():
-            return of_literals(literal.block.literals) | of_expressions([literal.target]) | {literal.result}
+            return (
+                of_literals(literal.block.literals)
+                | of_expressions([literal.target])
+                | {literal.result}
+            )
 
 
 def of_literals(literals: Iterable[CheckedLiteral]) -> Variables:
@@ -67,15 +74,18 @@ def shared(literal: CheckedNegation | CheckedAggregate | CheckedDisjunction) -> 
     return found - {literal.result} if isinstance(literal, CheckedAggregate) else found
 
 
-# ── bound by ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── bound by ──────────────────────────────────────────────────────────────────────────────────────
 def bound_by(literals: Sequence[CheckedLiteral], given: Variables = NONE) -> Variables:
-    """The variables bound when all of `literals` hold and `given` are bound already, those among them."""
+    """The variables bound when all of `literals` hold and `given` are bound already, those among
+    them.
+    """
     bound = set(given)
     waiting, size = list(literals), -1
     while size != (size := len(bound)):
         for literal in waiting:
             bound.update(_binds(literal, bound))
-        waiting.reverse()  # so that chains of equations settle in two passes, whichever way they are written
+        # so that chains of equations settle in two passes, whichever way they are written
+        waiting.reverse()
     return frozenset(bound)
 
 
@@ -84,13 +94,21 @@ def _binds(literal: CheckedLiteral, bound: Set[int]) -> Collection[int]:
         case CheckedAtom():
             return [arg.variable for arg in literal.args if isinstance(arg, Ref)]
         case Filter(operator="="):
-            return [defined for defined, expression in definitions(literal) if of_expressions([expression]) <= bound]
+            return [
+                defined
+                for defined, expression in definitions(literal)
+                if of_expressions([expression]) <= bound
+            ]
         case FunctorCall() if literal.result is not None and of_expressions(literal.args) <= bound:
             return (literal.result,)
-        case CheckedAggregate() if shared(literal) <= bound_by(literal.block.literals, frozenset(bound)):
+        case CheckedAggregate() if shared(literal) <= bound_by(
+            literal.block.literals, frozenset(bound)
+        ):
             return (literal.result,)
         case CheckedDisjunction() if literal.branches:
-            return frozenset.intersection(*(bound_by(branch.literals, frozenset(bound)) for branch in literal.branches))
+            return frozenset.intersection(
+                *(bound_by(branch.literals, frozenset(bound)) for branch in literal.branches)
+            )
     return ()
 
 
@@ -100,15 +118,21 @@ def definitions(equation: Filter) -> list[tuple[int, Expression]]:
     return [(side.variable, other) for side, other in sides if isinstance(side, Ref)]
 
 
-# ── enough to bind ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── enough to bind ────────────────────────────────────────────────────────────────────────────────
 def slice_for(
-    wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str], near: Variables = NONE
+    wanted: Variables,
+    literals: Sequence[CheckedLiteral],
+    heads: Collection[str],
+    near: Variables = NONE,
 ) -> list[CheckedLiteral]:
-    """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid.
+    """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are
+    relations to avoid.
 
-    Atoms that have nothing in common would give all pairs of their rows. Where other literals link them, those are taken too, but for
-    equations with what `literals` do not bind, as the result of an aggregate that is yet to come. So it is with `near`, variables that are
-    bound where the literals will stand: `!( line(o, s2), s2 != s )` is asked about the s of each o, not about every s.
+    Atoms that have nothing in common would give all pairs of their rows. Where other literals link
+    them, those are taken too, but for equations with what `literals` do not bind, as the result of
+    an aggregate that is yet to come. So it is with `near`, variables that are bound where the
+    literals will stand: `!( line(o, s2), s2 != s )` is asked about the s of each o, not about every
+    s.
     """
     chosen = _binding(wanted, {}, literals, heads)
     while link := _link(chosen, literals, heads, near):
@@ -118,7 +142,10 @@ def slice_for(
 
 
 def _binding(
-    wanted: Variables, chosen: dict[CheckedLiteral, None], literals: Sequence[CheckedLiteral], heads: Collection[str]
+    wanted: Variables,
+    chosen: dict[CheckedLiteral, None],
+    literals: Sequence[CheckedLiteral],
+    heads: Collection[str],
 ) -> dict[CheckedLiteral, None]:
     """The `chosen` literals and as few more as bind the `wanted` variables too."""
     derived = _derivations(literals)
@@ -141,17 +168,29 @@ def _binding(
 
 
 def _link(
-    chosen: Collection[CheckedLiteral], literals: Sequence[CheckedLiteral], heads: Collection[str], near: Variables
+    chosen: Collection[CheckedLiteral],
+    literals: Sequence[CheckedLiteral],
+    heads: Collection[str],
+    near: Variables,
 ) -> list[CheckedLiteral]:
-    """A shortest chain of other literals between two chosen ones that have no variable in common, not even through others, or between one
-    and what is `near`; [] for none."""
+    """A shortest chain of other literals between two chosen ones that have no variable in common,
+    not even through others, or between one and what is `near`; [] for none.
+    """
     groups: list[Variables] = []
     for variables in filter(None, (*map(of_literal, chosen), near)):
         apart = [group for group in groups if not group & variables]
         groups = [*apart, variables.union(*(group for group in groups if group & variables))]
-    avoided = () if any(isinstance(each, CheckedAtom) and each.relation in heads for each in chosen) else heads
+    avoided = (
+        ()
+        if any(isinstance(each, CheckedAtom) and each.relation in heads for each in chosen)
+        else heads
+    )
     bound = bound_by(literals)
-    others = [each for each in literals if each not in chosen and _may_link(each, avoided) and of_literal(each) <= bound]
+    others = [
+        each
+        for each in literals
+        if each not in chosen and _may_link(each, avoided) and of_literal(each) <= bound
+    ]
     found = (_chain(group, NONE.union(*groups) - group, others) for group in groups[:-1])
     return next(filter(None, found), [])
 
@@ -165,15 +204,22 @@ def _may_link(literal: CheckedLiteral, avoided: Collection[str]) -> bool:
     return False
 
 
-def _chain(start: Variables, ends: Variables, literals: Sequence[CheckedLiteral]) -> list[CheckedLiteral]:
-    """A shortest chain of literals, each with a variable in common with the next, from one of `start` to one of `ends`; [] for none."""
+def _chain(
+    start: Variables, ends: Variables, literals: Sequence[CheckedLiteral]
+) -> list[CheckedLiteral]:
+    """A shortest chain of literals, each with a variable in common with the next, from one of
+    `start` to one of `ends`; [] for none.
+    """
     chains: dict[int, list[CheckedLiteral]] = {variable: [] for variable in start}
     while True:
         further: dict[int, list[CheckedLiteral]] = {}
         for literal in literals:
             variables = of_literal(literal)
             if known := sorted(variables & chains.keys()):
-                further |= {variable: [*chains[known[0]], literal] for variable in sorted(variables - chains.keys())}
+                further |= {
+                    variable: [*chains[known[0]], literal]
+                    for variable in sorted(variables - chains.keys())
+                }
         if reached := sorted(further.keys() & ends):
             return further[reached[0]]
         if not further:
@@ -181,8 +227,12 @@ def _chain(start: Variables, ends: Variables, literals: Sequence[CheckedLiteral]
         chains |= further
 
 
-def _best_atom(wanted: set[int], literals: Sequence[CheckedLiteral], heads: Collection[str]) -> CheckedAtom | None:
-    """The atom that binds most of the wanted variables with the fewest others; one of the heads' relations only if nothing else will do."""
+def _best_atom(
+    wanted: set[int], literals: Sequence[CheckedLiteral], heads: Collection[str]
+) -> CheckedAtom | None:
+    """The atom that binds most of the wanted variables with the fewest others; one of the heads'
+    relations only if nothing else will do.
+    """
     best: tuple[tuple[int, int, int], CheckedAtom] | None = None
     for literal in literals:
         if isinstance(literal, CheckedAtom):
@@ -194,9 +244,13 @@ def _best_atom(wanted: set[int], literals: Sequence[CheckedLiteral], heads: Coll
 
 
 def _derivations(literals: Sequence[CheckedLiteral]) -> dict[int, tuple[Filter, Expression]]:
-    """For variables that no atom binds: the equation that does, whose other variables are bound before it."""
+    """For variables that no atom binds: the equation that does, whose other variables are bound
+    before it.
+    """
     bound = bound_by([literal for literal in literals if isinstance(literal, CheckedAtom)])
-    equations = [literal for literal in literals if isinstance(literal, Filter) and literal.operator == "="]
+    equations = [
+        literal for literal in literals if isinstance(literal, Filter) and literal.operator == "="
+    ]
     found: dict[int, tuple[Filter, Expression]] = {}
     progress = True
     while progress:

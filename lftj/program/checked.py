@@ -1,8 +1,10 @@
-"""Rules after the checks: variables are numbers with types, constants have the types of their places, every rule is safe.
+"""Rules after the checks: variables are numbers with types, constants have the types of their
+places, every rule is safe.
 
-This is the form between the syntax tree and the normal form. Two things are already plainer than in the tree: body aggregates and string
-functors inside expressions stand as literals of their own, whose results are variables; and what can be computed from constants has been.
-What is still nested is nested as the user wrote it.
+This is the form between the syntax tree and the normal form. Two things are already plainer than in
+the tree: body aggregates and string functors inside expressions stand as literals of their own,
+whose results are variables; and what can be computed from constants has been. What is still nested
+is nested as the user wrote it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from lftj.types import Type
 
 @dataclass(frozen=True, slots=True)
 class CheckedAtom:
-    """`args` in column order; None is `_` under a negation (elsewhere `_` is a variable like any other)."""
+    """`args` in column order; None is `_` under a negation (elsewhere `_` is a variable like any
+    other).
+    """
 
     relation: str
     args: tuple[Expression | None, ...]
@@ -37,7 +41,9 @@ class FunctorCall:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A body. `local` are the variables that nothing outside it mentions; a rule's own body has none of these."""
+    """A body. `local` are the variables that nothing outside it mentions; a rule's own body has
+    none of these.
+    """
 
     literals: tuple[CheckedLiteral, ...]
     local: frozenset[int] = frozenset()
@@ -59,7 +65,8 @@ class CheckedDisjunction:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAggregate:
-    """`result = function target : { block }`, over the distinct assignments of the block's variables.
+    """`result = function target : { block }`, over the distinct assignments of the block's
+    variables.
 
     `negation`: the user wrote it as one (`extreme_negation`), and errors call it so.
     """
@@ -74,13 +81,23 @@ class CheckedAggregate:
 
 @dataclass(frozen=True, slots=True)
 class CheckedChoice:
-    """For each value of `determining` one value of `determined` is chosen. Stands in a rule's own body only."""
+    """For each value of `determining` one value of `determined` is chosen. Stands in a rule's own
+    body only.
+    """
 
     determining: tuple[Ref, ...]
     determined: tuple[Ref, ...]
 
 
-CheckedLiteral = CheckedAtom | Filter | FunctorCall | CheckedNegation | CheckedDisjunction | CheckedAggregate | CheckedChoice
+CheckedLiteral = (
+    CheckedAtom
+    | Filter
+    | FunctorCall
+    | CheckedNegation
+    | CheckedDisjunction
+    | CheckedAggregate
+    | CheckedChoice
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +138,9 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """A program without errors. `catalog` includes what it declares; `facts` are rows of Python values in the order of the text."""
+    """A program without errors. `catalog` includes what it declares; `facts` are rows of Python
+    values in the order of the text.
+    """
 
     catalog: Catalog
     rules: tuple[CheckedRule, ...]

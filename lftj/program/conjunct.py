@@ -1,4 +1,6 @@
-"""One conjunction of atoms, negated atoms, equations and comparisons, and the normal rule that is made of it."""
+"""One conjunction of atoms, negated atoms, equations and comparisons, and the normal rule that is
+made of it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Kind = TypeVar("Kind", bound=Expression)
 
 @dataclass
 class Conjunct:
-    """`positive` are atoms and equations, which bind; `negated` and `filters` only reject. Atoms have variables and constants only."""
+    """`positive` are atoms and equations, which bind; `negated` and `filters` only reject. Atoms
+    have variables and constants only.
+    """
 
     positive: list[CheckedLiteral] = field(default_factory=list)
     negated: list[CheckedAtom] = field(default_factory=list)
@@ -62,7 +66,9 @@ class Conjunct:
 
 
 class RuleMaker:
-    """Makes one normal rule out of a conjunction: merges equal variables, orients equations, numbers what is left."""
+    """Makes one normal rule out of a conjunction: merges equal variables, orients equations,
+    numbers what is left.
+    """
 
     def __init__(self, conjunct: Conjunct, variables: Sequence[RuleVariable]):
         self._variables = list(variables)
@@ -70,24 +76,46 @@ class RuleMaker:
         self._conjunct = conjunct
         self._numbers: dict[int, int] = {}
         for literal in conjunct.positive:
-            if isinstance(literal, Filter) and isinstance(literal.left, Ref) and isinstance(literal.right, Ref):
+            if (
+                isinstance(literal, Filter)
+                and isinstance(literal.left, Ref)
+                and isinstance(literal.right, Ref)
+            ):
                 self._merge(literal.left.variable, literal.right.variable)
 
-    def make(self, source: int, relation: str, head: Sequence[HeadTerm], span: Span | None) -> NormalRule:
-        """The rule `relation(head) :- conjunct`. O(size), but for many equations of bound variables, which is quadratic in these."""
+    def make(
+        self, source: int, relation: str, head: Sequence[HeadTerm], span: Span | None
+    ) -> NormalRule:
+        """The rule `relation(head) :- conjunct`. O(size), but for many equations of bound
+        variables, which is quadratic in these.
+        """
         atoms = [each for each in self._conjunct.positive if isinstance(each, CheckedAtom)]
         equations = [each for each in self._conjunct.positive if isinstance(each, Filter)]
         self._equations = [each for each in map(self._filter, equations) if each.left != each.right]
         terms = tuple(self._head_term(term) for term in head)
-        positive = dict.fromkeys(PositiveAtom(each.relation, tuple(map(self._argument, each.args))) for each in atoms)
+        positive = dict.fromkeys(
+            PositiveAtom(each.relation, tuple(map(self._argument, each.args))) for each in atoms
+        )
         negated = dict.fromkeys(self._negated(each) for each in self._conjunct.negated)
-        assignments, tests = orient(self._equations, of_expressions(arg for atom in positive for arg in atom.args))
+        assignments, tests = orient(
+            self._equations, of_expressions(arg for atom in positive for arg in atom.args)
+        )
         filters = dict.fromkeys([*map(self._filter, self._conjunct.filters), *tests])
         return self._numbered(
-            NormalRule(source, relation, terms, (), tuple(positive), tuple(negated), tuple(assignments), tuple(filters), span)
+            NormalRule(
+                source,
+                relation,
+                terms,
+                (),
+                tuple(positive),
+                tuple(negated),
+                tuple(assignments),
+                tuple(filters),
+                span,
+            )
         )
 
-    # ── equal variables ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── equal variables ───────────────────────────────────────────────────────────────────────────
     def _root(self, variable: int) -> int:
         while variable in self._same:
             variable = self._same[variable]
@@ -106,11 +134,17 @@ class RuleMaker:
             case Ref():
                 return Ref(self._root(expression.variable))
             case Apply():
-                return Apply(expression.operator, tuple(map(self._expression, expression.args)), expression.type)
+                return Apply(
+                    expression.operator,
+                    tuple(map(self._expression, expression.args)),
+                    expression.type,
+                )
         return expression
 
     def _filter(self, literal: Filter) -> Filter:
-        return Filter(literal.operator, self._expression(literal.left), self._expression(literal.right))
+        return Filter(
+            literal.operator, self._expression(literal.left), self._expression(literal.right)
+        )
 
     def _argument(self, arg: Expression | None) -> Ref | Value:
         made = None if arg is None else self._expression(arg)
@@ -118,12 +152,16 @@ class RuleMaker:
         return made
 
     def _negated(self, atom: CheckedAtom) -> NegatedAtom:
-        return NegatedAtom(atom.relation, tuple(None if arg is None else self._argument(arg) for arg in atom.args))
+        return NegatedAtom(
+            atom.relation, tuple(None if arg is None else self._argument(arg) for arg in atom.args)
+        )
 
-    # ── heads ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── heads ─────────────────────────────────────────────────────────────────────────────────────
     def _head_term(self, term: HeadTerm) -> Ref | AggregateTerm:
         if isinstance(term, CheckedHeadAggregate):
-            return AggregateTerm(term.function, tuple(map(self._variable_for, term.args)), term.type)
+            return AggregateTerm(
+                term.function, tuple(map(self._variable_for, term.args)), term.type
+            )
         return self._variable_for(term)
 
     def _variable_for(self, expression: Expression) -> Ref:
@@ -136,11 +174,19 @@ class RuleMaker:
         self._equations.append(Filter("=", made, expression))
         return made
 
-    # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── numbers ───────────────────────────────────────────────────────────────────────────────────
     def _numbered(self, rule: NormalRule) -> NormalRule:
-        """The rule with its variables numbered in the order in which its atoms, assignments and head mention them."""
-        atoms = tuple(PositiveAtom(each.relation, tuple(map(self._renumber, each.args))) for each in rule.atoms)
-        assignments = tuple(Assignment(self._number(each.variable), self._renumber(each.expression)) for each in rule.assignments)
+        """The rule with its variables numbered in the order in which its atoms, assignments and
+        head mention them.
+        """
+        atoms = tuple(
+            PositiveAtom(each.relation, tuple(map(self._renumber, each.args)))
+            for each in rule.atoms
+        )
+        assignments = tuple(
+            Assignment(self._number(each.variable), self._renumber(each.expression))
+            for each in rule.assignments
+        )
         head = tuple(
             AggregateTerm(each.function, tuple(map(self._renumber, each.args)), each.type)
             if isinstance(each, AggregateTerm)
@@ -148,11 +194,28 @@ class RuleMaker:
             for each in rule.head
         )
         negated = tuple(
-            NegatedAtom(each.relation, tuple(None if arg is None else self._renumber(arg) for arg in each.args)) for each in rule.negated
+            NegatedAtom(
+                each.relation,
+                tuple(None if arg is None else self._renumber(arg) for arg in each.args),
+            )
+            for each in rule.negated
         )
-        filters = tuple(Filter(each.operator, self._renumber(each.left), self._renumber(each.right)) for each in rule.filters)
+        filters = tuple(
+            Filter(each.operator, self._renumber(each.left), self._renumber(each.right))
+            for each in rule.filters
+        )
         variables = tuple(self._variables[old] for old in self._numbers)
-        return NormalRule(rule.source, rule.relation, head, variables, atoms, negated, assignments, filters, rule.span)
+        return NormalRule(
+            rule.source,
+            rule.relation,
+            head,
+            variables,
+            atoms,
+            negated,
+            assignments,
+            filters,
+            rule.span,
+        )
 
     def _number(self, variable: int) -> int:
         return self._numbers.setdefault(variable, len(self._numbers))
@@ -162,12 +225,17 @@ class RuleMaker:
             case Ref():
                 return Ref(self._number(expression.variable))  # type: ignore[return-value]
             case Apply():
-                return Apply(expression.operator, tuple(map(self._renumber, expression.args)), expression.type)  # type: ignore[return-value]
+                return Apply(
+                    expression.operator,
+                    tuple(map(self._renumber, expression.args)),
+                    expression.type,
+                )  # type: ignore[return-value]
         return expression
 
 
 def orient(equations: Iterable[Filter], bound: Variables) -> tuple[list[Assignment], list[Filter]]:
-    """Each equation as an assignment, where that closes no circle and its variable has none yet; else as a filter.
+    """Each equation as an assignment, where that closes no circle and its variable has none yet;
+    else as a filter.
 
     `bound` are the variables of atoms. First come the assignments of variables that no atom has.
     """

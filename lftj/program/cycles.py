@@ -15,7 +15,9 @@ from lftj.program.normal_form import FunctorRule, NormalRule
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The rule reads `relation` in a way (`negation`, `aggregate` or `functor`) that needs all of it first."""
+    """The rule reads `relation` in a way (`negation`, `aggregate` or `functor`) that needs all of
+    it first.
+    """
 
     rule: NormalRule | FunctorRule
     relation: str
@@ -23,7 +25,9 @@ class Edge:
 
 
 class CycleError(StratificationError):
-    """A StratificationError that knows the rule at fault: `source` is its id, `members` are the relations that depend on one another."""
+    """A StratificationError that knows the rule at fault: `source` is its id, `members` are the
+    relations that depend on one another.
+    """
 
     source: int = 0
     members: frozenset[str] = frozenset()
@@ -40,21 +44,31 @@ _HINTS = {
 }
 
 
-def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[CycleError]:
+def cycle_errors(
+    edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], members: set[str]
+) -> list[CycleError]:
     """One error for each user's rule that has such an edge, with a shortest cycle through it."""
     found: dict[int, CycleError] = {}
     for edge in edges:
         if edge.rule.source not in found:
-            found[edge.rule.source] = error = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
+            found[edge.rule.source] = error = _error(
+                edge, _path(edge.relation, edge.rule.relation, reads, members)
+            )
             error.members = frozenset(members)
     return list(found.values())
 
 
-def misuse_error(misuse: Misuse, reads: Mapping[str, Iterable[str]], members: set[str]) -> CycleError:
-    """The error for a value that has to be finished before it is used so, with a shortest cycle from its relation to itself."""
+def misuse_error(
+    misuse: Misuse, reads: Mapping[str, Iterable[str]], members: set[str]
+) -> CycleError:
+    """The error for a value that has to be finished before it is used so, with a shortest cycle
+    from its relation to itself.
+    """
     rule, relation = misuse.rule, misuse.relation
     path = _path(relation, rule.relation, reads, members)
-    value = f"`{misuse.name}`, a value of `{relation}`," if misuse.name else f"a value of `{relation}`"
+    value = (
+        f"`{misuse.name}`, a value of `{relation}`," if misuse.name else f"a value of `{relation}`"
+    )
     message = f"{value} stands in {misuse.use}, before the cycle has found it: {shown_cycle([rule.relation, *path], '')}"
     error = CycleError(message, code=_CODES["aggregate"], span=rule.span, hint=misuse.remedy)
     error.source = rule.source
@@ -62,12 +76,21 @@ def misuse_error(misuse: Misuse, reads: Mapping[str, Iterable[str]], members: se
 
 
 def _error(edge: Edge, path: list[str]) -> CycleError:
-    """`path` leads from the relation that is read back to the one that the rule defines, along what each reads."""
+    """`path` leads from the relation that is read back to the one that the rule defines, along what
+    each reads.
+    """
     cycle = shown_cycle([edge.rule.relation, *path], edge.kind)
-    what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[edge.kind]
+    what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[
+        edge.kind
+    ]
     nested = edge.kind != "functor" and ("#" in edge.relation or "#" in edge.rule.relation)
     hint = _HINTS["nested" if nested else edge.kind]
-    error = CycleError(f"{what} inside a cycle of rules: {cycle}", code=_CODES[edge.kind], span=edge.rule.span, hint=hint)
+    error = CycleError(
+        f"{what} inside a cycle of rules: {cycle}",
+        code=_CODES[edge.kind],
+        span=edge.rule.span,
+        hint=hint,
+    )
     error.source = edge.rule.source
     return error
 
@@ -75,12 +98,20 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
 def _functor(rule: NormalRule | FunctorRule) -> str:
     if not isinstance(rule, FunctorRule):
         return "a functor"
-    written = {name: operator for operator, name in OF_STRINGS.items() if operator.isalpha()}  # `cat` is written as such, too
-    return f"`{written[rule.functor]}` of strings" if rule.functor in written else f"the functor `{rule.functor}`"
+    written = {
+        name: operator for operator, name in OF_STRINGS.items() if operator.isalpha()
+    }  # `cat` is written as such, too
+    return (
+        f"`{written[rule.functor]}` of strings"
+        if rule.functor in written
+        else f"the functor `{rule.functor}`"
+    )
 
 
 def shown_cycle(names: Sequence[str], kind: str) -> str:
-    """`p ← !q ← p`: each relation is derived from the next. Hidden relations are named by what they stand for."""
+    """`p ← !q ← p`: each relation is derived from the next. Hidden relations are named by what they
+    stand for.
+    """
     parts: list[str] = []
     names = [name for name in names if not only_input(name)]
     for place, name in enumerate(names):

@@ -1,8 +1,10 @@
-"""String functors and predicates, and `range`: what compiled code does not do, so that it happens row by row in Python.
+"""String functors and predicates, and `range`: what compiled code does not do, so that it happens
+row by row in Python.
 
-Characters are code points. `substr(text, start, length)` counts from 0, stops at the end of the text and is empty for a start or length
-below zero. `match(pattern, text)` asks for the whole text; `contains(part, text)` for any place in it. `range(from, to, step)` has many
-values: those from `from` on, without `to`; without a step they go up or down by one.
+Characters are code points. `substr(text, start, length)` counts from 0, stops at the end of the
+text and is empty for a start or length below zero. `match(pattern, text)` asks for the whole text;
+`contains(part, text)` for any place in it. `range(from, to, step)` has many values: those from
+`from` on, without `to`; without a step they go up or down by one.
 """
 
 from __future__ import annotations
@@ -30,10 +32,12 @@ _FLOAT = re.compile(r"\s*[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a predicate), and the function itself.
+    """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a
+    predicate), and the function itself.
 
-    `many`: it gives a sequence of values, each of which is a result. `check`: raises ValueTypeError for a bad first argument.
-    `at_once`: a predicate, or what it is the opposite of, of one first argument and many texts.
+    `many`: it gives a sequence of values, each of which is a result. `check`: raises ValueTypeError
+    for a bad first argument. `at_once`: a predicate, or what it is the opposite of, of one first
+    argument and many texts.
     """
 
     types: tuple[Type | None, ...]
@@ -46,10 +50,14 @@ class Functor:
 
     def argument_types(self, count: int) -> tuple[Type | None, ...]:
         """The types of `count` arguments."""
-        return self.types + self.types[-1:] * (count - len(self.types)) if self.variadic else self.types
+        return (
+            self.types + self.types[-1:] * (count - len(self.types))
+            if self.variadic
+            else self.types
+        )
 
 
-# ── the functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the functions ─────────────────────────────────────────────────────────────────────────────────
 def _substr(text: str, start: int, length: int) -> str:
     return text[start : start + length] if start >= 0 and length >= 0 else ""
 
@@ -65,23 +73,35 @@ def _to_string(value: object) -> str:
 def _to_number(text: str, functor: str = "to_number") -> int:
     found = _INTEGER.fullmatch(text) if len(text) <= 400 else None
     if found is None:
-        raise ValueTypeError(f"{functor}: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
+        raise ValueTypeError(
+            f"{functor}: {text[:60]!r} is not an integer",
+            hint='keep such rows out, e.g. with match("-?[0-9]+", s)',
+        )
     sign, hexadecimal, binary, decimal = found.groups()
-    value = int(sign + (hexadecimal or binary or decimal), 16 if hexadecimal else 2 if binary else 10)
+    value = int(
+        sign + (hexadecimal or binary or decimal), 16 if hexadecimal else 2 if binary else 10
+    )
     if not INT64_MIN <= value <= INT64_MAX:
-        raise ValueRangeError(f"{functor}: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+        raise ValueRangeError(
+            f"{functor}: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}"
+        )
     return value
 
 
 def _to_unsigned(text: str) -> int:
     if (value := _to_number(text, "to_unsigned")) < 0:
-        raise ValueRangeError(f"to_unsigned: {value} is outside the range of unsigned, 0 … {INT64_MAX}")
+        raise ValueRangeError(
+            f"to_unsigned: {value} is outside the range of unsigned, 0 … {INT64_MAX}"
+        )
     return value
 
 
 def _to_float(text: str) -> float:
     if not _FLOAT.fullmatch(text):
-        raise ValueTypeError(f"to_float: {text[:60]!r} is not a number", hint='keep such rows out, e.g. with match("[0-9.]+", s)')
+        raise ValueTypeError(
+            f"to_float: {text[:60]!r} is not a number",
+            hint='keep such rows out, e.g. with match("[0-9.]+", s)',
+        )
     value = float(text)
     if not math.isfinite(value):
         raise ValueRangeError(f"to_float: {text[:60]!r} is outside the range of float")
@@ -93,22 +113,32 @@ def _range(start: int, end: int, step: int | None = None) -> range:
         return range(start, start + (start != end))
     found = range(start, end, step or (1 if start <= end else -1))
     if (end - start) // found.step > MOST_NUMBERS:
-        raise ValueRangeError(f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers")
+        raise ValueRangeError(
+            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers"
+        )
     return found
 
 
 def _float_range(start: float, end: float, step: float | None = None) -> np.ndarray:
-    """As Soufflé has it: each number is the one before it and the step, so that roundings add up."""
+    """As Soufflé has it: each number is the one before it and the step, so that
+    roundings add up.
+    """
     if step == 0.0:
         return np.array([start] * (start != end))
     by = step or (1.0 if start <= end else -1.0)
     many = (end - start) / by
     if many <= 0.0:
         return np.empty(0)
-    found = np.add.accumulate(np.array([start, *[by] * int(many + 2.0)])) if many <= MOST_NUMBERS else np.array([start])
+    found = (
+        np.add.accumulate(np.array([start, *[by] * int(many + 2.0)]))
+        if many <= MOST_NUMBERS
+        else np.array([start])
+    )
     inside = found[found < end] if by > 0 else found[found > end]
     if len(inside) == len(found):  # too many, or the step is lost in rounding
-        raise ValueRangeError(f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers")
+        raise ValueRangeError(
+            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers"
+        )
     return inside + 0.0
 
 
@@ -128,7 +158,13 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
     "match": Functor((STR, STR), None, matches, check=translated, at_once=matching),
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
-    "!match": Functor((STR, STR), None, lambda pattern, text: not matches(pattern, text), check=translated, at_once=matching),
+    "!match": Functor(
+        (STR, STR),
+        None,
+        lambda pattern, text: not matches(pattern, text),
+        check=translated,
+        at_once=matching,
+    ),
 }
 
 
@@ -140,5 +176,7 @@ OF_STRINGS = {"+": "cat", "min": "least", "max": "greatest"}
 
 
 def call(functor: str, values: tuple[object, ...]) -> Any:
-    """The functor on Python values: its result, or whether the predicate holds. Raises ValueTypeError or ValueRangeError."""
+    """The functor on Python values: its result, or whether the predicate holds. Raises
+    ValueTypeError or ValueRangeError.
+    """
     return STRING_FUNCTORS[functor].evaluate(*values)

@@ -1,4 +1,6 @@
-"""The hidden relations of one user's rule: their names, schemas and rules. Two that would have the same rules are one."""
+"""The hidden relations of one user's rule: their names, schemas and rules. Two that would have the
+same rules are one.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from lftj.errors import DeclarationError, Span
 from lftj.program.checked import CheckedAtom
 from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
 from lftj.program.independent_parts import IndependentParts
-from lftj.program.normal_form import AggregateTerm, Expression, Filter, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Expression,
+    Filter,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+)
 from lftj.program.schema import MOST_COLUMNS
 from lftj.program.statistics_hints import NOTHING, Known
 from lftj.types import Type
@@ -19,9 +30,18 @@ Domains = tuple[tuple[int, ...], ...]
 
 
 class HiddenRelations:
-    """Makes hidden relations `rule7#not1`, `rule7#count1`, …, but for names that are `taken`; `schemas` and `rules` are what was made."""
+    """Makes hidden relations `rule7#not1`, `rule7#count1`, …, but for names that are `taken`;
+    `schemas` and `rules` are what was made.
+    """
 
-    def __init__(self, source: int, span: Span | None, known: Known = NOTHING, avoid: Collection[str] = (), taken: Collection[str] = ()):
+    def __init__(
+        self,
+        source: int,
+        span: Span | None,
+        known: Known = NOTHING,
+        avoid: Collection[str] = (),
+        taken: Collection[str] = (),
+    ):
         """`avoid`: relations that no part of a body is taken out with (`independent_parts`)."""
         self.source = source
         self._taken = taken
@@ -40,14 +60,29 @@ class HiddenRelations:
         variables: Sequence[RuleVariable],
         choice: Domains = (),
     ) -> str | None:
-        """The relation `kind(head) :- conjuncts`, one rule for each; None when there are none, so that it is empty for ever."""
+        """The relation `kind(head) :- conjuncts`, one rule for each; None when there are none, so
+        that it is empty for ever.
+        """
         rules = list(dict.fromkeys(self.rule(each, "", head, variables) for each in conjuncts))
         if not rules:
             return None
-        return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)], choice)
+        return self._relation(
+            kind,
+            rules,
+            [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)],
+            choice,
+        )
 
-    def rule(self, conjunct: Conjunct, relation: str, head: Sequence[HeadTerm], variables: Sequence[RuleVariable]) -> NormalRule:
-        """The rule `relation(head) :- conjunct`, of which independent parts are hidden relations."""
+    def rule(
+        self,
+        conjunct: Conjunct,
+        relation: str,
+        head: Sequence[HeadTerm],
+        variables: Sequence[RuleVariable],
+    ) -> NormalRule:
+        """The rule `relation(head) :- conjunct`, of which independent parts are hidden
+        relations.
+        """
 
         def part(columns: Sequence[Ref], literals: Conjunct) -> CheckedAtom:
             name = self.define(PART, columns, [literals], variables)
@@ -55,24 +90,44 @@ class HiddenRelations:
             return CheckedAtom(name, tuple(columns))
 
         parts = IndependentParts(part, self._known_relations, self._avoid)
-        return RuleMaker(parts.of(conjunct, head), variables).make(self.source, relation, head, self._span)
+        return RuleMaker(parts.of(conjunct, head), variables).make(
+            self.source, relation, head, self._span
+        )
 
     def define_computed(
-        self, atom: CheckedAtom, head: Sequence[HeadTerm], made: Ref, value: Expression, variables: Sequence[RuleVariable]
+        self,
+        atom: CheckedAtom,
+        head: Sequence[HeadTerm],
+        made: Ref,
+        value: Expression,
+        variables: Sequence[RuleVariable],
     ) -> str:
-        """The relation `in(head) :- atom, made = value`, for another atom to be joined with what is computed from this one."""
+        """The relation `in(head) :- atom, made = value`, for another atom to be joined with what is
+        computed from this one.
+        """
         name = self.define("in", head, [Conjunct([atom, Filter("=", made, value)])], variables)
         assert name is not None, "one conjunction makes one rule"
         return name
 
-    def define_functor(self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None) -> str:
-        """The relation of the rows of `domain` with the functor's result, or of those where a predicate holds."""
+    def define_functor(
+        self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None
+    ) -> str:
+        """The relation of the rows of `domain` with the functor's result, or of those where a
+        predicate holds.
+        """
         rule = FunctorRule(self.source, "", domain, functor, types, result, self._span)
-        columns = [(f"_{number}", type) for number, type in enumerate((*types, result) if result is not None else types)]
+        columns = [
+            (f"_{number}", type)
+            for number, type in enumerate((*types, result) if result is not None else types)
+        ]
         return self._relation(functor, [rule], columns)
 
     def _relation(
-        self, kind: str, rules: Sequence[NormalRule | FunctorRule], columns: Sequence[tuple[str, Type]], choice: Domains = ()
+        self,
+        kind: str,
+        rules: Sequence[NormalRule | FunctorRule],
+        columns: Sequence[tuple[str, Type]],
+        choice: Domains = (),
     ) -> str:
         known = (kind, choice, *rules)
         if known not in self._known:
@@ -92,7 +147,9 @@ class HiddenRelations:
 
 
 def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[str, Type]:
-    """Name and type of the column that a head term fills: its variable's name where that is the user's and new, else its place."""
+    """Name and type of the column that a head term fills: its variable's name where that is the
+    user's and new, else its place.
+    """
     if isinstance(term, AggregateTerm):
         return f"_{place}", term.type
     variable = rule.variables[term.variable]
@@ -127,7 +184,9 @@ def of_negation(name: str) -> bool:
 
 
 def only_input(name: str) -> bool:
-    """True for the hidden relation of a part of a body, or of the values given to a functor or an aggregate, which no user has in mind."""
+    """True for the hidden relation of a part of a body, or of the values given to a functor or an
+    aggregate, which no user has in mind.
+    """
     return _kind(name) in ("in", PART)
 
 

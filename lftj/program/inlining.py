@@ -1,6 +1,7 @@
 """Relations declared `inline` where Soufflé could not put their rules in the place of their atoms.
 
-Here such relations are kept like any others, and so nothing hangs on it; but a program that Soufflé refuses is refused.
+Here such relations are kept like any others, and so nothing hangs on it; but a program that Soufflé
+refuses is refused.
 """
 
 from __future__ import annotations
@@ -13,8 +14,14 @@ from lftj.syntax import tree
 
 
 def inlining_errors(clauses: Sequence[tree.Clause]) -> Iterator[LftjError]:
-    """Inline relations that depend on themselves through others such, that are read or written, or negated with variables of their own."""
-    inline = {each.name: each for each in clauses if isinstance(each, tree.Declaration) and "inline" in each.qualifiers}
+    """Inline relations that depend on themselves through others such, that are read or written, or
+    negated with variables of their own.
+    """
+    inline = {
+        each.name: each
+        for each in clauses
+        if isinstance(each, tree.Declaration) and "inline" in each.qualifiers
+    }
     if not inline:
         return
     reads: dict[str, set[str]] = {name: set() for name in inline}
@@ -30,16 +37,32 @@ def inlining_errors(clauses: Sequence[tree.Clause]) -> Iterator[LftjError]:
     for name, declaration in inline.items():
         if name in _reached(name, reads):
             message = f"relation `{name}` is inline and depends on itself through inline relations"
-            yield DeclarationError(message, code="E169", span=declaration.span, hint="leave `inline` out of one of their declarations")
+            yield DeclarationError(
+                message,
+                code="E169",
+                span=declaration.span,
+                hint="leave `inline` out of one of their declarations",
+            )
     for clause in clauses:
-        if isinstance(clause, tree.Directive) and clause.kind in ("input", "output", "printsize") and clause.relation in inline:
+        if (
+            isinstance(clause, tree.Directive)
+            and clause.kind in ("input", "output", "printsize")
+            and clause.relation in inline
+        ):
             message = f"relation `{clause.relation}` is inline and has .{clause.kind}"
-            yield DeclarationError(message, code="E169", span=clause.span, hint="leave `inline` out of its declaration")
+            yield DeclarationError(
+                message, code="E169", span=clause.span, hint="leave `inline` out of its declaration"
+            )
     for rule in rules:
         for atom in _negated(rule.body):
             if atom.relation in widening:
                 message = f"relation `{atom.relation}` is inline and negated, and its rules have variables that its head lacks"
-                yield DeclarationError(message, code="E169", span=atom.span or rule.span, hint="leave `inline` out of its declaration")
+                yield DeclarationError(
+                    message,
+                    code="E169",
+                    span=atom.span or rule.span,
+                    hint="leave `inline` out of its declaration",
+                )
 
 
 def _reached(name: str, reads: dict[str, set[str]]) -> set[str]:

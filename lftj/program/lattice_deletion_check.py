@@ -1,17 +1,21 @@
-"""Whether best values rest on best values: what a stratum with `min` or `max` in its cycle must be for its rows to tell what rests on what.
+"""Whether best values rest on best values: what a stratum with `min` or `max` in its cycle must be
+for its rows to tell what rests on what.
 
 A value on the way to the best may matter for ever:
 
     best(x, min(w)) :- own(x, w).
     best(x, min(max(b - 1, 0))) :- best(y, b), near(x, y).
 
-A 5 of its own brings a node that is near itself down to 0, which then is derived from itself. Whoever looks at best values alone does not
-miss the 5 when it goes. Two kinds of rules exclude that, whatever the data:
+A 5 of its own brings a node that is near itself down to 0, which then is derived from itself.
+Whoever looks at best values alone does not miss the 5 when it goes. Two kinds of rules exclude
+that, whatever the data:
 
-- *strict* ones, whose value gets better with each value that they read: had one of these been bettered, what was derived from it would have
-  been too. So the derivation that first found a best value has best values in all places. Shortest paths over integers, of any sign.
-- *rising* ones, whose value is no better than any that they read: put rows in the order of their values, the better first, and among equals
-  in that in which they were found; then each has a derivation from earlier ones. Least labels, widest paths, paths of weights >= 0.
+- *strict* ones, whose value gets better with each value that they read: had one of these been
+  bettered, what was derived from it would have been too. So the derivation that first found a best
+  value has best values in all places. Shortest paths over integers, of any sign.
+- *rising* ones, whose value is no better than any that they read: put rows in the order of their
+  values, the better first, and among equals in that in which they were found; then each has a
+  derivation from earlier ones. Least labels, widest paths, paths of weights >= 0.
 
 All rules of a stratum must be of one kind: by turns the two make the example.
 """
@@ -22,25 +26,39 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
 from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import AggregateTerm, Apply, Expression, FunctorRule, NormalRule, Ref, Value
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Apply,
+    Expression,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    Value,
+)
 
 _EXACT = ("int", "decimal")
 _NONE = frozenset[int]()
 
 
 def attained(rules: Iterable[NormalRule | FunctorRule]) -> bool:
-    """Whether each row of a recursive stratum with these rules has a derivation, from best values where values are the best, that does not
-    go round in a circle.
+    """Whether each row of a recursive stratum with these rules has a derivation, from best values
+    where values are the best, that does not go round in a circle.
 
     False where that is not known from the rules; True without `min` and `max`. O(rules).
     """
     rules = list(rules)
     known = lattices(rules)
-    each = [_Offered(rule, known) for rule in rules if isinstance(rule, NormalRule) and rule.relation in known]
+    each = [
+        _Offered(rule, known)
+        for rule in rules
+        if isinstance(rule, NormalRule) and rule.relation in known
+    ]
     if len(each) < len(rules):
         return not known
     functions = {lattice.function for lattice in known.values()}
-    return all(rule.strict for rule in each) or (len(functions) == 1 and all(rule.rising for rule in each))
+    return all(rule.strict for rule in each) or (
+        len(functions) == 1 and all(rule.rising for rule in each)
+    )
 
 
 class _Offered:
@@ -50,10 +68,18 @@ class _Offered:
         self._filters = rule.filters
         self._better = known[rule.relation].function
         self._worse = "max" if self._better == "min" else "min"
-        values = [atom.args[known[atom.relation].column] for atom in rule.atoms if atom.relation in known]
+        values = [
+            atom.args[known[atom.relation].column] for atom in rule.atoms if atom.relation in known
+        ]
         self._moving = frozenset(value.variable for value in values if isinstance(value, Ref))
-        bound = {term.variable for atom in rule.atoms for term in atom.args if isinstance(term, Ref)}
-        self._assigned = {each.variable: each.expression for each in rule.assignments if each.variable not in bound}
+        bound = {
+            term.variable for atom in rule.atoms for term in atom.args if isinstance(term, Ref)
+        }
+        self._assigned = {
+            each.variable: each.expression
+            for each in rule.assignments
+            if each.variable not in bound
+        }
         self._offer = next(term.args[0] for term in rule.head if isinstance(term, AggregateTerm))
 
     @property
@@ -67,7 +93,9 @@ class _Offered:
         return self._moving <= self._rising(self._offer)
 
     def _strict(self, expression: Expression) -> frozenset[int]:
-        """With which of them an expression gets better. That it gets worse with none of them was checked before."""
+        """With which of them an expression gets better. That it gets worse with none of them was
+        checked before.
+        """
         match expression:
             case Ref(variable=variable):
                 return self._of(variable, self._strict)
@@ -82,9 +110,15 @@ class _Offered:
                 return self._of(variable, self._rising)
             case Apply(operator=operator, args=args) if operator in (self._better, self._worse):
                 found = list(map(self._rising, args))
-                return _NONE.union(*found) if operator == self._worse else found[0].intersection(*found[1:])
+                return (
+                    _NONE.union(*found)
+                    if operator == self._worse
+                    else found[0].intersection(*found[1:])
+                )
             case Apply(operator="+", args=(left, right)):
-                return (self._rising(left) if self._adds(right) else _NONE) | (self._rising(right) if self._adds(left) else _NONE)
+                return (self._rising(left) if self._adds(right) else _NONE) | (
+                    self._rising(right) if self._adds(left) else _NONE
+                )
         return _NONE
 
     def _of(self, variable: int, kind: Callable[[Expression], frozenset[int]]) -> frozenset[int]:
@@ -93,7 +127,9 @@ class _Offered:
         return kind(self._assigned[variable]) if variable in self._assigned else _NONE
 
     def _adds(self, term: Expression) -> bool:
-        """Whether to add this makes nothing better: a constant, or what a comparison of the rule says it of."""
+        """Whether to add this makes nothing better: a constant, or what a comparison of the rule
+        says it of.
+        """
         if isinstance(term, Value):
             return self._no_better(term)
         above, below = ("<", "<="), (">", ">=")

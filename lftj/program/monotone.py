@@ -1,8 +1,11 @@
-"""Relations of a cycle that keep the least or greatest value of each group: shortest paths, widest paths, least labels.
+"""Relations of a cycle that keep the least or greatest value of each group: shortest paths, widest
+paths, least labels.
 
-`min` and `max` are joins of a lattice, so a cycle may go through them where a better value never takes back what a worse one derived.
-Everything that has such a value in it moves one way while the cycle is computed: down from a `min`, up from a `max`. Sums, minima and
-products with a constant pass the direction on; a comparison must become true rather than false; a head must expect the direction.
+`min` and `max` are joins of a lattice, so a cycle may go through them where a better value never
+takes back what a worse one derived. Everything that has such a value in it moves one way while the
+cycle is computed: down from a `min`, up from a `max`. Sums, minima and products with a constant
+pass the direction on; a comparison must become true rather than false; a head must expect the
+direction.
 """
 
 from __future__ import annotations
@@ -12,7 +15,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lftj.program.hidden import explain_hidden
-from lftj.program.normal_form import AggregateTerm, Apply, Expression, Filter, FunctorRule, NormalRule, Ref, Value
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Apply,
+    Expression,
+    Filter,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    Value,
+)
 
 FUNCTIONS = {"min": -1, "max": 1}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
@@ -33,7 +45,8 @@ _SLOPES = {
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Every rule of the relation has the aggregate `function` in column `column`; the other columns are the group.
+    """Every rule of the relation has the aggregate `function` in column `column`; the other columns
+    are the group.
 
     `riding`: but for so many at the end, in which a value brings along what is said with it.
     """
@@ -54,7 +67,9 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class Misuse:
-    """In `rule`, the value of `relation` called `name` ("": it has no name) stands in `use`. `remedy`: what to write instead."""
+    """In `rule`, the value of `relation` called `name` ("": it has no name) stands in `use`.
+    `remedy`: what to write instead.
+    """
 
     rule: NormalRule
     relation: str
@@ -64,24 +79,40 @@ class Misuse:
 
 
 def lattices(rules: Iterable[NormalRule | FunctorRule]) -> dict[str, Lattice]:
-    """Which relations of a recursive stratum with these rules keep one value per group. O(rules)."""
+    """Which relations of a recursive stratum with these rules keep one value per group.
+    O(rules).
+    """
     found: dict[str, set[Lattice | None]] = {}
     for rule in rules:
         found.setdefault(rule.relation, set()).add(_lattice(rule))
-    same = ((name, next(iter(kinds))) for name, kinds in found.items() if len(kinds) == 1 and "#" not in name)
+    same = (
+        (name, next(iter(kinds)))
+        for name, kinds in found.items()
+        if len(kinds) == 1 and "#" not in name
+    )
     return {name: lattice for name, lattice in same if lattice is not None}
 
 
 def _lattice(rule: NormalRule | FunctorRule) -> Lattice | None:
     head = [] if isinstance(rule, FunctorRule) else rule.head
-    calls = [(column, term.function) for column, term in enumerate(head) if isinstance(term, AggregateTerm)]
+    calls = [
+        (column, term.function)
+        for column, term in enumerate(head)
+        if isinstance(term, AggregateTerm)
+    ]
     return Lattice(*calls[0]) if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
 
 
 def misuses(rules: Iterable[NormalRule | FunctorRule], members: Collection[str]) -> list[Misuse]:
-    """The first misuse of each rule of a recursive stratum whose relations are `members`. Linear in the size of the rules."""
+    """The first misuse of each rule of a recursive stratum whose relations are `members`. Linear in
+    the size of the rules.
+    """
     known = lattices(rules)
-    each = (next(_Uses(rule, known).wrong(), None) for rule in rules if isinstance(rule, NormalRule) and rule.relation in members)
+    each = (
+        next(_Uses(rule, known).wrong(), None)
+        for rule in rules
+        if isinstance(rule, NormalRule) and rule.relation in members
+    )
     return [misuse for misuse in each if misuse is not None] if known else []
 
 
@@ -115,7 +146,11 @@ class _Uses:
             for each in self.rule.assignments:
                 moves = self.direction(each.expression)
                 if each.variable in self.bound and (moves or self.directions.get(each.variable)):
-                    yield self._misuse((Ref(each.variable), each.expression), "an equation with another value", _KEEP_ORDER)
+                    yield self._misuse(
+                        (Ref(each.variable), each.expression),
+                        "an equation with another value",
+                        _KEEP_ORDER,
+                    )
         except _UnfitError as unfit:
             yield self._misuse(unfit.args[1], unfit.args[0], _OPERATORS)
             return
@@ -123,12 +158,14 @@ class _Uses:
         yield from self._tests()
         yield from self._head()
 
-    # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── places ────────────────────────────────────────────────────────────────────────────────────
     def _constants(self) -> Iterator[Misuse]:
         for atom in self.rule.atoms:
             lattice = self.known.get(atom.relation)
             if lattice is not None and isinstance(atom.args[lattice.column], Value):
-                yield Misuse(self.rule, atom.relation, "", "an equation with a constant", _KEEP_ORDER)
+                yield Misuse(
+                    self.rule, atom.relation, "", "an equation with a constant", _KEEP_ORDER
+                )
 
     def _joins(self) -> Iterator[Misuse]:
         for variable, times in self.bound.items():
@@ -136,7 +173,9 @@ class _Uses:
                 yield self._misuse((Ref(variable),), "a join with another column", _AFTERWARDS)
         for atom in self.rule.negated:
             if any(isinstance(term, Ref) and self.direction(term) for term in atom.args):
-                yield self._misuse(tuple(term for term in atom.args if term is not None), "a negation", _AFTERWARDS)
+                yield self._misuse(
+                    tuple(term for term in atom.args if term is not None), "a negation", _AFTERWARDS
+                )
 
     def _tests(self) -> Iterator[Misuse]:
         for test in self.rule.filters:
@@ -147,7 +186,9 @@ class _Uses:
                 continue
             if not _becomes_true(test, left, right):
                 yield self._misuse(
-                    (test.left, test.right), f"a comparison by `{test.operator}` that a better value makes false", _KEEP_ORDER
+                    (test.left, test.right),
+                    f"a comparison by `{test.operator}` that a better value makes false",
+                    _KEEP_ORDER,
                 )
 
     def _head(self) -> Iterator[Misuse]:
@@ -158,11 +199,23 @@ class _Uses:
                 hidden = "#" in self.rule.relation
                 use = f"column {column + 1} of {explain_hidden(self.rule.relation) if hidden else place}"
                 yield self._misuse((term,), use, _BRANCHES if hidden else _IN_HEADS)
-            elif isinstance(term, AggregateTerm) and lattice is not None and self.direction(term.args[0]) not in (0, lattice.direction):
-                turned = ", turned round on the way" if self._function(term.args[0]) == lattice.function else ""
-                yield self._misuse(term.args, f"the `{lattice.function}` of `{self.rule.relation}`{turned}", _OTHER_WAY)
+            elif (
+                isinstance(term, AggregateTerm)
+                and lattice is not None
+                and self.direction(term.args[0]) not in (0, lattice.direction)
+            ):
+                turned = (
+                    ", turned round on the way"
+                    if self._function(term.args[0]) == lattice.function
+                    else ""
+                )
+                yield self._misuse(
+                    term.args,
+                    f"the `{lattice.function}` of `{self.rule.relation}`{turned}",
+                    _OTHER_WAY,
+                )
 
-    # ── directions ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── directions ────────────────────────────────────────────────────────────────────────────────
     def direction(self, expression: Expression) -> int:
         """How the value moves while the cycle is computed. Raises _UnfitError(use, expressions)."""
         match expression:
@@ -177,17 +230,25 @@ class _Uses:
         moves = [self.direction(arg) for arg in expression.args]
         if not any(moves):
             return 0
-        ways = {move * slope for move, slope in zip(moves, _slopes(expression), strict=True)} - {0} if _slopes(expression) else set()
+        ways = (
+            {move * slope for move, slope in zip(moves, _slopes(expression), strict=True)} - {0}
+            if _slopes(expression)
+            else set()
+        )
         if len(ways) != 1:
             raise _UnfitError(f"an argument of `{expression.operator}`", expression.args)
         return ways.pop()
 
-    # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── words ─────────────────────────────────────────────────────────────────────────────────────
     def _misuse(self, expressions: Iterable[Expression], use: str, remedy: str) -> Misuse:
         """About the value in these expressions that moves."""
-        origin = next(variable for variable in self._variables(expressions) if variable in self.sources)
+        origin = next(
+            variable for variable in self._variables(expressions) if variable in self.sources
+        )
         name = self.rule.variables[origin].name
-        return Misuse(self.rule, self.sources[origin], "" if name.startswith("_") else name, use, remedy)
+        return Misuse(
+            self.rule, self.sources[origin], "" if name.startswith("_") else name, use, remedy
+        )
 
     def _function(self, term: Ref) -> str:
         origin = next(variable for variable in self._variables((term,)) if variable in self.sources)
@@ -207,14 +268,20 @@ class _Uses:
 
 
 def _slopes(expression: Apply) -> tuple[int, ...]:
-    """For each argument the factor by which the result moves with it; () for an operator that keeps no order."""
+    """For each argument the factor by which the result moves with it; () for an operator that keeps
+    no order.
+    """
     if expression.operator in _PASSING:
         return (1,) * len(expression.args)
     if expression.operator in ("*", "/"):
         left, right = map(_sign, expression.args)
         if expression.operator == "*" and left:
             return (left, left)
-        return (right, right) if right and not (expression.operator == "/" and _zero(expression.args[1])) else ()
+        return (
+            (right, right)
+            if right and not (expression.operator == "/" and _zero(expression.args[1]))
+            else ()
+        )
     return _SLOPES.get(expression.operator, ())
 
 
@@ -245,5 +312,7 @@ _OPERATORS = (
 )
 _AFTERWARDS = f"join with it {_FINISHED}"
 _IN_HEADS = f"aggregate it in that head too, in every rule of the relation, leave it out, or copy it {_FINISHED}"
-_BRANCHES = f"write a rule for each branch of `( … ; … )`, and anything else with the value {_FINISHED}"
+_BRANCHES = (
+    f"write a rule for each branch of `( … ; … )`, and anything else with the value {_FINISHED}"
+)
 _OTHER_WAY = f"take a min of a min and a max of a max, the other way round after negating or subtracting it, or do it {_FINISHED}"

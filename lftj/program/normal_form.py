@@ -1,8 +1,10 @@
-"""The normal form: conjunctive rules over numbered variables, which is all that the join, the heads and the maintenance ever see.
+"""The normal form: conjunctive rules over numbered variables, which is all that the join, the heads
+and the maintenance ever see.
 
-What the language adds to conjunctions is gone by here: several heads are several rules, a disjunction is several rules, `!( … )` and body
-aggregates are hidden relations of their own, string functors are hidden relations computed row by row. Hidden relations have a `#` in
-their name, which no user can write.
+What the language adds to conjunctions is gone by here: several heads are several rules, a
+disjunction is several rules, `!( … )` and body aggregates are hidden relations of their own, string
+functors are hidden relations computed row by row. Hidden relations have a `#` in their name, which
+no user can write.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ QUESTION = "query#"
 """The hidden relation that holds the answers to a question while they are computed."""
 
 
-# ── expressions over the variables of one rule ────────────────────────────────────────────────────────────────────────
+# ── expressions over the variables of one rule ────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class Ref:
     """The variable number `variable` of the rule."""
@@ -32,7 +34,9 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A constant as the user wrote it, with the type of its place; coded only when a plan is made."""
+    """A constant as the user wrote it, with the type of its place; coded only when a
+    plan is made.
+    """
 
     value: object
     type: Type
@@ -40,11 +44,12 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lxor lnot to_float to_int`,
-    `round year month day to_date`. Hidden relations also have `mirror`, which turns the bits of a code of any type.
+    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru
+    land lor lxor lnot to_float to_int`, `round year month day to_date`. Hidden relations also have
+    `mirror`, which turns the bits of a code of any type.
 
-    `type` is the type of the result; the arguments all have the operand type (conversions are explicit), but for `*` on decimals and
-    `round`, whose second argument is the number of places.
+    `type` is the type of the result; the arguments all have the operand type (conversions are
+    explicit), but for `*` on decimals and `round`, whose second argument is the number of places.
     """
 
     operator: str
@@ -55,7 +60,7 @@ class Apply:
 Expression = Ref | Value | Apply
 
 
-# ── parts of a rule ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of a rule ───────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class RuleVariable:
     """`name` is the user's own name, or starts with `_` for a wildcard or a variable made here."""
@@ -86,12 +91,16 @@ class NegatedAtom:
 
     def bound_in(self, relation: str) -> PositiveAtom:
         """The atom that finds the arguments of these columns in a relation of them alone."""
-        return PositiveAtom(relation, tuple(argument for argument in self.args if argument is not None))
+        return PositiveAtom(
+            relation, tuple(argument for argument in self.args if argument is not None)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`variable = expression`. Where atoms bind the variable too, it is a filter or a seek, as the variable order has it."""
+    """`variable = expression`. Where atoms bind the variable too, it is a filter or a seek, as the
+    variable order has it.
+    """
 
     variable: int
     expression: Expression
@@ -116,7 +125,9 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class AggregateTerm:
-    """An aggregated head column: `function` over `args` (`count` has none): count, sum, mean, min, max, concat or a user's own name."""
+    """An aggregated head column: `function` over `args` (`count` has none): count, sum, mean, min,
+    max, concat or a user's own name.
+    """
 
     function: str
     args: tuple[Ref, ...]
@@ -127,9 +138,11 @@ class AggregateTerm:
 class NormalRule:
     """One conjunctive rule.
 
-    The head ranges over the distinct satisfying assignments of *all* `variables`. `head` has one term per column; if any is an
-    `AggregateTerm`, the others are the group. `source` is the id of the user's rule this one came from. `lead`: the variable by whose
-    values the rule's work is divided, where this is one part of it: an order that begins with it repeats nothing that another part does.
+    The head ranges over the distinct satisfying assignments of *all* `variables`. `head` has one
+    term per column; if any is an `AggregateTerm`, the others are the group. `source` is the id of
+    the user's rule this one came from. `lead`: the variable by whose values the rule's work is
+    divided, where this is one part of it: an order that begins with it repeats nothing that another
+    part does.
     """
 
     source: int
@@ -161,7 +174,9 @@ class NormalRule:
                 yield atom.relation, column, reading_key(value.type, value.value)
 
     def constants(self, atom: PositiveAtom | NegatedAtom) -> Iterator[tuple[int, Value]]:
-        """The columns of one of the atoms that must hold a constant, which stands there or in an equation."""
+        """The columns of one of the atoms that must hold a constant, which stands there or in an
+        equation.
+        """
         fixed = {given.variable: given.expression for given in self.assignments}
         for column, argument in enumerate(atom.args):
             value = fixed.get(argument.variable) if isinstance(argument, Ref) else argument
@@ -179,16 +194,20 @@ class NormalRule:
         return tuple(term.variable for term in self.head if isinstance(term, Ref))
 
     def head_in(self, relation: str) -> PositiveAtom:
-        """The atom that finds a row of the head, which has no aggregate, in a relation of the same columns."""
+        """The atom that finds a row of the head, which has no aggregate, in a relation of the same
+        columns.
+        """
         return PositiveAtom(relation, tuple(term for term in self.head if isinstance(term, Ref)))
 
 
 @dataclass(frozen=True, slots=True)
 class FunctorRule:
-    """A hidden relation whose rows are those of `domain`, one column longer by `functor(row)`; a predicate keeps the rows where it holds.
+    """A hidden relation whose rows are those of `domain`, one column longer by `functor(row)`; a
+    predicate keeps the rows where it holds.
 
-    Used for what compiled code does not do: string functors (cat, substr, strlen, to_string, to_number, contains, match …).
-    `functor` is the name, `types` the argument types. `result` is None for a predicate.
+    Used for what compiled code does not do: string functors (cat, substr, strlen, to_string,
+    to_number, contains, match …). `functor` is the name, `types` the argument types. `result` is
+    None for a predicate.
     """
 
     source: int
@@ -210,12 +229,14 @@ class FunctorRule:
         yield (self.domain,)
 
 
-# ── relations and the whole ───────────────────────────────────────────────────────────────────────────────────────────
+# ── relations and the whole ───────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class RelationSchema:
-    """`columns` in order; `key`: column positions that determine the rest (None: the whole row); `functional`: written `F[x] = y`.
+    """`columns` in order; `key`: column positions that determine the rest (None: the whole row);
+    `functional`: written `F[x] = y`.
 
-    `choice`: the column positions, ascending, of each domain of which no two rows share a value [Choice].
+    `choice`: the column positions, ascending, of each domain of which no two rows share a value
+    [Choice].
     """
 
     name: str
@@ -237,9 +258,11 @@ class RelationSchema:
 
 @dataclass(frozen=True)
 class Stratum:
-    """Relations that depend on one another (or a single one), with all their rules; `recursive` when they form a cycle.
+    """Relations that depend on one another (or a single one), with all their rules; `recursive`
+    when they form a cycle.
 
-    One relation that takes the best of what several rules find, each with the same `min` or `max`, counts as recursive too.
+    One relation that takes the best of what several rules find, each with the same `min` or `max`,
+    counts as recursive too.
     """
 
     relations: tuple[str, ...]
@@ -259,7 +282,9 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class StratifiedProgram:
-    """Relations, hidden ones included, and the strata in an order in which each reads only earlier ones and itself."""
+    """Relations, hidden ones included, and the strata in an order in which each reads only earlier
+    ones and itself.
+    """
 
     relations: dict[str, RelationSchema]
     order: Stratification

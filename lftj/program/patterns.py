@@ -1,4 +1,5 @@
-"""Regular expressions of `match`, for RE2: time linear in the text, without holding the interpreter.
+"""Regular expressions of `match`, for RE2: time linear in the text, without holding the
+interpreter.
 
 RE2 reads the syntax of ECMAScript, which Soufflé's `match` has, but for what no automaton does:
 backreferences and lookahead are errors. What RE2 takes for letters and ECMAScript refuses, such as
@@ -95,5 +96,7 @@ def _compile(pattern: str, text: str) -> None:
 
 def _bad(pattern: str, position: int, problem: str) -> ValueTypeError:
     shown = f"{pattern[:_SHOWN]!r}{'…' if len(pattern) > _SHOWN else ''}"
-    message = f"match: {shown} is not a regular expression, at its character {position + 1}: {problem}"
+    message = (
+        f"match: {shown} is not a regular expression, at its character {position + 1}: {problem}"
+    )
     return ValueTypeError(message, hint=_HINT)

@@ -1,7 +1,8 @@
-"""The program as a value: rules come and go, and each change gives a new `Program` or an error that leaves the old one as it was.
+"""The program as a value: rules come and go, and each change gives a new `Program` or an error that
+leaves the old one as it was.
 
-Adding checks and normalises the new clauses only, and stratifies where the new rules change the order. Besides, it copies dictionaries
-of names.
+Adding checks and normalises the new clauses only, and stratifies where the new rules change the
+order. Besides, it copies dictionaries of names.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _RULE = 16
 class SourceRule:
     """A rule of the user and what it became.
 
-    `plain`: the same under the names that hidden relations have at first; `unsure`: relations whose rows were too few to tell what suits.
+    `plain`: the same under the names that hidden relations have at first; `unsure`: relations whose
+    rows were too few to tell what suits.
     """
 
     rule: tree.Rule
@@ -45,9 +47,11 @@ class SourceRule:
 
 @dataclass(frozen=True)
 class Program:
-    """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what they became.
+    """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what
+    they became.
 
-    `facts` and `directives` are those of the last `add` only, `revised` the older rules to which it gave other normal forms.
+    `facts` and `directives` are those of the last `add` only, `revised` the older rules to which it
+    gave other normal forms.
     """
 
     catalog: Catalog = field(default_factory=Catalog)
@@ -59,14 +63,20 @@ class Program:
     next_source: int = 1
     revised: frozenset[int] = frozenset()
 
-    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    def add(self, parsed: tree.ParsedProgram, repeats: Repeats = never) -> tuple[Program, list[int]]:
-        """With the clauses of `parsed`; also the ids of the new rules, in the order of the text. `repeats` tells which normal form suits
-        the rows. Raises ProgramErrors with all problems."""
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────
+    def add(
+        self, parsed: tree.ParsedProgram, repeats: Repeats = never
+    ) -> tuple[Program, list[int]]:
+        """With the clauses of `parsed`; also the ids of the new rules, in the order of the text.
+        `repeats` tells which normal form suits the rows. Raises ProgramErrors with all problems.
+        """
         with no_cyclic_garbage():
             checked = check(parsed, self.catalog)
         normalizer = _Normalizer(checked, repeats, self.next_source)
-        sources, ids = dict(self.sources), [*range(self.next_source, self.next_source + len(checked.rules))]
+        sources, ids = (
+            dict(self.sources),
+            [*range(self.next_source, self.next_source + len(checked.rules))],
+        )
         errors: list[LftjError] = []
         for number in ids:
             try:
@@ -78,8 +88,10 @@ class Program:
         return self._accepting(normalizer, sources, ids), ids
 
     def suited(self, loaded: Collection[str], repeats: Repeats) -> tuple[Program, frozenset[str]]:
-        """With other normal forms of the rules that these relations' rows were awaited for, where others suit the rows; and the relations
-        whose rules are others now. O(rules that were added when there were too few rows to tell)."""
+        """With other normal forms of the rules that these relations' rows were awaited for, where
+        others suit the rows; and the relations whose rules are others now. O(rules that were added
+        when there were too few rows to tell).
+        """
         program, changed = self, frozenset[str]()
         for number, source in self.sources.items():
             if not source.unsure.isdisjoint(loaded):
@@ -93,15 +105,23 @@ class Program:
         source, left = self.sources[number], self.remove(number)
         with no_cyclic_garbage():
             checked = check(tree.ParsedProgram((source.rule,)), left.catalog)
-        taken = [schema.name for schema in source.normal.hidden]  # views of these names have other rows, and may have other columns
+        taken = [
+            schema.name for schema in source.normal.hidden
+        ]  # views of these names have other rows, and may have other columns
         normalizer = _Normalizer(checked, repeats, number, taken)
         found = normalizer.of(number)
         if found.plain == source.plain:
-            return replace(self, sources={**self.sources, number: replace(source, unsure=found.unsure)})
+            return replace(
+                self, sources={**self.sources, number: replace(source, unsure=found.unsure)}
+            )
         program = left._accepting(normalizer, {**self.sources, number: found}, [number])
-        return replace(program, facts=self.facts, directives=self.directives, next_source=self.next_source)
+        return replace(
+            program, facts=self.facts, directives=self.directives, next_source=self.next_source
+        )
 
-    def _accepting(self, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
+    def _accepting(
+        self, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
+    ) -> Program:
         """As `_with`, or with normal forms that do not make the cycles which these do."""
         try:
             return self._with(normalizer.checked, sources, ids)
@@ -110,39 +130,69 @@ class Program:
             again = _outside_cycles(problems, normalizer, sources, ids)
             if again is None and not older:
                 raise
-            with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
-                made = left._with(normalizer.checked, {**(again or sources), **older}, [*older, *ids])
-                return replace(made, next_source=self.next_source + len(ids), revised=frozenset(older))
+            with suppress(
+                ProgramErrors
+            ):  # then the cycle is not of our making, and the first problems tell of it
+                made = left._with(
+                    normalizer.checked, {**(again or sources), **older}, [*older, *ids]
+                )
+                return replace(
+                    made, next_source=self.next_source + len(ids), revised=frozenset(older)
+                )
             raise
 
-    def _renormalized(self, problems: ProgramErrors, normalizer: _Normalizer) -> tuple[Program, dict[int, SourceRule]]:
-        """The program without those older rules at fault that have other normal forms, and these: rules mean the same in one text and
-        one by one, whichever of them closes the cycle."""
+    def _renormalized(
+        self, problems: ProgramErrors, normalizer: _Normalizer
+    ) -> tuple[Program, dict[int, SourceRule]]:
+        """The program without those older rules at fault that have other normal forms, and these:
+        rules mean the same in one text and one by one, whichever of them closes the cycle.
+        """
         left, found = self, dict[int, SourceRule]()
         for error in problems.errors:
-            if isinstance(error, CycleError) and error.source in left.sources and error.source < normalizer.first:
+            if (
+                isinstance(error, CycleError)
+                and error.source in left.sources
+                and error.source < normalizer.first
+            ):
                 source, without = left.sources[error.source], left.remove(error.source)
                 checked = check(tree.ParsedProgram((source.rule,)), without.catalog)
                 taken = [*left.hidden]
-                other = _Normalizer(checked, normalizer.repeats, error.source, taken).of(error.source, error.members)
+                other = _Normalizer(checked, normalizer.repeats, error.source, taken).of(
+                    error.source, error.members
+                )
                 if other.plain != source.plain:
                     left, found[error.source] = without, other
         return left, found
 
-    def _with(self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
+    def _with(
+        self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]
+    ) -> Program:
         """With the rules of these ids, which are checked and normalised. Raises ProgramErrors."""
         new = [sources[number].normal for number in ids]
         hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
         made = [rule for each in new for rule in each.rules]
         try:
             order = self._restratified(checked.catalog, made)
-            refuse_choice_beside_extremes(order.strata_of(rule.relation for rule in made), {**checked.catalog.relations, **hidden})
+            refuse_choice_beside_extremes(
+                order.strata_of(rule.relation for rule in made),
+                {**checked.catalog.relations, **hidden},
+            )
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
-        return Program(checked.catalog, sources, order, hidden, checked.facts, checked.directives, self.next_source + len(ids))
+        return Program(
+            checked.catalog,
+            sources,
+            order,
+            hidden,
+            checked.facts,
+            checked.directives,
+            self.next_source + len(ids),
+        )
 
     def remove(self, source: int) -> Program:
-        """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id that is not there."""
+        """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id
+        that is not there.
+        """
         rule = self.rule(source)
         derivations = dict(self.catalog.derivations)
         for head in rule.heads:
@@ -158,33 +208,54 @@ class Program:
         return Program(catalog, sources, order, hidden, next_source=self.next_source)
 
     def _restratified(
-        self, catalog: Catalog, rules: Sequence[NormalRule | FunctorRule], removed: Sequence[NormalRule | FunctorRule] = ()
+        self,
+        catalog: Catalog,
+        rules: Sequence[NormalRule | FunctorRule],
+        removed: Sequence[NormalRule | FunctorRule] = (),
     ) -> Stratification:
-        """The strata under this catalog with more rules, or fewer. A relation that chooses has one, be it with rules or without."""
+        """The strata under this catalog with more rules, or fewer. A relation that chooses has one,
+        be it with rules or without.
+        """
         names = {*catalog.since(self.catalog), *(rule.relation for rule in (*rules, *removed))}
-        choosing = sorted(name for name in names if name in catalog.relations and catalog.relations[name].choice)
+        choosing = sorted(
+            name for name in names if name in catalog.relations and catalog.relations[name].choice
+        )
         return restratify(self.order, rules, removed, choosing)
 
     def declare(self, schema: RelationSchema) -> Program:
-        """With one more relation. Raises DeclarationError if it is declared already, differently."""
+        """With one more relation. Raises DeclarationError if it is declared already,
+        differently.
+        """
         if "#" in schema.name:
-            raise DeclarationError(f"{schema.name!r} is not a name for a relation", hint="use letters, digits and _")
+            raise DeclarationError(
+                f"{schema.name!r} is not a name for a relation", hint="use letters, digits and _"
+            )
         catalog = self.catalog.declare(schema)
-        return replace(self, catalog=catalog, order=self._restratified(catalog, ()), facts={}, directives=())
+        return replace(
+            self, catalog=catalog, order=self._restratified(catalog, ()), facts={}, directives=()
+        )
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Program:
         """With one more user-defined aggregate. Raises DeclarationError."""
-        return replace(self, catalog=self.catalog.with_aggregate(signature), facts={}, directives=())
+        return replace(
+            self, catalog=self.catalog.with_aggregate(signature), facts={}, directives=()
+        )
 
-    # ── what is there ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what is there ─────────────────────────────────────────────────────────────────────────────
     def rule(self, source: int) -> tree.Rule:
         """The rule as the user wrote it. Raises UnknownNameError (E114)."""
         if source not in self.sources:
-            raise UnknownNameError(f"there is no rule number {source}", code="E114", hint="it was removed, or belongs to another workspace")
+            raise UnknownNameError(
+                f"there is no rule number {source}",
+                code="E114",
+                hint="it was removed, or belongs to another workspace",
+            )
         return self.sources[source].rule
 
     def derives(self, name: str) -> bool:
-        """Whether a relation has rules in normal form, of which a rule that never holds has none, or chooses among the rows it is given."""
+        """Whether a relation has rules in normal form, of which a rule that never holds has none,
+        or chooses among the rows it is given.
+        """
         return any(name in stratum.relations for stratum in self.order.strata_of([name]))
 
     @property
@@ -194,13 +265,17 @@ class Program:
 
     @cached_property
     def stratified(self) -> StratifiedProgram:
-        """All relations, hidden ones included, and the strata, with those of relations that choose among rows they are given."""
+        """All relations, hidden ones included, and the strata, with those of relations that choose
+        among rows they are given.
+        """
         return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
 
 
 @dataclass(frozen=True)
 class _Normalizer:
-    """Normalises rules that are checked, of ids from `first` on; hidden relations get none of the names that are `taken`."""
+    """Normalises rules that are checked, of ids from `first` on; hidden relations get none of the
+    names that are `taken`.
+    """
 
     checked: CheckedProgram
     repeats: Repeats
@@ -218,9 +293,14 @@ class _Normalizer:
 
 
 def _outside_cycles(
-    problems: ProgramErrors, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
+    problems: ProgramErrors,
+    normalizer: _Normalizer,
+    sources: Mapping[int, SourceRule],
+    ids: Sequence[int],
 ) -> dict[int, SourceRule] | None:
-    """The sources with other normal forms of the rules at fault, whose hidden relations read less of the cycle; None if there are none."""
+    """The sources with other normal forms of the rules at fault, whose hidden relations read less
+    of the cycle; None if there are none.
+    """
     again = dict(sources)
     for error in problems.errors:
         if isinstance(error, CycleError) and error.source in ids:

@@ -1,8 +1,10 @@
-"""Strata after rules came or went, from those before: only where the order has to change is it found anew.
+"""Strata after rules came or went, from those before: only where the order has to change is it
+found anew.
 
-A rule whose head already stands behind all that it reads changes its own stratum. One that reads what stands behind its head has the
-strata from the one to the other put in order again, cycles and all; a relation that nobody reads yet
-goes to the end. So what a rule costs does not depend on how many others there are.
+A rule whose head already stands behind all that it reads changes its own stratum. One that reads
+what stands behind its head has the strata from the one to the other put in order again, cycles and
+all; a relation that nobody reads yet goes to the end. So what a rule costs does not depend on how
+many others there are.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ AnyRule = NormalRule | FunctorRule
 
 
 def restratify(
-    before: Stratification, rules: Sequence[AnyRule], removed: Collection[AnyRule] = (), choosing: Collection[str] = ()
+    before: Stratification,
+    rules: Sequence[AnyRule],
+    removed: Collection[AnyRule] = (),
+    choosing: Collection[str] = (),
 ) -> Stratification:
     """Strata with more rules, or without the `removed` ones. Raises as `strata_of` does.
 
-    `choosing`: those relations, among the new ones and those whose rules change, that have a stratum without rules too. Strata that come
-    out as they were stay the same objects.
+    `choosing`: those relations, among the new ones and those whose rules change, that have a
+    stratum without rules too. Strata that come out as they were stay the same objects.
     """
     change = _Change(before, rules, removed, choosing)
     pieces: list[Piece] = []
@@ -40,13 +45,23 @@ def restratify(
 
 
 class _Change:
-    """Rules that come and go. Of the relations without a stratum those are `between` which one with a stratum reads, directly or not."""
+    """Rules that come and go. Of the relations without a stratum those are `between` which one with
+    a stratum reads, directly or not.
+    """
 
-    def __init__(self, before: Stratification, rules: Sequence[AnyRule], removed: Collection[AnyRule], choosing: Collection[str]):
+    def __init__(
+        self,
+        before: Stratification,
+        rules: Sequence[AnyRule],
+        removed: Collection[AnyRule],
+        choosing: Collection[str],
+    ):
         self._before = before
         self._choosing = choosing
         self._gone = {id(rule) for rule in removed}
-        self._rules: dict[str, list[AnyRule]] = {rule.relation: [] for rule in removed} | {name: [] for name in choosing}
+        self._rules: dict[str, list[AnyRule]] = {rule.relation: [] for rule in removed} | {
+            name: [] for name in choosing
+        }
         for rule in rules:
             self._rules.setdefault(rule.relation, []).append(rule)
         self._placed = [name for name in self._rules if name in before.place]
@@ -72,20 +87,29 @@ class _Change:
                 found[name] = None
         waiting = list(found)
         while waiting:
-            more = [read for read in self._reads(waiting.pop()) if read in self._new and read not in found]
+            more = [
+                read
+                for read in self._reads(waiting.pop())
+                if read in self._new and read not in found
+            ]
             found |= dict.fromkeys(more)
             waiting += more
         return found
 
     def windows(self) -> list[tuple[int, int]]:
-        """From where to before where strata have to be put in order; ascending and apart. One may be empty: strata come there."""
+        """From where to before where strata have to be put in order; ascending and apart. One may
+        be empty: strata come there.
+        """
         place = self._before.place
         wanted: list[tuple[int, int]] = []
         for name in self._placed:
             last = max((place.get(read, -1) for read in self._reads(name)), default=-1)
             wanted.append((place[name], max(place[name], last) + 1))
         if self._between:
-            last = max((place.get(read, -1) for name in self._between for read in self._reads(name)), default=-1)
+            last = max(
+                (place.get(read, -1) for name in self._between for read in self._reads(name)),
+                default=-1,
+            )
             wanted.append((self._first, max(self._first, last + 1)))
         if len(self._between) < len(self._new):
             wanted.append((self._end, self._end))
@@ -107,7 +131,10 @@ class _Change:
                 rules += new
                 choosing += [name] if name in self._choosing else []
         before = {stratum.relations: stratum for stratum in old}
-        return tuple(_same_object(before.get(stratum.relations), stratum) for stratum in strata_of(rules, choosing))
+        return tuple(
+            _same_object(before.get(stratum.relations), stratum)
+            for stratum in strata_of(rules, choosing)
+        )
 
     def _belongs(self, name: str, start: int, end: int) -> bool:
         if name in self._between:
@@ -116,6 +143,12 @@ class _Change:
 
 
 def _same_object(old: Stratum | None, new: Stratum) -> Stratum:
-    """The old stratum where the new one has the same rules, so that what is known about it is kept."""
-    same = old is not None and len(old.rules) == len(new.rules) and all(map(operator.is_, old.rules, new.rules))
+    """The old stratum where the new one has the same rules, so that what is known about
+    it is kept.
+    """
+    same = (
+        old is not None
+        and len(old.rules) == len(new.rules)
+        and all(map(operator.is_, old.rules, new.rules))
+    )
     return old if old is not None and same else new

@@ -1,7 +1,8 @@
-"""What a program may refer to: relations, type names and user-defined aggregates, and which relations already have rules or facts.
+"""What a program may refer to: relations, type names and user-defined aggregates, and which
+relations already have rules or facts.
 
-A `Catalog` is a value. Extending it copies a few dictionaries (microseconds for thousands of relations) and checks nothing that was
-checked before.
+A `Catalog` is a value. Extending it copies a few dictionaries (microseconds for thousands of
+relations) and checks nothing that was checked before.
 """
 
 from __future__ import annotations
@@ -18,16 +19,33 @@ from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
-_OTHER_NAMES = {"text": "str", "varchar": "str", "char": "str", "integer": "int", "bigint": "int", "long": "int", "double": "float"}
-_OTHER_NAMES |= {"real": "float", "boolean": "bool", "datetime": "timestamp", "numeric": "decimal(18, 2)"}
+_OTHER_NAMES = {
+    "text": "str",
+    "varchar": "str",
+    "char": "str",
+    "integer": "int",
+    "bigint": "int",
+    "long": "int",
+    "double": "float",
+}
+_OTHER_NAMES |= {
+    "real": "float",
+    "boolean": "bool",
+    "datetime": "timestamp",
+    "numeric": "decimal(18, 2)",
+}
 """What types are called elsewhere."""
 
 UNKNOWN = Type("unknown")
-"""The type of a column whose declaration names no type; only ever seen while problems are being collected."""
+"""The type of a column whose declaration names no type; only ever seen while problems are being
+collected.
+"""
 
 
 MOST_COLUMNS = 230
-"""Of a relation: a page of some rows has room for 239, and views keep some numbers beside their rows."""
+"""Of a relation: a page of some rows has room for 239, and views keep some numbers beside their
+rows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +59,9 @@ class UserAggregateSignature:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How many rule heads derive a relation, whether they aggregate, and the column and function when it is one `min` or `max` in each."""
+    """How many rule heads derive a relation, whether they aggregate, and the column and function
+    when it is one `min` or `max` in each.
+    """
 
     heads: int = 0
     aggregated: bool = False
@@ -64,11 +84,17 @@ class Catalog:
     """Relations with facts in the program text."""
 
     def relation(self, name: str, span: Span | None = None) -> RelationSchema:
-        """The schema of `name`. Raises UnknownNameError (E110) with the nearest known name as a hint."""
+        """The schema of `name`. Raises UnknownNameError (E110) with the nearest known name as a
+        hint.
+        """
         schema = self.relations.get(name)
         if schema is None:
             near = closest(name, self.relations)
-            hint = f"did you mean `{near}`?" if near else f"declare it first: .decl {name}(…), or ws.relation({name!r}, …) in Python"
+            hint = (
+                f"did you mean `{near}`?"
+                if near
+                else f"declare it first: .decl {name}(…), or ws.relation({name!r}, …) in Python"
+            )
             raise UnknownNameError(f"unknown relation `{name}`", span=span, hint=hint)
         return schema
 
@@ -76,42 +102,67 @@ class Catalog:
         """The type that a declaration calls `text`. Raises UnknownNameError (E113)."""
         known = self.aliases.get(text) or parse_type(text)
         if known is None:
-            near = _OTHER_NAMES.get(text.casefold()) or closest(text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"])
-            hint = f"did you mean `{near}`?" if near else f"types are {', '.join(_TYPE_NAMES)}, decimal(p,s) and what .type defines"
+            near = _OTHER_NAMES.get(text.casefold()) or closest(
+                text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"]
+            )
+            hint = (
+                f"did you mean `{near}`?"
+                if near
+                else f"types are {', '.join(_TYPE_NAMES)}, decimal(p,s) and what .type defines"
+            )
             raise UnknownNameError(f"unknown type `{text}`", code="E113", span=span, hint=hint)
         return known
 
     def aggregated(self, name: str) -> bool:
-        """True when the one rule of `name` aggregates, so that it can have no facts and no second rule."""
+        """True when the one rule of `name` aggregates, so that it can have no facts and no second
+        rule.
+        """
         return name in self.derivations and self.derivations[name].aggregated
 
     def since(self, earlier: Catalog) -> Iterator[str]:
-        """The relations declared since an earlier version of this: the last ones, for none is ever taken back."""
+        """The relations declared since an earlier version of this: the last ones, for none is ever
+        taken back.
+        """
         return islice(self.relations, len(earlier.relations), None)
 
     def declare(self, schema: RelationSchema, span: Span | None = None) -> Catalog:
-        """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160, E168)."""
+        """With one more relation; the same declaration again changes nothing. Raises
+        DeclarationError (E160, E168).
+        """
         if len(schema.columns) > MOST_COLUMNS:
             message = f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} is the most there may be"
             hint = "keep what few rules read in relations of their own, with the same key"
             raise DeclarationError(message, code="E168", span=span, hint=hint)
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
-                key = "" if known.key == schema.key or known.functional else f" {_described_key(known)}"
+                key = (
+                    ""
+                    if known.key == schema.key or known.functional
+                    else f" {_described_key(known)}"
+                )
                 hint = f"keep one of the two declarations; the first is {describe(known)}{key}"
-                raise DeclarationError(f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint)
+                raise DeclarationError(
+                    f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint
+                )
             return self
         return replace(self, relations={**self.relations, schema.name: schema})
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Catalog:
-        """With one more user-defined aggregate. Raises DeclarationError (E160) for a built-in name or another signature."""
+        """With one more user-defined aggregate. Raises DeclarationError (E160) for a built-in name
+        or another signature.
+        """
         if signature.name in ("count", "sum", "min", "max", "mean", "concat"):
-            raise DeclarationError(f"`{signature.name}` is a built-in aggregate", hint="choose another name")
+            raise DeclarationError(
+                f"`{signature.name}` is a built-in aggregate", hint="choose another name"
+            )
         if not _can_name_aggregate(signature.name):
             hint = "names are letters, digits and _, and none of the functions and words of rules"
             raise DeclarationError(f"{signature.name!r} cannot name an aggregate", hint=hint)
         if self.aggregates.get(signature.name, signature) != signature:
-            raise DeclarationError(f"aggregate `{signature.name}` is defined twice, differently", hint="choose another name")
+            raise DeclarationError(
+                f"aggregate `{signature.name}` is defined twice, differently",
+                hint="choose another name",
+            )
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
 
 

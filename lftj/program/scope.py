@@ -1,12 +1,13 @@
 """Which occurrences of a name are one variable.
 
-A body has as variables the names of its own atoms and comparisons, and those that every branch of one of its disjunctions has. A name
-inside `!( … )`, an aggregate or a branch means the variable of the enclosing body when that body has it; otherwise it is a variable of
-the inner body alone, and the same name in two inner bodies is two variables. The variables of an aggregate's target that its body has are
-always the aggregate's own, as in Soufflé.
+A body has as variables the names of its own atoms and comparisons, and those that every branch of
+one of its disjunctions has. A name inside `!( … )`, an aggregate or a branch means the variable of
+the enclosing body when that body has it; otherwise it is a variable of the inner body alone, and
+the same name in two inner bodies is two variables. The variables of an aggregate's target that its
+body has are always the aggregate's own, as in Soufflé.
 
-`rename_apart` writes that down in the names: afterwards one name is one variable. A renamed variable carries a `'` and a number, which
-no user can write; `user_name` takes them off again.
+`rename_apart` writes that down in the names: afterwards one name is one variable. A renamed
+variable carries a `'` and a number, which no user can write; `user_name` takes them off again.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ def user_name(name: str) -> str:
     return name.partition("'")[0]
 
 
-# ── names of a node ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── names of a node ───────────────────────────────────────────────────────────────────────────────
 def term_names(term: tree.Term | None) -> dict[str, tree.Variable]:
-    """The variables of a term in order of appearance, without those of body aggregates inside it."""
+    """The variables of a term in order of appearance, without those of body aggregates
+    inside it.
+    """
     match term:
         case tree.Variable():
             return {term.name: term}
@@ -45,14 +48,20 @@ def term_aggregates(term: tree.Term | None) -> list[tree.Aggregate]:
 
 def negated_atom(literal: tree.Literal) -> tree.Atom | None:
     """The atom of `!atom`; None for everything else, the nested `!( … )` included."""
-    if isinstance(literal, tree.Negation) and len(literal.body.literals) == 1 and not literal.nested:
+    if (
+        isinstance(literal, tree.Negation)
+        and len(literal.body.literals) == 1
+        and not literal.nested
+    ):
         inner = literal.body.literals[0]
         return inner if isinstance(inner, tree.Atom) else None
     return None
 
 
 def direct_terms(literal: tree.Literal) -> tuple[tree.Term, ...]:
-    """The terms that belong to the body the literal stands in: those of atoms, of `!atom`, of comparisons and of choices."""
+    """The terms that belong to the body the literal stands in: those of atoms, of `!atom`, of
+    comparisons and of choices.
+    """
     if isinstance(literal, tree.Comparison):
         return (literal.left, literal.right)
     if isinstance(literal, tree.Choice):
@@ -99,16 +108,20 @@ def mentioned_names(node: object) -> set[str]:
     return set()
 
 
-# ── one name, one variable ────────────────────────────────────────────────────────────────────────────────────────────
+# ── one name, one variable ────────────────────────────────────────────────────────────────────────
 def rename_apart(rule: tree.Rule) -> tree.Rule:
     """The same rule with a name of its own for every variable."""
     if not _nests(rule):
         return rule
-    counting = any(isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms)
+    counting = any(
+        isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms
+    )
     renaming = _Renaming()
     outside = mentioned_names(rule.heads)
     names = {name: None for head in rule.heads for term in head.terms for name in term_names(term)}
-    scope = renaming.scope(rule.body.literals, {name: renaming.fresh(name) for name in names}, outside, counting)
+    scope = renaming.scope(
+        rule.body.literals, {name: renaming.fresh(name) for name in names}, outside, counting
+    )
     heads = tuple(renaming.atom(head, scope) for head in rule.heads)
     return replace(rule, heads=heads, body=renaming.body(rule.body, scope, counting))
 
@@ -116,7 +129,9 @@ def rename_apart(rule: tree.Rule) -> tree.Rule:
 def _nests(rule: tree.Rule) -> bool:
     terms = [term for head in rule.heads for term in head.terms]
     for literal in rule.body.literals:
-        if isinstance(literal, tree.Disjunction) or (isinstance(literal, tree.Negation) and negated_atom(literal) is None):
+        if isinstance(literal, tree.Disjunction) or (
+            isinstance(literal, tree.Negation) and negated_atom(literal) is None
+        ):
             return True
         terms += direct_terms(literal)
     return any(term_aggregates(term) for term in terms)
@@ -127,7 +142,9 @@ Scope = Mapping[str, str]
 
 
 class _Renaming:
-    """Rewrites bodies; `scope` maps the names a body knows, its own and those of the bodies around it."""
+    """Rewrites bodies; `scope` maps the names a body knows, its own and those of the bodies around
+    it.
+    """
 
     def __init__(self) -> None:
         self._uses: dict[str, int] = {}
@@ -137,22 +154,31 @@ class _Renaming:
         self._uses[name] = uses + 1
         return f"{name}'{uses}" if uses else name
 
-    def scope(self, literals: tuple[tree.Literal, ...], visible: Scope, outside: set[str], counting: bool) -> Scope:
-        """`visible` and the names of the body `literals`; `outside` are the names mentioned around it.
+    def scope(
+        self, literals: tuple[tree.Literal, ...], visible: Scope, outside: set[str], counting: bool
+    ) -> Scope:
+        """`visible` and the names of the body `literals`; `outside` are the names mentioned around
+        it.
 
-        Where assignments are not counted, a name that all branches of one disjunction have and nothing else mentions stays local to each
-        branch: it could as well have another type in each.
+        Where assignments are not counted, a name that all branches of one disjunction have and
+        nothing else mentions stays local to each branch: it could as well have another type in
+        each.
         """
         names = dict(visible)
         for position, literal in enumerate(literals):
             others = outside | mentioned_names(literals[:position] + literals[position + 1 :])
             for name in direct_names([literal]):
-                if name not in names and (counting or not isinstance(literal, tree.Disjunction) or name in others):
+                if name not in names and (
+                    counting or not isinstance(literal, tree.Disjunction) or name in others
+                ):
                     names[name] = self.fresh(name)
         return names
 
     def body(self, body: tree.Body, scope: Scope, counting: bool) -> tree.Body:
-        return replace(body, literals=tuple(self._literal(literal, scope, counting) for literal in body.literals))
+        return replace(
+            body,
+            literals=tuple(self._literal(literal, scope, counting) for literal in body.literals),
+        )
 
     def atom(self, atom: tree.Atom, scope: Scope) -> tree.Atom:
         value = None if atom.value is None else self._term(atom.value, scope)
@@ -163,14 +189,26 @@ class _Renaming:
             case tree.Atom():
                 return self.atom(literal, scope)
             case tree.Comparison():
-                return replace(literal, left=self._term(literal.left, scope), right=self._term(literal.right, scope))
+                return replace(
+                    literal,
+                    left=self._term(literal.left, scope),
+                    right=self._term(literal.right, scope),
+                )
             case tree.Choice(determining, determined):
-                sides = (tuple(self._term(term, scope) for term in side) for side in (determining, determined))
+                sides = (
+                    tuple(self._term(term, scope) for term in side)
+                    for side in (determining, determined)
+                )
                 return tree.Choice(*sides, span=literal.span)
             case tree.Negation():
                 return replace(literal, body=self._inner(literal.body, scope, counting=False))
             case tree.Disjunction():
-                return replace(literal, branches=tuple(self._inner(branch, scope, counting) for branch in literal.branches))
+                return replace(
+                    literal,
+                    branches=tuple(
+                        self._inner(branch, scope, counting) for branch in literal.branches
+                    ),
+                )
         return literal
 
     def _inner(self, body: tree.Body, scope: Scope, counting: bool) -> tree.Body:
@@ -191,4 +229,6 @@ class _Renaming:
         visible = {name: given for name, given in scope.items() if name not in own}
         inner = self.scope(aggregate.body.literals, visible, set(), counting=True)
         target = None if aggregate.target is None else self._term(aggregate.target, inner)
-        return replace(aggregate, target=target, body=self.body(aggregate.body, inner, counting=True))
+        return replace(
+            aggregate, target=target, body=self.body(aggregate.body, inner, counting=True)
+        )

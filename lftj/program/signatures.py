@@ -21,7 +21,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
-from lftj.types import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, UNSIGNED, Type, Unsigned, decimal
+from lftj.types import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    MAX_DECIMAL_PRECISION,
+    STR,
+    UNSIGNED,
+    Type,
+    Unsigned,
+    decimal,
+)
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
@@ -35,7 +46,9 @@ BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A type found so far; not `firm` when it comes from constants only, which may yet become float or decimal."""
+    """A type found so far; not `firm` when it comes from constants only, which may yet become float
+    or decimal.
+    """
 
     type: Type
     firm: bool
@@ -47,7 +60,9 @@ def same_type(left: Type, right: Type) -> bool:
 
 
 def common_type(guesses: list[Guess | None]) -> Type | None:
-    """The type that operands of one type have: a firm one if there is one, else the widest of the constants; None if nothing is known."""
+    """The type that operands of one type have: a firm one if there is one, else the widest of the
+    constants; None if nothing is known.
+    """
     known = [guess for guess in guesses if guess is not None]
     if firm := [guess.type for guess in known if guess.firm]:
         return firm[0]
@@ -58,17 +73,27 @@ def common_type(guesses: list[Guess | None]) -> Type | None:
     return known[0].type if known else None
 
 
-# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-def operand_types(operator: str, left: Guess | None, right: Guess | None) -> tuple[Type, Type] | None:
+# ── operators ─────────────────────────────────────────────────────────────────────────────────────
+def operand_types(
+    operator: str, left: Guess | None, right: Guess | None
+) -> tuple[Type, Type] | None:
     """The types that the two operands of an operator should have; None when too little is known."""
     if operator in BITWISE:
-        bits = UNSIGNED if any(guess is not None and guess.type == UNSIGNED for guess in (left, right)) else INT
+        bits = (
+            UNSIGNED
+            if any(guess is not None and guess.type == UNSIGNED for guess in (left, right))
+            else INT
+        )
         return bits, bits
     if left and left.type.name in _TEMPORAL and operator in "+-":
         return left.type, (right.type if right and right.type.name in _TEMPORAL else INT)
     if operator in "+-" and left is None and (right is None or right.type == INT):
         return None
-    if operator == "*" and (left is None or right is None) and (left or right or Guess(INT, False)).type.name in _EXACT:
+    if (
+        operator == "*"
+        and (left is None or right is None)
+        and (left or right or Guess(INT, False)).type.name in _EXACT
+    ):
         return None  # a decimal may turn up on the other side, with a scale of its own
     if operator == "*" and left and right and "decimal" in (left.type.name, right.type.name):
         return left.type, right.type
@@ -84,7 +109,11 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
         if right == INT and operator in "+-":
             return left
         return INT if operator == "-" and right == left else None
-    if operator == "*" and "decimal" in (left.name, right.name) and {left.name, right.name} <= _EXACT:
+    if (
+        operator == "*"
+        and "decimal" in (left.name, right.name)
+        and {left.name, right.name} <= _EXACT
+    ):
         scale = (left.scale or 0) + (right.scale or 0)
         return decimal(MAX_DECIMAL_PRECISION, scale) if scale <= MAX_DECIMAL_PRECISION else None
     if not same_type(left, right):
@@ -117,19 +146,30 @@ CONVERSIONS: dict[tuple[str, str], tuple[str, Type]] = {
     ("to_date", "timestamp"): ("to_date", DATE),
     **{(part, kind): (part, INT) for part in ("year", "month", "day") for kind in _TEMPORAL},
 }
-"""Functors of one argument that are arithmetic: the operator and its result, by the functor and the name of the argument's type."""
+"""Functors of one argument that are arithmetic: the operator and its result, by the functor and the
+name of the argument's type.
+"""
 
 
 def rounded_type(type: Type, places: object) -> Type | None:
-    """The type of `round(x, places)`; None when x, or that number of places, is none that it takes."""
-    if type.name not in _EXACT or not isinstance(places, int) or isinstance(places, bool) or not 0 <= places <= MAX_DECIMAL_PRECISION:
+    """The type of `round(x, places)`; None when x, or that number of places, is none
+    that it takes.
+    """
+    if (
+        type.name not in _EXACT
+        or not isinstance(places, int)
+        or isinstance(places, bool)
+        or not 0 <= places <= MAX_DECIMAL_PRECISION
+    ):
         return None
     return decimal(MAX_DECIMAL_PRECISION, places)
 
 
-# ── aggregates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── aggregates ────────────────────────────────────────────────────────────────────────────────────
 def aggregate_type(function: str, argument: Type | None) -> Type | None:
-    """The type of a built-in aggregate over values of type `argument` (None for count); None when it does not take them."""
+    """The type of a built-in aggregate over values of type `argument` (None for count); None when
+    it does not take them.
+    """
     if function == "count":
         return INT
     if argument is None:
@@ -166,7 +206,9 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
 
 
 def constant_hint(value: object, expected: Type) -> str | None:
-    """How to write a constant of type `expected` instead of `value`, where one may have meant that."""
+    """How to write a constant of type `expected` instead of `value`, where one may have
+    meant that.
+    """
     if expected.name in ("date", "timestamp") and isinstance(value, str):
         return f'write {expected.name}("{value}")'
     if isinstance(value, Unsigned):
@@ -180,13 +222,23 @@ def constant_hint(value: object, expected: Type) -> str | None:
     if expected.name == "str":
         return f'write it in quotes: "{value}"'
     if expected.name == "int" and isinstance(value, float):
-        return f"write {int(value)}" if value.is_integer() else "int and float do not mix: write an integer, or to_float(…) around the ints"
+        return (
+            f"write {int(value)}"
+            if value.is_integer()
+            else "int and float do not mix: write an integer, or to_float(…) around the ints"
+        )
     if expected.name in ("int", "float") and isinstance(value, str):
-        return f"write {value} without quotes" if value.isdecimal() else f"write a number, or declare the column str where it is {expected}"
+        return (
+            f"write {value} without quotes"
+            if value.isdecimal()
+            else f"write a number, or declare the column str where it is {expected}"
+        )
     return None
 
 
 def unknown_functor_hint(name: str) -> str:
     """The nearest functor, or all of them."""
     known = [each for each in KNOWN_FUNCTORS if each.isidentifier()]
-    return unknown_hint(name, known, "functors are " + ", ".join(sorted(FUNCTORS)) + ", and the operators on bits")
+    return unknown_hint(
+        name, known, "functors are " + ", ".join(sorted(FUNCTORS)) + ", and the operators on bits"
+    )

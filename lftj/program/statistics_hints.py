@@ -1,4 +1,6 @@
-"""What the form of a rule may depend on beside its text: the keys of relations, and how often values repeat in the rows there are."""
+"""What the form of a rule may depend on beside its text: the keys of relations, and how often
+values repeat in the rows there are.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
 
 Repeats = Callable[[str, int], bool | None]
-"""Whether a value of a relation's column has two rows or more on average; None where there are too few rows to tell."""
+"""Whether a value of a relation's column has two rows or more on average; None where there are too
+few rows to tell.
+"""
 
 
 def never(relation: str, column: int) -> bool:
@@ -44,9 +48,17 @@ class Known(NamedTuple):
         return relation in self.schemas and bool(self.schemas[relation].choice)
 
     def keyed(self, atom: CheckedAtom, variables: Variables) -> bool:
-        """Whether no two rows of an atom have the same values of these variables and the same constants."""
+        """Whether no two rows of an atom have the same values of these variables and the same
+        constants.
+        """
         schema = self.schemas.get(atom.relation)
-        keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
+        keys = (
+            ()
+            if schema is None
+            else schema.choice
+            if schema.key is None
+            else (*schema.choice, schema.key)
+        )
         return any(of_expressions(atom.args[column] for column in key) <= variables for key in keys)
 
 

@@ -1,10 +1,12 @@
-"""Strata: the strongly connected components of the graph "this relation is derived from that one", in an order in which each reads only
-earlier ones and itself.
+"""Strata: the strongly connected components of the graph "this relation is derived from that one",
+in an order in which each reads only earlier ones and itself.
 
-Negation and aggregates may only read earlier strata: inside a cycle "the rows for which this does not hold yet" has no fixed meaning. But
-`min` and `max` in heads may, where nothing asks more of a value than that it is good enough (`program.monotone`). String functors may stand
-in cycles, for their values depend on one row; but not beside such `min` and `max`. The error
-names the cycle in the users' relations. Cost: linear in the number of body atoms, without recursion, so that chains of any depth work.
+Negation and aggregates may only read earlier strata: inside a cycle "the rows for which this does
+not hold yet" has no fixed meaning. But `min` and `max` in heads may, where nothing asks more of a
+value than that it is good enough (`program.monotone`). String functors may stand in cycles, for
+their values depend on one row; but not beside such `min` and `max`. The error names the cycle in
+the users' relations. Cost: linear in the number of body atoms, without recursion, so that chains of
+any depth work.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from lftj.program.hidden import of_aggregate, of_negation
 from lftj.program.monotone import lattices, misuses
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 
-# Strongly connected components by Tarjan's algorithm with a stack of its own, so that depth costs no recursion.
+# Strongly connected components by Tarjan's algorithm with a stack of its own, so that depth costs
+# no recursion.
 
 
 def components(reads: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The components of the graph `reads`, each after all that it reads. Every node read must be a key. O(nodes + edges).
+    """The components of the graph `reads`, each after all that it reads. Every node read must be a
+    key. O(nodes + edges).
 
     Members stand in the order of the mapping's keys; so the result depends on that order only.
     """
@@ -33,7 +37,9 @@ def components(reads: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 class _Search:
-    """`number` is the order of discovery, `low` the least number reachable from below, `path` the nodes not yet in a component."""
+    """`number` is the order of discovery, `low` the least number reachable from below, `path` the
+    nodes not yet in a component.
+    """
 
     def __init__(self, reads: Mapping[str, Iterable[str]]):
         self.found: list[list[str]] = []
@@ -82,14 +88,19 @@ AnyRule = NormalRule | FunctorRule
 
 
 def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[Stratum, ...]:
-    """The strata of these rules, and of relations that have one in any case; other relations without any of them count as given.
+    """The strata of these rules, and of relations that have one in any case; other relations
+    without any of them count as given.
 
-    The order depends on the rules and their order only. Raises ProgramErrors of StratificationErrors, one for each rule at fault.
+    The order depends on the rules and their order only. Raises ProgramErrors of
+    StratificationErrors, one for each rule at fault.
     """
     rules_of: dict[str, list[AnyRule]] = {name: [] for name in choosing}
     for rule in rules:
         rules_of.setdefault(rule.relation, []).append(rule)
-    reads = {name: dict.fromkeys(read for rule in mine for read in rule.reads if read in rules_of) for name, mine in rules_of.items()}
+    reads = {
+        name: dict.fromkeys(read for rule in mine for read in rule.reads if read in rules_of)
+        for name, mine in rules_of.items()
+    }
     strata: list[Stratum] = []
     errors: list[LftjError] = []
     for members in components(reads):
@@ -97,13 +108,17 @@ def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[S
         mine = tuple(rule for name in members for rule in rules_of[name])
         if recursive:
             errors += _problems(mine, reads, set(members))
-        strata.append(Stratum(tuple(members), mine, recursive or (len(mine) > 1 and bool(lattices(mine)))))
+        strata.append(
+            Stratum(tuple(members), mine, recursive or (len(mine) > 1 and bool(lattices(mine))))
+        )
     if errors:
         raise ProgramErrors(errors)
     return tuple(strata)
 
 
-def _problems(rules: Sequence[AnyRule], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[CycleError]:
+def _problems(
+    rules: Sequence[AnyRule], reads: Mapping[str, Iterable[str]], members: set[str]
+) -> list[CycleError]:
     """What the rules of a recursive stratum must not do, one error for each user's rule."""
     errors = cycle_errors(strict_edges(rules, members), reads, members)
     for misuse in misuses(rules, members):
@@ -119,12 +134,22 @@ def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:
     for rule in rules:
         if isinstance(rule, FunctorRule):
             # beside `min` and `max` a string made of a value that is replaced later would stay
-            edges += [Edge(rule, rule.domain, "functor")] if found and rule.domain in members else []
+            edges += (
+                [Edge(rule, rule.domain, "functor")] if found and rule.domain in members else []
+            )
             continue
         for atom in rule.negated:
             if atom.relation in members:
-                edges.append(Edge(rule, atom.relation, "aggregate" if of_aggregate(atom.relation) else "negation"))
+                edges.append(
+                    Edge(
+                        rule,
+                        atom.relation,
+                        "aggregate" if of_aggregate(atom.relation) else "negation",
+                    )
+                )
         if rule.aggregates and (of_negation(rule.relation) or rule.relation not in found):
             kind = "negation" if of_negation(rule.relation) else "aggregate"
-            edges += [Edge(rule, atom.relation, kind) for atom in rule.atoms if atom.relation in members]
+            edges += [
+                Edge(rule, atom.relation, kind) for atom in rule.atoms if atom.relation in members
+            ]
     return edges

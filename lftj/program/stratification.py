@@ -1,7 +1,8 @@
-"""Strata in their order, with what is asked about them at every commit: where a relation stands, and who reads it.
+"""Strata in their order, with what is asked about them at every commit: where a relation stands,
+and who reads it.
 
-A value like the program that it belongs to. With other strata in some places it is another one, for which dictionaries are copied but
-only those strata are looked at that come, go, or move.
+A value like the program that it belongs to. With other strata in some places it is another one, for
+which dictionaries are copied but only those strata are looked at that come, go, or move.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from lftj.program.normal_form import Stratum
 
 Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
-"""A relation of which any row is read; one of which rows with some constant in this column are, and no others; one such constant, as
-`reading_key` has it."""
+"""A relation of which any row is read; one of which rows with some constant in this column are, and
+no others; one such constant, as `reading_key` has it.
+"""
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
@@ -29,9 +31,10 @@ T = TypeVar("T", bound=Hashable)
 class Stratification:
     """Strata in an order in which each reads only earlier ones and itself.
 
-    `place`: the place of the stratum of each derived relation; `readers`: for each relation that is read, the strata that read it, each by
-    the first of its relations. Many may read one relation, each for a constant of its own, as in `late(f) :- event("late", f).`;
-    `row_readers`: those who read any of its rows, those who read only rows with some constant in a column, and with which.
+    `place`: the place of the stratum of each derived relation; `readers`: for each relation that is
+    read, the strata that read it, each by the first of its relations. Many may read one relation,
+    each for a constant of its own, as in `late(f) :- event("late", f).`; `row_readers`: those who
+    read any of its rows, those who read only rows with some constant in a column, and with which.
     """
 
     strata: tuple[Stratum, ...] = ()
@@ -50,7 +53,9 @@ class Stratification:
         return None if place is None else self.strata[place]
 
     def is_constant(self, relation: str) -> bool:
-        """Whether no commit changes a hidden relation, since its rules read nothing: `k = 1 ; k = 2`, say."""
+        """Whether no commit changes a hidden relation, since its rules read nothing: `k = 1 ; k =
+        2`, say.
+        """
         stratum = self.stratum_of(relation)
         return stratum is not None and "#" in relation and not stratum.reads
 
@@ -70,7 +75,8 @@ class Stratification:
     def replaced(self, pieces: Sequence[Piece]) -> Stratification:
         """With other strata in some places; the pieces ascend and do not overlap.
 
-        O(strata in the pieces), and of all behind the first piece that is longer or shorter than what it replaces.
+        O(strata in the pieces), and of all behind the first piece that is longer or shorter than
+        what it replaces.
         """
         strata: list[Stratum] = []
         place, done = dict(self.place), 0
@@ -88,13 +94,23 @@ class Stratification:
         after = {id(each): each for _, _, made in pieces for each in made}
         gone = [each for number, each in before.items() if number not in after]
         come = [each for number, each in after.items() if number not in before]
-        readers = _changed(self.readers, ((each, each.reads) for each in gone), ((each, each.reads) for each in come))
-        row_readers = _changed(self.row_readers, ((each, each.readings) for each in gone), ((each, each.readings) for each in come))
+        readers = _changed(
+            self.readers,
+            ((each, each.reads) for each in gone),
+            ((each, each.reads) for each in come),
+        )
+        row_readers = _changed(
+            self.row_readers,
+            ((each, each.readings) for each in gone),
+            ((each, each.readings) for each in come),
+        )
         return Stratification(tuple(strata), place, readers, row_readers)
 
 
 def reading_key(type: Type, value: object) -> int | str:
-    """A constant as who reads rows is found by it: strings as they are, whose codes may change, other values by their codes."""
+    """A constant as who reads rows is found by it: strings as they are, whose codes may change,
+    other values by their codes.
+    """
     return value if isinstance(value, str) else code_of(type, value)
 
 
@@ -105,7 +121,9 @@ def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> Non
 
 
 def _changed(
-    readers: Mapping[T, frozenset[str]], gone: Iterable[tuple[Stratum, Iterable[T]]], come: Iterable[tuple[Stratum, Iterable[T]]]
+    readers: Mapping[T, frozenset[str]],
+    gone: Iterable[tuple[Stratum, Iterable[T]]],
+    come: Iterable[tuple[Stratum, Iterable[T]]],
 ) -> dict[T, frozenset[str]]:
     """Readers without strata that go, and with others, each with what it reads."""
     changed, less, more = dict(readers), _readers(gone), _readers(come)

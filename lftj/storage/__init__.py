@@ -1,1 +1,3 @@
-"""Relations as immutable versions: a relation holds one scan tree per key order, a database one version per relation."""
+"""Relations as immutable versions: a relation holds one scan tree per key order, a database one
+version per relation.
+"""

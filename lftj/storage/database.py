@@ -41,8 +41,16 @@ class Database(Mapping[str, RelationVersion]):
         """The schema of a relation."""
         return self._relations[name].schema
 
-    def replace(self, updates: Mapping[str, RelationVersion], *, drop: Iterable[str] = (), version: int | None = None) -> Database:
-        """This database with some relations new or replaced and others gone. O(number of relations), no row is touched."""
+    def replace(
+        self,
+        updates: Mapping[str, RelationVersion],
+        *,
+        drop: Iterable[str] = (),
+        version: int | None = None,
+    ) -> Database:
+        """This database with some relations new or replaced and others gone. O(number of
+        relations), no row is touched.
+        """
         dropped = [name for name in drop if name in self._relations or name in updates]
         made = Database(version=self.version if version is None else version)
         made._relations = {**self._relations, **updates} if updates or dropped else self._relations

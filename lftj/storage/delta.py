@@ -1,7 +1,8 @@
 """What changed: the rows a relation won and lost between two versions.
 
-Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one column of zeros, and so are its changes;
-`stored_width` gives the number of columns that a relation of some arity has in storage.
+Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one
+column of zeros, and so are its changes; `stored_width` gives the number of columns that a relation
+of some arity has in storage.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ Columns = list[np.ndarray]
 
 
 def stored_width(arity: int) -> int:
-    """How many columns a relation of this arity has in storage: a nullary one has a single column of zeros."""
+    """How many columns a relation of this arity has in storage: a nullary one has a single column
+    of zeros.
+    """
     return max(1, arity)
 
 
@@ -31,7 +34,9 @@ def no_rows(arity: int) -> Columns:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A net change. `inserts` and `erases` are sorted distinct rows and share none; whoever makes a Delta by hand sees to that."""
+    """A net change. `inserts` and `erases` are sorted distinct rows and share none; whoever makes a
+    Delta by hand sees to that.
+    """
 
     inserts: Columns
     erases: Columns
@@ -65,7 +70,9 @@ class Delta:
         return len(self.inserts[0]) + len(self.erases[0])
 
     def then(self, later: Delta) -> Delta:
-        """This change followed by `later`, where what `later` says about a row replaces what this one says. O(n + m)."""
+        """This change followed by `later`, where what `later` says about a row replaces what this
+        one says. O(n + m).
+        """
         if not len(self):
             return later
         if not len(later):
@@ -78,4 +85,6 @@ class Delta:
         """The same change with its columns in another order, sorted anew. O(n log n)."""
         if tuple(order) == tuple(range(len(self.inserts))):
             return self
-        return Delta(sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order]))
+        return Delta(
+            sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order])
+        )

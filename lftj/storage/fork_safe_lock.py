@@ -1,6 +1,7 @@
 """The lock under which something is made on demand, which a forked child finds free.
 
-A child has the locks of its parent as they were, and those that other threads held, nobody gives back.
+A child has the locks of its parent as they were, and those that other threads held, nobody gives
+back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Key orders that are brought forward when someone reads them, not before.
 
-Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits:
-it remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit;
-and it is never much (`WAITING`, or a share of the rows), so that no reader pays for a long past.
+Which key orders a commit reads depends on what changed, so at most commits some orders of a
+relation are not read. Such an order waits: it remembers the tree it comes from and the changes
+since. What waits is sorted and applied at once, which costs less than commit by commit; and it is
+never much (`WAITING`, or a share of the rows), so that no reader pays for a long past.
 """
 
 from __future__ import annotations
@@ -17,16 +18,30 @@ from scantree import Tree
 from scantree.rows import net_rows
 
 WAITING = 4096
-"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up to `_MOST`."""
+"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up
+to `_MOST`.
+"""
 _PART = 8
 _MOST = 1 << 15  # they are applied in some ten milliseconds
 _CHANGES = 256  # changes that may wait
 
 
 class WaitingOrder:
-    """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
+    """One version's key order that no one has read yet: an earlier one and the net change since.
+    Any number of threads may read it.
+    """
 
-    __slots__ = ("_before", "_change", "_first", "_making", "_tree", "changes", "count", "order", "rows")
+    __slots__ = (
+        "_before",
+        "_change",
+        "_first",
+        "_making",
+        "_tree",
+        "changes",
+        "count",
+        "order",
+        "rows",
+    )
 
     def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
         """`before`: the key order before `change`. O(1)."""
@@ -64,7 +79,9 @@ class WaitingOrder:
         return self._tree
 
     def since_read(self) -> tuple[Tree, list[Delta]]:
-        """The last version before this one that has a tree, and the changes since, the latest first."""
+        """The last version before this one that has a tree, and the changes since, the latest
+        first.
+        """
         changes: list[Delta] = []
         at: Tree | WaitingOrder = self
         with self._making.lock:  # once a tree is made, what it was made from is let go
@@ -79,7 +96,9 @@ class WaitingOrder:
 
 
 class OrderElsewhere:
-    """A key order of the same rows that someone else keeps and has not brought forward yet. Any number of threads may read it."""
+    """A key order of the same rows that someone else keeps and has not brought forward yet. Any
+    number of threads may read it.
+    """
 
     __slots__ = ("_find", "_making", "_tree", "count", "rows")
 
@@ -114,9 +133,12 @@ def _together(changes: Sequence[Delta], order: Sequence[int]) -> tuple[Columns, 
     if len(changes) == 1:
         one = changes[0].reordered(order)
         return one.inserts, one.erases
-    # an insert was not there before and an erased row was, so all that is said of one row adds up to −1, 0 or 1
+    # an insert was not there before and an erased row was, so all that is said of one row adds up
+    # to −1, 0 or 1
     pieces = [rows for change in changes for rows in (change.inserts, change.erases)]
     sizes = [len(rows[0]) for rows in pieces]
     signs = np.repeat(np.tile(np.array([1, -1], np.int64), len(changes)), sizes)
-    rows, net = net_rows([np.concatenate([piece[column] for piece in pieces]) for column in order], signs)
+    rows, net = net_rows(
+        [np.concatenate([piece[column] for piece in pieces]) for column in order], signs
+    )
     return list(rows[:, net > 0]), list(rows[:, net < 0])

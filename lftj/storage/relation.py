@@ -1,7 +1,8 @@
 """One version of one relation: the same rows in as many key orders as the rules ask for.
 
-A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there; the others
-are built when first asked for, kept, and brought forward when next asked for (`key_order`), so a commit of a few rows never costs O(n).
+A key order is a permutation of the columns; its tree holds the rows with their columns permuted.
+The identity is always there; the others are built when first asked for, kept, and brought forward
+when next asked for (`key_order`), so a commit of a few rows never costs O(n).
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ Order = tuple[int, ...]
 Bounds = tuple[int, int]
 Known = Mapping[Order, Tree | OrderElsewhere]
 NONE_KNOWN: Known = MappingProxyType({})
-_DENSE = 3  # inserts into so many times as many rows are merged with them in less time than put in page by page
+# inserts into so many times as many rows are merged with them in less time than put in page by page
+_DENSE = 3
 _PAIRS = 256  # of rows, from which the values of the first column are estimated
 
 
 class RelationVersion:
-    """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
+    """An immutable set of rows. Any number of threads may read it; trees built on demand are added
+    under a lock.
+    """
 
     __slots__ = ("_arena", "_bounds", "_making", "_trees", "_waiting", "schema")
 
@@ -46,20 +50,28 @@ class RelationVersion:
         self._trees = trees
         self._waiting = waiting or {}
         self._bounds = bounds
-        self._making = Making()  # again by who holds it: another order is made from the identity, which may have to be made first
+        # again by who holds it: another order is made from the identity, which may have to be made
+        # first
+        self._making = Making()
 
     @staticmethod
-    def build(schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]) -> RelationVersion:
-        """A relation of these rows, in any order, repeated or not; one column of zeros for a nullary one. O(n log n), O(n) when sorted."""
+    def build(
+        schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]
+    ) -> RelationVersion:
+        """A relation of these rows, in any order, repeated or not; one column of zeros for a
+        nullary one. O(n log n), O(n) when sorted.
+        """
         tree = build_tree(arena, sort_rows(columns))
         return RelationVersion(schema, arena, {_identity(schema): tree})
 
     @staticmethod
     def empty(schema: RelationSchema, arena: Arena) -> RelationVersion:
         """A relation without rows. O(1)."""
-        return RelationVersion(schema, arena, {_identity(schema): Tree.empty(arena, stored_width(schema.arity))})
+        return RelationVersion(
+            schema, arena, {_identity(schema): Tree.empty(arena, stored_width(schema.arity))}
+        )
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
     @property
     def identity(self) -> Tree:
         """The tree whose key order is the order of the columns."""
@@ -71,12 +83,17 @@ class RelationVersion:
         return next(iter(self._trees.values() if self._trees else self._waiting.values())).count
 
     def columns(self, only: Sequence[int] | None = None) -> Columns:
-        """All rows in ascending order of their codes, as stored (a nullary relation has one column), or these columns of them. O(n)."""
+        """All rows in ascending order of their codes, as stored (a nullary relation has one
+        column), or these columns of them. O(n).
+        """
         return self.identity.columns(only)
 
-    def blocks(self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
-        """These columns of the rows numbered [first, last), by default all, so many rows at a time: matrices, each of which overwrites the
-        one before. O(n)."""
+    def blocks(
+        self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
+    ) -> Iterator[np.ndarray]:
+        """These columns of the rows numbered [first, last), by default all, so many rows at a time:
+        matrices, each of which overwrites the one before. O(n).
+        """
         return self.identity.blocks(rows, only, first, last)
 
     def extremes(self, only: Sequence[int]) -> list[Bounds]:
@@ -88,8 +105,8 @@ class RelationVersion:
         return self.identity.sample(rows)
 
     def leading_values(self) -> tuple[float, float] | None:
-        """The number of distinct values in the first column, as told by how often it differs between a row and the next, and what it hardly
-        exceeds; None: not known.
+        """The number of distinct values in the first column, as told by how often it differs
+        between a row and the next, and what it hardly exceeds; None: not known.
 
         O(log n): some hundred pairs of rows are looked at.
         """
@@ -97,16 +114,22 @@ class RelationVersion:
             return None
         here, behind = self.identity.sample(_PAIRS)[0], self.identity.sample(_PAIRS, behind=1)[0]
         differ = max(1, np.count_nonzero(here != behind))
-        return self.count * (differ / _PAIRS), self.count * min(1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS)
+        return self.count * (differ / _PAIRS), self.count * min(
+            1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS
+        )
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of them come after the last one here."""
+        """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of
+        them come after the last one here.
+        """
         if not len(columns[0]) or self.identity.ends_before([int(column[0]) for column in columns]):
             return np.zeros(len(columns[0]), np.bool_)
         return self.identity.contains(columns)
 
     def tree(self, order: Order) -> Tree:
-        """The rows in this key order, a permutation of the columns. O(1) once it exists; the first call builds it in O(n log n)."""
+        """The rows in this key order, a permutation of the columns. O(1) once it exists; the first
+        call builds it in O(n log n).
+        """
         order = order or _identity(self.schema)
         if (tree := self._trees.get(order)) is None:
             with self._making.lock:
@@ -127,7 +150,8 @@ class RelationVersion:
         return (identity, *(order for order in others if order != identity))
 
     def bounds(self) -> list[Bounds]:
-        """For each column two codes that all its codes lie between; no rows have none. O(n) at first, then carried along by changes.
+        """For each column two codes that all its codes lie between; no rows have none. O(n) at
+        first, then carried along by changes.
 
         Deletions do not narrow them.
         """
@@ -136,7 +160,8 @@ class RelationVersion:
         return self._bounds if self._bounds is not None and self.count else []
 
     def kept_orders(self, waiting: int) -> dict[Order, tuple[Tree, list[Delta]]]:
-        """Each key order that exists, as a tree and the changes that it does not have yet, the latest first: `waiting` rows at most.
+        """Each key order that exists, as a tree and the changes that it does not have yet, the
+        latest first: `waiting` rows at most.
 
         O(changes · log n) for an order for which more wait.
         """
@@ -151,7 +176,10 @@ class RelationVersion:
 
     @staticmethod
     def of_orders(
-        schema: RelationSchema, arena: Arena, orders: Mapping[Order, tuple[Tree, list[Delta]]], bounds: list[Bounds] | None
+        schema: RelationSchema,
+        arena: Arena,
+        orders: Mapping[Order, tuple[Tree, list[Delta]]],
+        bounds: list[Bounds] | None,
     ) -> RelationVersion:
         """The relation that had these `kept_orders`, the identity first. O(1)."""
         trees: dict[Order, Tree] = {}
@@ -172,21 +200,26 @@ class RelationVersion:
         return self._bounds
 
     def memory(self) -> dict[Order, int]:
-        """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
+        """Bytes of the rows in each key order, without the pages' free room, which the arena's
+        figures include.
+        """
         return {order: 8 * self.count * len(order) for order in self.orders()}
 
-    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── change ────────────────────────────────────────────────────────────────────────────────────
     def apply(self, delta: Delta, known: Known = NONE_KNOWN) -> RelationVersion:
         """The relation after a net change; this version stays as it is.
 
-        O(δ log n) now, and as much for every other key order when it is read, but for orders whose trees after the change are `known`:
-        someone keeps the same rows. An order that no one read while most rows changed goes: it is built again on demand. A change larger
-        than the relation, or of inserts alone that changes every page, builds the identity anew and leaves the other orders to be built
-        on demand, which is cheaper then.
+        O(δ log n) now, and as much for every other key order when it is read, but for orders whose
+        trees after the change are `known`: someone keeps the same rows. An order that no one read
+        while most rows changed goes: it is built again on demand. A change larger than the
+        relation, or of inserts alone that changes every page, builds the identity anew and leaves
+        the other orders to be built on demand, which is cheaper then.
         """
         if not len(delta) and not known:
             return self
-        anew = len(delta) > self.count or (_DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0]))
+        anew = len(delta) > self.count or (
+            _DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0])
+        )
         trees: dict[Order, Tree] = {}
         waiting: Waiting = {}
         for order in self.orders()[:1] if anew else self.orders():
@@ -195,12 +228,20 @@ class RelationVersion:
                 trees[order] = after
             elif after is not None:
                 waiting[order] = after
-        return RelationVersion(self.schema, self._arena, trees, None if anew else _widened(self._bounds, delta.inserts), waiting)
+        return RelationVersion(
+            self.schema,
+            self._arena,
+            trees,
+            None if anew else _widened(self._bounds, delta.inserts),
+            waiting,
+        )
 
     def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | WaitingOrder | None:
         """A key order after a change, the identity `anew` or not; None where it goes."""
         if anew:
-            return build_tree(self._arena, union(difference(self.columns(), delta.erases), delta.inserts))
+            return build_tree(
+                self._arena, union(difference(self.columns(), delta.erases), delta.inserts)
+            )
         if order == _identity(self.schema):
             return self.identity.apply(delta.inserts, delta.erases)
         before = self._trees[order] if order in self._trees else self._waiting[order]
@@ -224,7 +265,9 @@ class RelationVersion:
         return Delta(*differences(rows, self.columns()))
 
     def difference(self, old: RelationVersion) -> Delta:
-        """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
+        """The net change from `old` to this version. O(δ log n) when one came from the other, as
+        shared pages are skipped.
+        """
         if self.identity is old.identity:
             return Delta.empty(self.schema.arity)
         inserts, erases = self.identity.diff(old.identity)
@@ -235,7 +278,10 @@ def _widened(bounds: list[Bounds] | None, inserts: Columns) -> list[Bounds] | No
     if bounds is None or not len(inserts[0]):
         return bounds
     ends = ((int(column.min()), int(column.max())) for column in inserts)
-    return [(min(low, least), max(high, most)) for (low, high), (least, most) in zip(bounds, ends, strict=True)]
+    return [
+        (min(low, least), max(high, most))
+        for (low, high), (least, most) in zip(bounds, ends, strict=True)
+    ]
 
 
 def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:

@@ -1,4 +1,6 @@
-"""Relations without key orders of their own: rows that are read once or twice, and relations looked at as if every order existed."""
+"""Relations without key orders of their own: rows that are read once or twice, and relations looked
+at as if every order existed.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,15 @@ _PERMUTED = 4  # up to this width every key order is offered
 
 
 def every_order(width: int) -> tuple[Order, ...]:
-    """All key orders of so many columns; only the columns' own order when there are too many to look at."""
+    """All key orders of so many columns; only the columns' own order when there are too many to
+    look at.
+    """
     return tuple(permutations(range(width))) if width <= _PERMUTED else (tuple(range(width)),)
 
 
 class LooseRows(RelationVersion):
-    """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists until one is asked for.
+    """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists
+    until one is asked for.
 
     `rows` may be a matrix of columns × rows.
     """
@@ -43,16 +48,26 @@ class LooseRows(RelationVersion):
         """All rows, in no particular order, or these columns of them."""
         return self._rows if only is None else [self._rows[column] for column in only]
 
-    def blocks(self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
-        """These columns of all rows, or some, so many rows at a time; rows have numbers, but are in no particular order."""
+    def blocks(
+        self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
+    ) -> Iterator[np.ndarray]:
+        """These columns of all rows, or some, so many rows at a time; rows have numbers, but are in
+        no particular order.
+        """
         columns, end = self.columns(only), self.count if last is None else last
         for begin in range(first, end, rows):
             many = min(rows, end - begin)
-            yield np.array([column[begin : begin + many] for column in columns], np.int64).reshape(len(columns), many)
+            yield np.array([column[begin : begin + many] for column in columns], np.int64).reshape(
+                len(columns), many
+            )
 
     def extremes(self, only: Sequence[int]) -> list[Bounds]:
         """The least and the greatest code in each of these columns; no rows have none."""
-        return [(int(column.min()), int(column.max())) for column in self.columns(only)] if self.count else []
+        return (
+            [(int(column.min()), int(column.max())) for column in self.columns(only)]
+            if self.count
+            else []
+        )
 
     def orders(self) -> tuple[Order, ...]:
         """Every key order, since none has to be kept."""
@@ -70,14 +85,18 @@ class LooseRows(RelationVersion):
         if self._matrix is None:
             columns = self.columns()
             return sort_rows([columns[i] for i in order])
-        return sorted_matrix(self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0))
+        return sorted_matrix(
+            self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0)
+        )
 
     def leading_values(self) -> None:
         """Not known: the rows are in no order."""
 
 
 class AnyOrder(RelationVersion):
-    """A relation as if it had every key order, for choosing a plan: an order made in one round serves all later ones."""
+    """A relation as if it had every key order, for choosing a plan: an order made in one round
+    serves all later ones.
+    """
 
     __slots__ = ("_relation",)
 

@@ -1,7 +1,7 @@
 """Looking at limits where no kernel runs: while a program is read, checked and planned.
 
-What reads or plans says how far it came (`look`), as often as it likes; whoever began it is told now and then (`attending`), and raises
-when a limit is passed. What a thread does is its own affair.
+What reads or plans says how far it came (`look`), as often as it likes; whoever began it is told
+now and then (`attending`), and raises when a limit is passed. What a thread does is its own affair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The words of Python rules: variables, functions, aggregates, and the conversion to the syntax tree.
+"""The words of Python rules: variables, functions, aggregates, and the conversion to the syntax
+tree.
 
     x, y, z = vars("x y z")
     reach(x, z) <= reach(x, y) & edge(y, z) & (x != z)
@@ -23,19 +24,28 @@ _ = Expression(tree.Wildcard())
 def vars(names: str) -> tuple[Var, ...]:
     """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`.
 
-    Always a tuple, also of one, `(x,) = vars("x")`, so that the number of names never changes the type; one alone is `x = Var("x")`.
+    Always a tuple, also of one, `(x,) = vars("x")`, so that the number of names never changes the
+    type; one alone is `x = Var("x")`.
     """
     if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
-        raise ExpressionError(f"the names of variables are one text, found {names!r}", hint='write x, y = vars("x y")')
+        raise ExpressionError(
+            f"the names of variables are one text, found {names!r}", hint='write x, y = vars("x y")'
+        )
     return tuple(Var(name) for name in names.replace(",", " ").split())
 
 
 def to_tree(expression: object) -> tree.Node:
-    """The tree of a Python expression: a term, one condition, or a body of several; trees are returned as they are."""
+    """The tree of a Python expression: a term, one condition, or a body of several; trees are
+    returned as they are.
+    """
     if isinstance(expression, tree.Node):
         return expression
     if isinstance(expression, Formula):
-        return expression.literals[0] if len(expression.literals) == 1 else tree.Body(expression.literals)
+        return (
+            expression.literals[0]
+            if len(expression.literals) == 1
+            else tree.Body(expression.literals)
+        )
     return to_term(expression)
 
 
@@ -44,14 +54,16 @@ def rule(head: Formula, body: object = None) -> tree.Rule:
     return make_rule(head, tree.Body(() if body is None else to_literals(body)))
 
 
-# ── functions of terms ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── functions of terms ────────────────────────────────────────────────────────────────────────────
 def cat(first: object, second: object, *more: object) -> Expression:
     """The strings one after another."""
     return call("cat", first, second, *more)
 
 
 def range_(first: object, end: object, *step: object) -> Expression:
-    """Each number from `first` on, without `end`: `x == range_(0, 3)` is made true by 0, 1 and 2."""
+    """Each number from `first` on, without `end`: `x == range_(0, 3)` is made true by
+    0, 1 and 2.
+    """
     return call("range", first, end, *step)
 
 
@@ -63,7 +75,8 @@ def strlen(text: object) -> Expression:
 def substr(text: object, first: object, length: object) -> Expression:
     """`length` characters of `text` from number `first` on, counted from 0.
 
-    As many as there are: at the end fewer, and none where `first` is beyond it or a number is negative.
+    As many as there are: at the end fewer, and none where `first` is beyond it or a number is
+    negative.
     """
     return call("substr", text, first, length)
 
@@ -74,9 +87,11 @@ def to_string(value: object) -> Expression:
 
 
 def to_number(text: object) -> Expression:
-    """The integer that `text` holds, also as `0x1f` or `0b101`; of a float, what is left without its fraction.
+    """The integer that `text` holds, also as `0x1f` or `0b101`; of a float, what is left without
+    its fraction.
 
-    ValueTypeError (E210) where a text holds none, ValueRangeError (E220) where it is outside 64 bits.
+    ValueTypeError (E210) where a text holds none, ValueRangeError (E220) where it is outside 64
+    bits.
     """
     return call("to_number", text)
 
@@ -92,7 +107,8 @@ def to_unsigned(value: object) -> Expression:
 def to_float(value: object) -> Expression:
     """The float nearest to an int, to a decimal, or to the number that a string holds.
 
-    ValueTypeError (E210) where a string holds no number, ValueRangeError (E220) where it is too large for a float.
+    ValueTypeError (E210) where a string holds no number, ValueRangeError (E220) where it is too
+    large for a float.
     """
     return call("to_float", value)
 
@@ -143,7 +159,9 @@ def bnot(value: object) -> Expression:
 
 
 def bshl(value: object, bits: object) -> Expression:
-    """An integer shifted left by so many bits, modulo 64; what leaves the 64 bits is lost, and is no error."""
+    """An integer shifted left by so many bits, modulo 64; what leaves the 64 bits is lost, and is
+    no error.
+    """
     return call("bshl", value, bits)
 
 
@@ -183,12 +201,17 @@ def contains(part: object, text: object) -> Formula:
 
 
 def choice(determining: object, determined: object) -> Formula:
-    """The condition that for each value of `determining`, a variable or a tuple of them, one value of `determined` is chosen."""
+    """The condition that for each value of `determining`, a variable or a tuple of them, one value
+    of `determined` is chosen.
+    """
     return Formula((tree.Choice(_listed(determining), _listed(determined)),))
 
 
 def _listed(terms: object) -> tuple[tree.Term, ...]:
-    return tuple(to_term(term) for term in cast("tuple[object, ...]", terms if isinstance(terms, tuple) else (terms,)))
+    return tuple(
+        to_term(term)
+        for term in cast("tuple[object, ...]", terms if isinstance(terms, tuple) else (terms,))
+    )
 
 
 def match(pattern: object, text: object) -> Formula:
@@ -196,7 +219,7 @@ def match(pattern: object, text: object) -> Formula:
     return compare("match", pattern, text)
 
 
-# ── aggregates of a head ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── aggregates of a head ──────────────────────────────────────────────────────────────────────────
 def _head_aggregate(function: str, *args: object) -> Expression:
     return Expression(tree.HeadAggregate(function, tuple(to_term(arg) for arg in args)))
 
@@ -207,27 +230,37 @@ def count() -> Expression:
 
 
 def sum_(value: object) -> Expression:
-    """In a head: the sum of `value` over the group, of its type. Of ints exact or ValueRangeError (E220), of floats correctly rounded."""
+    """In a head: the sum of `value` over the group, of its type. Of ints exact or ValueRangeError
+    (E220), of floats correctly rounded.
+    """
     return _head_aggregate("sum", value)
 
 
 def mean(value: object) -> Expression:
-    """In a head: the mean of `value`, an int, float or decimal, over the group: a float, the exact total over the count."""
+    """In a head: the mean of `value`, an int, float or decimal, over the group: a float, the exact
+    total over the count.
+    """
     return _head_aggregate("mean", value)
 
 
 def min_(first: object, *more: object) -> Expression:
-    """In a head: the least `first` of the group. With several arguments, anywhere: the least of them."""
+    """In a head: the least `first` of the group. With several arguments, anywhere: the least of
+    them.
+    """
     return call("min", first, *more) if more else _head_aggregate("min", first)
 
 
 def max_(first: object, *more: object) -> Expression:
-    """In a head: the greatest `first` of the group. With several arguments, anywhere: the greatest of them."""
+    """In a head: the greatest `first` of the group. With several arguments, anywhere: the greatest
+    of them.
+    """
     return call("max", first, *more) if more else _head_aggregate("max", first)
 
 
 def concat(text: object, separator: object = "", *order: object) -> Expression:
-    """In a head: the strings of the group, `separator` between them, in the order of `order` (and of the strings)."""
+    """In a head: the strings of the group, `separator` between them, in the order of `order` (and
+    of the strings).
+    """
     return _head_aggregate("concat", text, separator, *order)
 
 
@@ -239,21 +272,30 @@ def agg(name: str, *args: object) -> Expression:
     return _head_aggregate(name, *args)
 
 
-# ── aggregates of a body ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── aggregates of a body ──────────────────────────────────────────────────────────────────────────
 def aggregate(function: str, target: object, body: object = None) -> Expression:
-    """An aggregate over a body of its own: `n == aggregate("count", a(x, _))`, `s == aggregate("sum", y, a(x, y))`.
+    """An aggregate over a body of its own: `n == aggregate("count", a(x, _))`, `s ==
+    aggregate("sum", y, a(x, y))`.
 
-    Its value for no assignment is 0 for count and sum; min, max and mean then make the condition round them fail.
+    Its value for no assignment is 0 for count and sum; min, max and mean then make the condition
+    round them fail.
     """
     if function not in functors.BODY_AGGREGATES:
         near = functors.closest(function, functors.BODY_AGGREGATES)
-        hint = f"did you mean {near}?" if near else f"bodies know {', '.join(sorted(functors.BODY_AGGREGATES))}"
+        hint = (
+            f"did you mean {near}?"
+            if near
+            else f"bodies know {', '.join(sorted(functors.BODY_AGGREGATES))}"
+        )
         raise ExpressionError(f"there is no aggregate {function!r} for bodies", hint=hint)
     if body is None:
         target, body = None, target
     if (target is None) != (function == "count"):
         hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
-        raise ExpressionError(f"{function} {'needs a term' if target is None else 'takes no term'} before the body", hint=hint)
+        raise ExpressionError(
+            f"{function} {'needs a term' if target is None else 'takes no term'} before the body",
+            hint=hint,
+        )
     term = None if target is None else to_term(target)
     return Expression(tree.Aggregate(function, term, tree.Body(to_literals(body))))
 

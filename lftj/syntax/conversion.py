@@ -1,4 +1,6 @@
-"""From Python objects to the nodes of the syntax tree, with an error that says what to write when an object has no place in a rule."""
+"""From Python objects to the nodes of the syntax tree, with an error that says what to write when
+an object has no place in a rule.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,31 @@ def to_term(value: object) -> tree.Term:
     if isinstance(value, TERMS):
         return value
     if isinstance(value, FunctionHolder):
-        raise ExpressionError(f"`{value!r}` stands inside a term", hint=f"write the condition {value!r} == v and use v here")
-    if isinstance(value, ConditionHolder) or callable(value):
-        what = f"the condition `{value!r}`" if isinstance(value, ConditionHolder) else f"`{value!r}`"
         raise ExpressionError(
-            f"{what} stands where a term is expected", hint="a term is a variable, a value, arithmetic or a function of terms"
+            f"`{value!r}` stands inside a term",
+            hint=f"write the condition {value!r} == v and use v here",
         )
-    if isinstance(value, (tuple, list)) and value and all(isinstance(each, TermHolder) for each in value):
-        one = f'lftj.vars always gives a tuple: write (x,) = lftj.vars("{value[0]!r}")' if len(value) == 1 else "write r(*terms)"
-        raise ExpressionError(f"`{value!r}` is a {type(value).__name__} of terms, not a term", hint=one)
+    if isinstance(value, ConditionHolder) or callable(value):
+        what = (
+            f"the condition `{value!r}`" if isinstance(value, ConditionHolder) else f"`{value!r}`"
+        )
+        raise ExpressionError(
+            f"{what} stands where a term is expected",
+            hint="a term is a variable, a value, arithmetic or a function of terms",
+        )
+    if (
+        isinstance(value, (tuple, list))
+        and value
+        and all(isinstance(each, TermHolder) for each in value)
+    ):
+        one = (
+            f'lftj.vars always gives a tuple: write (x,) = lftj.vars("{value[0]!r}")'
+            if len(value) == 1
+            else "write r(*terms)"
+        )
+        raise ExpressionError(
+            f"`{value!r}` is a {type(value).__name__} of terms, not a term", hint=one
+        )
     return tree.Constant(check_value(value))
 
 
@@ -61,19 +79,31 @@ def to_literals(value: object) -> tuple[tree.Literal, ...]:
     if isinstance(value, TermHolder):
         not_a_condition(value, "&", "band")
     hint = "a condition is an atom r(x, y), a comparison (x < y), or ~ before one"
-    hint += "; call the relation" if callable(value) else "; conditions are joined with &" if isinstance(value, (list, tuple)) else ""
+    hint += (
+        "; call the relation"
+        if callable(value)
+        else "; conditions are joined with &"
+        if isinstance(value, (list, tuple))
+        else ""
+    )
     raise ExpressionError(f"`{value!r}` stands where a condition is expected", hint=hint)
 
 
 def not_a_condition(expression: TermHolder, operator: str, functor: str) -> NoReturn:
     """Refuse a term where conditions are joined."""
     hint = f"put parentheses round comparisons: a(x) & (x < 3); on the bits of integers use {functor}(…)"
-    raise ExpressionError(f"`{operator}` joins conditions, and `{expression!r}` is a term", hint=hint)
+    raise ExpressionError(
+        f"`{operator}` joins conditions, and `{expression!r}` is a term", hint=hint
+    )
 
 
 def show(node: tree.Node) -> str:
     """The text of a node; a stand-in where it is nested too deeply to be printed."""
-    return str(node) if check_depth(node) is None else f"a {type(node).__name__.lower()} nested too deeply to be shown"
+    return (
+        str(node)
+        if check_depth(node) is None
+        else f"a {type(node).__name__.lower()} nested too deeply to be shown"
+    )
 
 
 def make_rule(heads: ConditionHolder, body: tree.Body) -> tree.Rule:
@@ -91,6 +121,12 @@ def make_rule(heads: ConditionHolder, body: tree.Body) -> tree.Rule:
 def check_name(name: str, reserved: frozenset[str], what: str) -> None:
     """Raise ExpressionError when text could not hold `name`."""
     if not isinstance(name, str) or not functors.NAME.fullmatch(name):
-        raise ExpressionError(f"{name!r} cannot name a {what}", hint="names are letters, digits and _, and do not start with a digit")
+        raise ExpressionError(
+            f"{name!r} cannot name a {what}",
+            hint="names are letters, digits and _, and do not start with a digit",
+        )
     if name in reserved:
-        raise ExpressionError(f"`{name}` is a word of the language", hint=f"choose another name for the {what}, such as {name}_")
+        raise ExpressionError(
+            f"`{name}` is a word of the language",
+            hint=f"choose another name for the {what}, such as {name}_",
+        )

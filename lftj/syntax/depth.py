@@ -1,4 +1,6 @@
-"""A bound on nesting, so that every later pass may recurse over a tree without fear of the stack."""
+"""A bound on nesting, so that every later pass may recurse over a tree without fear of
+the stack.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def check_depth(clause: tree.Node) -> LftjError | None:
         if not level:
             return None
     hint = "split the rule: give inner parts a name with rules of their own"
-    return ParseError(f"nested more than {MAX_DEPTH} levels deep", code="E102", span=level[0].span, hint=hint)
+    return ParseError(
+        f"nested more than {MAX_DEPTH} levels deep", code="E102", span=level[0].span, hint=hint
+    )
 
 
 def children(node: tree.Node) -> tuple[tree.Node, ...]:

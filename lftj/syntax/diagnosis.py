@@ -1,4 +1,6 @@
-"""Turns what the parser could not read into an error in the user's words: what was found, what was expected, what to write instead."""
+"""Turns what the parser could not read into an error in the user's words: what was found, what was
+expected, what to write instead.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,21 @@ from lftj.syntax.remedies import remedy
 from lftj.syntax.source import Source
 
 _TERM_STARTS = frozenset({"NAME", "INTEGER", "FLOAT", "IPV4", "STRING", "LPAR", "WILDCARD"})
-_OTHER_STARTS = frozenset({"TRUE", "FALSE", "AGGREGATE", "AGGREGATE_CALL", "LSQB", "DOLLAR", "AT", "MINUS", "PREFIX", "NOT", "AGG_OPEN"})
+_OTHER_STARTS = frozenset(
+    {
+        "TRUE",
+        "FALSE",
+        "AGGREGATE",
+        "AGGREGATE_CALL",
+        "LSQB",
+        "DOLLAR",
+        "AT",
+        "MINUS",
+        "PREFIX",
+        "NOT",
+        "AGG_OPEN",
+    }
+)
 _WORDS: dict[str, str] = {
     "END": "`.`",
     "IF": "`:-`",
@@ -48,7 +64,9 @@ _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF
 def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int]:
     """The error to show for `problem`, and the offset at which the text stopped making sense."""
     offset = _offset(problem, source)
-    return _known(source, offset, _previous(problem)) or _unexpected(problem, source, offset), offset
+    return _known(source, offset, _previous(problem)) or _unexpected(
+        problem, source, offset
+    ), offset
 
 
 def _offset(problem: UnexpectedInput, source: Source) -> int:
@@ -71,30 +89,62 @@ def _previous(problem: UnexpectedInput) -> Token | None:
     history = getattr(problem, "token_history", None)
     cursor = getattr(problem, "interactive_parser", None)
     at_end = isinstance(problem, UnexpectedToken) and problem.token.type == "$END"
-    last = history[-1] if history else cursor.lexer_thread.state.last_token if at_end and cursor is not None else None
+    last = (
+        history[-1]
+        if history
+        else cursor.lexer_thread.state.last_token
+        if at_end and cursor is not None
+        else None
+    )
     return last if isinstance(last, Token) else None
 
 
-# ── what has a name ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what has a name ───────────────────────────────────────────────────────────────────────────────
 def _known(source: Source, offset: int, previous: Token | None) -> ParseError | None:
     """The error for a construct or a mistake that can be named, else None."""
     text = source.text
     if (line := PREPROCESSOR.match(text, offset)) is not None:
         return _preprocessor(source, offset, line.end())
-    if (directive := DIRECTIVE.match(text, offset)) is not None and directive.group(1) in functors.UNSUPPORTED_DIRECTIVES:
+    if (directive := DIRECTIVE.match(text, offset)) is not None and directive.group(
+        1
+    ) in functors.UNSUPPORTED_DIRECTIVES:
         what, hint = functors.UNSUPPORTED_DIRECTIVES[directive.group(1)]
-        return ParseError(f"{what} not supported", code="E101", span=source.span(offset, directive.end()), hint=hint)
+        return ParseError(
+            f"{what} not supported",
+            code="E101",
+            span=source.span(offset, directive.end()),
+            hint=hint,
+        )
     if text.startswith("/*", offset) or (text[offset - 1 : offset + 1] == "/*" and offset > 0):
         start = offset if text.startswith("/*", offset) else offset - 1
-        return ParseError("the comment is not closed", span=source.span(start, start + 2), hint="write */ at its end")
-    if text.startswith('"', offset) and not re.compile(r'"[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"').match(text, offset):
+        return ParseError(
+            "the comment is not closed",
+            span=source.span(start, start + 2),
+            hint="write */ at its end",
+        )
+    if text.startswith('"', offset) and not re.compile(
+        r'"[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"'
+    ).match(text, offset):
         end = offset + len(text[offset:].splitlines()[0])
         hint = 'close it with "; a line break is written \\n'
-        return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
-    if (annotation := _ANNOTATION.match(text, offset) or _ANNOTATION.match(text, max(offset - 1, 0))) is not None:
+        return ParseError(
+            "the string is not closed on its line", span=source.span(offset, end), hint=hint
+        )
+    if (
+        annotation := _ANNOTATION.match(text, offset) or _ANNOTATION.match(text, max(offset - 1, 0))
+    ) is not None:
         hint = "leave it out: annotations change no rows"
-        return ParseError("annotations (`@[…]`) are not supported", code="E101", span=source.span(*annotation.span()), hint=hint)
-    if (word := _DIRECTIVE_LIKE.match(text, offset)) is not None and previous is None and directive is None:
+        return ParseError(
+            "annotations (`@[…]`) are not supported",
+            code="E101",
+            span=source.span(*annotation.span()),
+            hint=hint,
+        )
+    if (
+        (word := _DIRECTIVE_LIKE.match(text, offset)) is not None
+        and previous is None
+        and directive is None
+    ):
         return _unknown_directive(source, offset, word)
     if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
         return _reserved(source, previous)
@@ -104,8 +154,14 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
 def _reserved(source: Source, word: Token) -> ParseError:
     """The name of an aggregate without its body."""
     written = "count : { … }" if word == "count" else f"{word} x : {{ … }}"
-    hint = f"the aggregate is written {written}; choose another name for a variable, such as {word}_"
-    return ParseError(f"`{word}` is a word of the language", span=source.span(word.start_pos or 0, word.end_pos or 0), hint=hint)
+    hint = (
+        f"the aggregate is written {written}; choose another name for a variable, such as {word}_"
+    )
+    return ParseError(
+        f"`{word}` is a word of the language",
+        span=source.span(word.start_pos or 0, word.end_pos or 0),
+        hint=hint,
+    )
 
 
 def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
@@ -113,36 +169,67 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
     shown = word.group() if word else "#"
     span = source.span(offset, offset + len(shown))
     if shown[1:] in functors.BODY_AGGREGATES:
-        return ParseError(f"unexpected `{shown}`", span=span, hint="aggregates have no `#`: n = count : { … } in a body, count() in a head")
+        return ParseError(
+            f"unexpected `{shown}`",
+            span=span,
+            hint="aggregates have no `#`: n = count : { … } in a body, count() in a head",
+        )
     hint = "preprocessor lines are carried out by lftj run and lftj check, each on a line of its own; comments start with //"
-    return ParseError(f"a preprocessor line (`{shown}`) within rules", code="E101", span=span, hint=hint)
+    return ParseError(
+        f"a preprocessor line (`{shown}`) within rules", code="E101", span=span, hint=hint
+    )
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
     if (owner := _OWNER.search(source.text, max(offset - 100, 0), offset)) is not None:
         what, hint = functors.of_component(owner.group() + word.group())
-        return ParseError(f"{what} not supported", code="E101", span=source.span(owner.start(), word.end()), hint=hint)
+        return ParseError(
+            f"{what} not supported",
+            code="E101",
+            span=source.span(owner.start(), word.end()),
+            hint=hint,
+        )
     if word.group(1) == "plan":
         span = source.span(offset, word.end())
-        return ParseError("a plan stands behind the rule that it is for", span=span, hint="leave it out: it has no effect")
-    near = functors.closest(word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize"))
-    hint = f"did you mean .{near}?" if near else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
-    return ParseError(f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint)
+        return ParseError(
+            "a plan stands behind the rule that it is for",
+            span=span,
+            hint="leave it out: it has no effect",
+        )
+    near = functors.closest(
+        word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize")
+    )
+    hint = (
+        f"did you mean .{near}?"
+        if near
+        else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
+    )
+    return ParseError(
+        f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint
+    )
 
 
 def _unexpected_number(source: Source, offset: int, previous: Token | None) -> ParseError | None:
     """A name that starts with a digit."""
-    if previous is None or previous.type not in ("INTEGER", "FLOAT", "IPV4") or previous.end_pos != offset:
+    if (
+        previous is None
+        or previous.type not in ("INTEGER", "FLOAT", "IPV4")
+        or previous.end_pos != offset
+    ):
         return None
     rest = re.compile(r"[\w?]+").match(source.text, offset)
     if rest is None:
         return None
     start = previous.start_pos or 0
     shown = source.text[start : rest.end()][:40]
-    return ParseError(f"`{shown}` is neither a number nor a name", span=source.span(start, rest.end()), hint="names start with a letter")
+    return ParseError(
+        f"`{shown}` is neither a number nor a name",
+        span=source.span(start, rest.end()),
+        hint="names start with a letter",
+    )
 
 
-# ── everything else ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── everything else ───────────────────────────────────────────────────────────────────────────────
 def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseError:
     token = getattr(problem, "token", None)
     length = 1 if not isinstance(token, Token) else 0 if token.type == "$END" else len(token)
@@ -153,7 +240,9 @@ def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseE
         return _unknown_directive(source, offset, word)
     message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
     span = source.span(offset, max(end, offset))
-    return ParseError(message, span=span, hint=remedy(source.text, offset, expected, _previous(problem)))
+    return ParseError(
+        message, span=span, hint=remedy(source.text, offset, expected, _previous(problem))
+    )
 
 
 def _found(piece: str) -> str:
@@ -185,14 +274,20 @@ def _expected(problem: UnexpectedInput) -> str:
         words.append("a condition" if "NOT" in accepted else "a term")
         accepted -= _TERM_STARTS | _OTHER_STARTS
     if accepted & set(_ORDER):
-        accepted -= {"MINUS", "INFIX", *(("COMPARE", "EQUALS", "LPAR", "LSQB") if not _is_name(_previous(problem)) else ())}
+        accepted -= {
+            "MINUS",
+            "INFIX",
+            *(("COMPARE", "EQUALS", "LPAR", "LSQB") if not _is_name(_previous(problem)) else ()),
+        }
     if "COMPARE" in accepted:
         accepted.discard("EQUALS")
     for name in [name for name in _ORDER if name in accepted] + sorted(accepted - set(_ORDER)):
         word = _WORDS.get(name)
         if word is not None and word not in words:
             words.append(word)
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}" if words else ""
+    return (
+        words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}" if words else ""
+    )
 
 
 def _is_name(token: Token | None) -> bool:

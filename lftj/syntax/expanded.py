@@ -23,13 +23,17 @@ class ExpandedText(str):
     origins: tuple[Origin, ...]
     files: Mapping[str, str]
 
-    def __new__(cls, text: str, origins: tuple[Origin, ...] = (), files: Mapping[str, str] | None = None) -> ExpandedText:
+    def __new__(
+        cls, text: str, origins: tuple[Origin, ...] = (), files: Mapping[str, str] | None = None
+    ) -> ExpandedText:
         made = super().__new__(cls, text)
         made.origins, made.files = origins, files or {}
         return made
 
     def written_at(self, span: Span) -> Span:
-        """The place in the files of a place in this text. Columns are exact but within what a macro stands for."""
+        """The place in the files of a place in this text. Columns are exact but within what a macro
+        stands for.
+        """
         lines = self.splitlines()
         first, last = (min(max(number, 1), len(lines)) - 1 for number in (span.line, span.end_line))
         if first < 0:
@@ -39,7 +43,10 @@ class ExpandedText(str):
         if (start.file, start.line) > (end.file, end.line) or start.file != end.file:
             end_line, end_column = start.line, len(start.written) + 1
         else:
-            end_line, end_column = end.line, _column(lines[last], end.written, span.end_column, ends=True)
+            end_line, end_column = (
+                end.line,
+                _column(lines[last], end.written, span.end_column, ends=True),
+            )
         if end_line == start.line:
             end_column = max(end_column, column + 1)
         return Span(start.line, column, end_line, end_column, start.file, self.files[start.file])
@@ -62,4 +69,6 @@ def _column(shown: str, written: str, column: int, *, ends: bool = False) -> int
 def _alike(one: str, other: str) -> int:
     """How many characters both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    return next(
+        (place for place, (left, right) in pairs if left != right), min(len(one), len(other))
+    )

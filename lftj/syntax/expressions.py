@@ -1,7 +1,8 @@
 """Python expressions that stand for terms and conditions.
 
-Every operator makes a node of the syntax tree at once, so an expression is a thin wrapper round a node: an `Expression` round a term, a
-`Formula` round a conjunction of conditions. Python cannot overload `and`, `or` and `not`; using them raises, with what to write instead.
+Every operator makes a node of the syntax tree at once, so an expression is a thin wrapper round a
+node: an `Expression` round a term, a `Formula` round a conjunction of conditions. Python cannot
+overload `and`, `or` and `not`; using them raises, with what to write instead.
 """
 
 from __future__ import annotations
@@ -30,13 +31,18 @@ _WHOLE = "lftj.to_number(x), which cuts off the fraction and reads the number th
 
 def _refused(written: str, hint: str) -> Callable[..., NoReturn]:
     def refuse(self: object, *others: object) -> NoReturn:
-        raise ExpressionError(f"`{written.format(repr(self))}` is not known before the rule runs", hint=f"write {hint}")
+        raise ExpressionError(
+            f"`{written.format(repr(self))}` is not known before the rule runs",
+            hint=f"write {hint}",
+        )
 
     return refuse
 
 
 class RefusedOperators:
-    """Functions and operators of Python that have another name in rules. They raise ExpressionError, with that name."""
+    """Functions and operators of Python that have another name in rules. They raise
+    ExpressionError, with that name.
+    """
 
     __slots__ = ()
 
@@ -51,12 +57,20 @@ class RefusedOperators:
     __getitem__ = _refused("{}[…]", "lftj.substr(x, first, length)")
 
     def __iter__(self) -> NoReturn:
-        """For `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which all ExpressionErrors are."""
+        """For `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which all
+        ExpressionErrors are.
+        """
         hint = "in a head lftj.sum_(x), lftj.min_(x), lftj.max_(x) aggregate over a group; lftj.max_(x, y) is the greater of two"
-        raise ExpressionError(f"`{self!r}` is not known before the rule runs, so Python cannot go through its values", hint=hint)
+        raise ExpressionError(
+            f"`{self!r}` is not known before the rule runs, so Python cannot go through its values",
+            hint=hint,
+        )
 
     def __contains__(self, value: object) -> NoReturn:
-        raise ExpressionError(f"`{value!r} in {self!r}` is not known before the rule runs", hint="write lftj.contains(part, text)")
+        raise ExpressionError(
+            f"`{value!r} in {self!r}` is not known before the rule runs",
+            hint="write lftj.contains(part, text)",
+        )
 
 
 _NO_TRUTH = (
@@ -76,11 +90,13 @@ class TermOperators(RefusedOperators, TermHolder):
         return show(self.node)
 
     def __bool__(self) -> NoReturn:
-        raise ExpressionError(f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH)
+        raise ExpressionError(
+            f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH
+        )
 
     __hash__ = object.__hash__
 
-    # ── arithmetic ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── arithmetic ────────────────────────────────────────────────────────────────────────────────
     def __add__(self, other: object) -> Expression:
         return call("+", self, other)
 
@@ -106,7 +122,10 @@ class TermOperators(RefusedOperators, TermHolder):
         return call("/", other, self)
 
     def __floordiv__(self, other: object) -> NoReturn:
-        raise ExpressionError("`//` is not an operator of rules", hint="`/` of integers gives an integer, cut off towards zero")
+        raise ExpressionError(
+            "`//` is not an operator of rules",
+            hint="`/` of integers gives an integer, cut off towards zero",
+        )
 
     __rfloordiv__ = __floordiv__
 
@@ -128,7 +147,7 @@ class TermOperators(RefusedOperators, TermHolder):
     def __pos__(self) -> Expression:
         return Expression(self.node)
 
-    # ── comparisons ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── comparisons ───────────────────────────────────────────────────────────────────────────────
     def __eq__(self, other: object) -> Formula:  # type: ignore[override]
         return NotImplemented if isinstance(other, FunctionHolder) else compare("=", self, other)
 
@@ -147,7 +166,7 @@ class TermOperators(RefusedOperators, TermHolder):
     def __ge__(self, other: object) -> Formula:
         return compare(">=", self, other)
 
-    # ── conditions are joined, terms are not ──────────────────────────────────────────────────────────────────────────
+    # ── conditions are joined, terms are not ──────────────────────────────────────────────────────
     def __and__(self, other: object) -> NoReturn:
         not_a_condition(self, "&", "band")
 
@@ -160,7 +179,7 @@ class TermOperators(RefusedOperators, TermHolder):
     __rand__ = __and__
     __ror__ = __or__
 
-    # ── functions of strings ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── functions of strings ──────────────────────────────────────────────────────────────────────
     def cat(self, *others: object) -> Expression:
         """This string with `others` after it."""
         return call("cat", self, *others)
@@ -203,7 +222,8 @@ class Expression(TermOperators):
         self.node = node
 
 
-# Var is no subclass of Expression: Python would turn `x + 1 < y` into `y > x + 1`, since the operators of a subclass go first.
+# Var is no subclass of Expression: Python would turn `x + 1 < y` into `y > x + 1`, since the
+# operators of a subclass go first.
 class Var(TermOperators):
     """A variable of a rule; two of one name are the same variable."""
 
@@ -216,7 +236,9 @@ class Var(TermOperators):
 
 # It has no subclasses, since Python would turn `a <= b` into `b >= a` where b is of one.
 class Formula(ConditionHolder):
-    """A conjunction of conditions, joined with `&`, `|` and `~`; as a head it takes a body with `<=`. `literals` are their trees."""
+    """A conjunction of conditions, joined with `&`, `|` and `~`; as a head it takes a body with
+    `<=`. `literals` are their trees.
+    """
 
     __slots__ = ()
 
@@ -227,11 +249,14 @@ class Formula(ConditionHolder):
         return show(tree.Body(self.literals))
 
     def __bool__(self) -> NoReturn:
-        raise ExpressionError(f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH)
+        raise ExpressionError(
+            f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH
+        )
 
     def __eq__(self, other: object) -> NoReturn:
         raise ExpressionError(
-            f"`{self!r}` is a condition and has no value", hint="only functions have one: F[x] == y; conditions are joined with &"
+            f"`{self!r}` is a condition and has no value",
+            hint="only functions have one: F[x] == y; conditions are joined with &",
         )
 
     __hash__ = object.__hash__
@@ -257,7 +282,10 @@ class Formula(ConditionHolder):
 
     def _no_rule(self, other: object) -> NoReturn:
         """`>=` would be the rule the wrong way round, as Python reads it."""
-        raise ExpressionError(f"`{self!r}` is a condition, which is not compared", hint="a rule is written head <= body")
+        raise ExpressionError(
+            f"`{self!r}` is a condition, which is not compared",
+            hint="a rule is written head <= body",
+        )
 
     __lt__ = __gt__ = __ge__ = _no_rule
 
@@ -276,7 +304,10 @@ def _either(left: tuple[tree.Literal, ...], right: tuple[tree.Literal, ...]) -> 
 
 def call(functor: str, *args: object) -> Expression:
     """Arithmetic or a function of terms."""
-    if functor in functors.USAGE and (wrong := functors.wrong_arity(functor, len(args))) is not None:
+    if (
+        functor in functors.USAGE
+        and (wrong := functors.wrong_arity(functor, len(args))) is not None
+    ):
         raise ArityError(wrong, code="E121")
     return Expression(tree.Call(functor, tuple(to_term(arg) for arg in args)))
 

@@ -1,6 +1,8 @@
-"""The words of the language: operators with their precedence, functors with their arity, reserved names, and what is refused.
+"""The words of the language: operators with their precedence, functors with their arity, reserved
+names, and what is refused.
 
-Parser, printer and Python expressions all read these tables, so that none of them can disagree with another.
+Parser, printer and Python expressions all read these tables, so that none of them can disagree with
+another.
 """
 
 from __future__ import annotations
@@ -55,9 +57,13 @@ FUNCTORS: dict[str, tuple[int, int | None]] = {
     "max": (2, None),
     "range": (2, 3),
 }
-"""Functors that are written `name(arguments)`: the least and the greatest number of arguments (None: any number)."""
+"""Functors that are written `name(arguments)`: the least and the greatest number of arguments
+(None: any number).
+"""
 
-WORD_FUNCTORS: dict[str, int] = {name: 1 if name in PREFIX else 2 for name in PRECEDENCE if name.isalpha() and name != "neg"}
+WORD_FUNCTORS: dict[str, int] = {
+    name: 1 if name in PREFIX else 2 for name in PRECEDENCE if name.isalpha() and name != "neg"
+}
 """Operators that are words may be called too: `band(x, y)` is `x band y`."""
 
 USAGE: dict[str, str] = {
@@ -79,7 +85,9 @@ USAGE: dict[str, str] = {
     "ord": "write ord(number)",
     "contains": "write contains(part, text)",
     "match": "write match(pattern, text)",
-    **{name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS},
+    **{
+        name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS
+    },
 }
 """How each functor is written."""
 
@@ -120,7 +128,9 @@ RESERVED_VARIABLES = BODY_AGGREGATES | frozenset(WORD_FUNCTORS) | {"true", "fals
 RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}
 """Names that no relation may have, for the same reason."""
 
-QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
+QUALIFIERS = frozenset(
+    {"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"}
+)
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
 _ONLY_TIME = dict.fromkeys((
@@ -139,9 +149,11 @@ PRAGMAS: dict[str, str] = {
     "fact-dir": "name the folder with -F",
     "output-dir": "name the folder with -D",
 }
-"""Options that a program may set with `.pragma`: they are read and have no effect here, for this reason."""
+"""Options that a program may set with `.pragma`: they are read and have no effect here, for this
+reason.
+"""
 
-# ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
+# ── recognised, but refused ───────────────────────────────────────────────────────────────────────
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
 }
@@ -153,23 +165,47 @@ UNSUPPORTED_QUALIFIERS: dict[str, tuple[str, str]] = {
         "write the rules of an equivalence: eq(x, y) :- eq(y, x). eq(x, z) :- eq(x, y), eq(y, z).",
     ),
     "overridable": ("components (`overridable`) are", "leave the word out"),
-    "btree_min": ("least values by a qualifier (`btree_min`) are", "write min(…) in the last column of every rule head"),
-    "btree_max": ("greatest values by a qualifier (`btree_max`) are", "write max(…) in the last column of every rule head"),
-    "btree_sum": ("sums by a qualifier (`btree_sum`) are", "write sum(…) in the last column of one rule that reads this relation"),
+    "btree_min": (
+        "least values by a qualifier (`btree_min`) are",
+        "write min(…) in the last column of every rule head",
+    ),
+    "btree_max": (
+        "greatest values by a qualifier (`btree_max`) are",
+        "write max(…) in the last column of every rule head",
+    ),
+    "btree_sum": (
+        "sums by a qualifier (`btree_sum`) are",
+        "write sum(…) in the last column of one rule that reads this relation",
+    ),
 }
 """Qualifiers of Soufflé that are not supported: what they are, and what to write instead."""
 
 UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
-    "comp": ("components (`.comp`) are", "write the relations and rules of the component directly, once per instance"),
-    "init": ("component instances (`.init`) are", "write the relations and rules of the component directly"),
-    "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
-    "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
+    "comp": (
+        "components (`.comp`) are",
+        "write the relations and rules of the component directly, once per instance",
+    ),
+    "init": (
+        "component instances (`.init`) are",
+        "write the relations and rules of the component directly",
+    ),
+    "override": (
+        "overriding rules of a component (`.override`) is",
+        "write the rules that you want directly",
+    ),
+    "functor": (
+        "functors from C++ libraries (`.functor`) are",
+        "compute the value in Python before loading, or use the built-in functors",
+    ),
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
     "include": (
         "`.include` within rules is",
         "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()",
     ),
-    "once": ("`.once` within rules is", "lftj run and lftj check read it, on a line of its own; leave it out elsewhere"),
+    "once": (
+        "`.once` within rules is",
+        "lftj run and lftj check read it, on a line of its own; leave it out elsewhere",
+    ),
     "debug_delta": ("`.debug_delta` is", "subscribe to the relation to see its changes"),
 }
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""
@@ -180,7 +216,10 @@ QUALIFIED = re.compile(r"\.[^\W\d][\w?]*")
 
 def of_component(name: str) -> tuple[str, str]:
     """What `graph.edge` is, and what to write instead."""
-    return f"relations of components (`{name}`) are", f"call the relation {name.replace('.', '_')}, and write its rules directly"
+    return (
+        f"relations of components (`{name}`) are",
+        f"call the relation {name.replace('.', '_')}, and write its rules directly",
+    )
 
 
 def is_functor(name: str) -> bool:
@@ -193,13 +232,21 @@ def wrong_arity(name: str, found: int) -> str | None:
     least, greatest = FUNCTORS.get(name) or (WORD_FUNCTORS[name],) * 2
     if found >= least and (greatest is None or found <= greatest):
         return None
-    number = str(least) if greatest == least else f"at least {least}" if greatest is None else f"{least} to {greatest}"
+    number = (
+        str(least)
+        if greatest == least
+        else f"at least {least}"
+        if greatest is None
+        else f"{least} to {greatest}"
+    )
     expected = f"{number} argument{'s' if number != '1' else ''}"
     return f"{name} takes {expected}, found {found}"
 
 
 def unknown_hint(name: str, known: Iterable[str], otherwise: str, quote: str = "`") -> str:
-    """What to write instead of a function that does not exist: what SQL calls so, the nearest of the `known` names, or `otherwise`."""
+    """What to write instead of a function that does not exist: what SQL calls so, the nearest of
+    the `known` names, or `otherwise`.
+    """
     if instead := OF_SQL.get(name.casefold()):
         return instead
     near = closest(name, known)

@@ -1,7 +1,8 @@
 """Reads rule text into the syntax tree.
 
-The grammar is in `grammar.lark`; `ClauseActions` builds the tree while the table-driven parser runs, without recursion. After a syntax
-error, reading goes on with the next clause, and all errors are raised together.
+The grammar is in `grammar.lark`; `ClauseActions` builds the tree while the table-driven parser
+runs, without recursion. After a syntax error, reading goes on with the next clause, and all errors
+are raised together.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after
 from lftj.syntax.source import Source
 from scantree.forking import held_while_forking
 
-# A short way for plain facts: programs may hold a hundred thousand of them, and the general parser takes some 0.15 ms for each.
+# A short way for plain facts: programs may hold a hundred thousand of them, and the general parser
+# takes some 0.15 ms for each.
 #
-# A plain fact is `name(constants).` on one line, without comments inside. `segments` cuts the text at the ends of clauses into runs of plain
-# facts and the rest, which the general parser reads. Whatever looks unusual is left to the general parser, errors included.
+# A plain fact is `name(constants).` on one line, without comments inside. `segments` cuts the text
+# at the ends of clauses into runs of plain facts and the rest, which the general parser reads.
+# Whatever looks unusual is left to the general parser, errors included.
 
 _STRING = r'"(?:\\[^\n\r]|[^"\\\n\r])*+"'
 _FLOAT = r"-?[0-9]+\.[0-9]+(?![\w.?])"
@@ -39,11 +42,17 @@ _INTEGER = r"-?[0-9]{1,18}(?![\w.?])"
 _CONSTANT = rf"(?:{_STRING}|{_FLOAT}|{_INTEGER})"
 _COMMENT = r"//[^\n\r]*+|/\*[^*]*\*++(?:[^/*][^*]*\*++)*+/"
 _NO_DIRECTIVE = rf"(?!(?:{'|'.join(DIRECTIVE_WORDS)})(?![\w?]))"
-_FACT = re.compile(rf"([^\W\d]\w*)\([ \t]*({_CONSTANT}(?:[ \t]*,[ \t]*{_CONSTANT})*+)[ \t]*\)\.{_NO_DIRECTIVE}")
+_FACT = re.compile(
+    rf"([^\W\d]\w*)\([ \t]*({_CONSTANT}(?:[ \t]*,[ \t]*{_CONSTANT})*+)[ \t]*\)\.{_NO_DIRECTIVE}"
+)
 _VALUE = re.compile(rf"({_STRING})|({_FLOAT})|(-?[0-9]+)")
 _BETWEEN = re.compile(rf"(?:[\s\ufeff]++|{_COMMENT})++")
-_CLAUSE = re.compile(rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)*+|\.(?!{_NO_DIRECTIVE}))*+\.')
-"""Everything up to the dot that ends a clause; possessive throughout, so that no text makes it backtrack."""
+_CLAUSE = re.compile(
+    rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)*+|\.(?!{_NO_DIRECTIVE}))*+\.'
+)
+"""Everything up to the dot that ends a clause; possessive throughout, so that no text makes it
+backtrack.
+"""
 
 _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
 
@@ -54,7 +63,9 @@ Segment = tuple[int, int, list[tree.Clause] | None]
 
 
 def segments(source: Source) -> Iterator[Segment]:
-    """The text in pieces that end where clauses end; together they cover all of it. O(len(text))."""
+    """The text in pieces that end where clauses end; together they cover all of it.
+    O(len(text)).
+    """
     text, position, start = source.text, 0, 0
     facts: list[tree.Clause] = []
     while position < len(text):
@@ -91,7 +102,13 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     constants: list[tree.Term] = []
     for value in _VALUE.finditer(source.text, found.start(2), found.end(2)):
         string, decimal, integer = value.groups()
-        constant = string[1:-1] if string is not None else int(integer) if integer is not None else float(decimal)
+        constant = (
+            string[1:-1]
+            if string is not None
+            else int(integer)
+            if integer is not None
+            else float(decimal)
+        )
         if constant in _INFINITE:
             return None
         constants.append(tree.Constant(constant, span=span(value.start(), value.end())))
@@ -100,7 +117,8 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     return tree.Rule((atom,), tree.Body(()), span=span(found.start(), found.end()))
 
 
-# Python's collector of cycles while a program is read: it finds none, and goes through all that is read so far again and again.
+# Python's collector of cycles while a program is read: it finds none, and goes through all that is
+# read so far again and again.
 
 _stopped: set[object] = set()
 """One for each time that it was going on and was stopped, until it goes on."""
@@ -108,8 +126,9 @@ _stopped: set[object] = set()
 
 @contextmanager
 def no_cyclic_garbage() -> Iterator[None]:
-    """Have no cycles collected within, in any thread. What is read are trees; of a text with many facts looking for cycles in them was most
-    of the time. Several threads may be within at once: the one that came first lets the collector go on.
+    """Have no cycles collected within, in any thread. What is read are trees; of a text with many
+    facts looking for cycles in them was most of the time. Several threads may be within at once:
+    the one that came first lets the collector go on.
     """
     stopping = object() if gc.isenabled() else None
     try:
@@ -161,11 +180,20 @@ held_while_forking(_one_at_a_time)
 
 @cache
 def _reader() -> tuple[Lark, ClauseActions]:
-    """The parser and the actions that it calls; made at the first use, in about a tenth of a second."""
+    """The parser and the actions that it calls; made at the first use, in about a tenth of a
+    second.
+    """
     actions = ClauseActions()
     grammar = files("lftj.syntax").joinpath("grammar.lark").read_text(encoding="utf-8")
     watched = dict.fromkeys(_WATCHED, _seen)
-    lark = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=True, transformer=actions, lexer_callbacks=watched)
+    lark = Lark(
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        maybe_placeholders=True,
+        transformer=actions,
+        lexer_callbacks=watched,
+    )
     return lark, actions
 
 
@@ -175,11 +203,14 @@ def _seen(token: Token) -> Token:
     return token
 
 
-def parse(text: str, file: str | None = None, within: tuple[str, str] = ("", "")) -> tree.ParsedProgram:
-    """The program that `text` holds; `file` is its name in messages, `within` what else is read (see `Source`).
+def parse(
+    text: str, file: str | None = None, within: tuple[str, str] = ("", "")
+) -> tree.ParsedProgram:
+    """The program that `text` holds; `file` is its name in messages, `within` what else is read
+    (see `Source`).
 
-    Raises ProgramErrors with every error found, in the order of the text; nothing else, whatever the text. Costs time linear in the text,
-    some 0.2 ms a rule.
+    Raises ProgramErrors with every error found, in the order of the text; nothing else, whatever
+    the text. Costs time linear in the text, some 0.2 ms a rule.
     """
     source = Source(text, file, within)
     with _one_at_a_time, no_cyclic_garbage():

@@ -1,9 +1,11 @@
 """Phrases whose place decides what they are: terms, conditions, atoms, functors, aggregates.
 
-A phrase is read before its place is known: `f(x)` may turn out to be an atom, a functor or an aggregate. Until then it is an `Application`;
-`term` and `literals` decide, bottom-up while the parser runs, so no depth of nesting can exhaust the stack.
+A phrase is read before its place is known: `f(x)` may turn out to be an atom, a functor or an
+aggregate. Until then it is an `Application`; `term` and `literals` decide, bottom-up while the
+parser runs, so no depth of nesting can exhaust the stack.
 
-Problems that leave the text readable are collected, not raised: one run of the parser finds all of them.
+Problems that leave the text readable are collected, not raised: one run of the parser finds all of
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Several conditions in parentheses, or `terms` (`literals` is None then), which only `choice` takes."""
+    """Several conditions in parentheses, or `terms` (`literals` is None then), which only `choice`
+    takes.
+    """
 
     literals: tuple[tree.Literal, ...] | None
     span: Span
@@ -65,9 +69,11 @@ class Phrases:
         self.source = source
         self.errors = []
         self.unplaced: list[tree.HeadAggregate] = []
-        """Aggregates of the clause being read: only its end shows whether they stand in the head."""
+        """Aggregates of the clause being read: only its end shows whether they stand in
+        the head.
+        """
 
-    # ── places and problems ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── places and problems ───────────────────────────────────────────────────────────────────────
     def at(self, phrase: object) -> Span:
         """The place of a token or of anything built here."""
         if isinstance(phrase, Token):
@@ -91,7 +97,9 @@ class Phrases:
         self.problem(f"{what} not supported", place, hint, "E101")
 
     def of_component(self, phrase: object) -> bool:
-        """True, and noted, for the first part of `graph.edge(…)`: the dot was taken for the end of the clause."""
+        """True, and noted, for the first part of `graph.edge(…)`: the dot was taken for the end of
+        the clause.
+        """
         if not isinstance(phrase, tree.Variable) or phrase.span is None:
             return False
         rest = functors.QUALIFIED.match(self.source.after(phrase.span, 100))
@@ -100,7 +108,7 @@ class Phrases:
             self.unsupported(what, phrase, hint)
         return rest is not None
 
-    # ── deciding ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── deciding ──────────────────────────────────────────────────────────────────────────────────
     def term(self, phrase: object) -> tree.Term:
         """`phrase` in the place of a term."""
         if isinstance(phrase, TERMS):
@@ -112,13 +120,23 @@ class Phrases:
             return self.bracketed_term(phrase) if phrase.brackets else self.call(phrase)
         if isinstance(phrase, Group) and phrase.literals is None:
             several = "several terms" if phrase.terms else "no term"
-            self.problem(f"{several} in one pair of parentheses", span, "parentheses in a term hold one term: (x + 1) * 2")
+            self.problem(
+                f"{several} in one pair of parentheses",
+                span,
+                "parentheses in a term hold one term: (x + 1) * 2",
+            )
         else:
-            self.problem("a condition where a term is expected", span, "a term is a variable, a constant, arithmetic or a function call")
+            self.problem(
+                "a condition where a term is expected",
+                span,
+                "a term is a variable, a constant, arithmetic or a function call",
+            )
         return tree.Wildcard(span=span)
 
     def literals(self, phrase: object) -> tuple[tree.Literal, ...]:
-        """`phrase` in the place of a condition; a conjunction in parentheses joins the conjunction round it."""
+        """`phrase` in the place of a condition; a conjunction in parentheses joins the conjunction
+        round it.
+        """
         if isinstance(phrase, LITERALS):
             return (phrase,)
         if isinstance(phrase, Group) and phrase.literals is not None:
@@ -137,7 +155,10 @@ class Phrases:
         """The body that a list of conditions, or `Branches`, makes."""
         if isinstance(content, Branches):
             branches = tuple(self.body(branch) for branch in content)
-            return tree.Body((tree.Disjunction(branches, span=self.spread(branches)),), span=self.spread(branches))
+            return tree.Body(
+                (tree.Disjunction(branches, span=self.spread(branches)),),
+                span=self.spread(branches),
+            )
         assert isinstance(content, list)
         literals = tuple(literal for phrase in content for literal in self.literals(phrase))
         return tree.Body(literals, span=self.spread(literals))
@@ -148,7 +169,7 @@ class Phrases:
         places = [node.span for node in nodes if node.span is not None]
         return join(places[0], places[-1]) if places else None
 
-    # ── applications ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── applications ──────────────────────────────────────────────────────────────────────────────
     def bracketed_term(self, phrase: Application) -> tree.Term:
         """`F[x]` inside a term: refused, since it is a condition."""
         hint = f"write the condition {phrase.name}[…] = v and use v here"
@@ -179,7 +200,11 @@ class Phrases:
         """`as(x, T)`, with the name of the type as a constant."""
         match phrase.args:
             case (value, tree.Variable(name=type)):
-                return tree.Call("as", (value, tree.Constant(type, span=self.at(phrase.args[1]))), span=phrase.span)
+                return tree.Call(
+                    "as",
+                    (value, tree.Constant(type, span=self.at(phrase.args[1]))),
+                    span=phrase.span,
+                )
         self.problem("`as` takes a value and the name of a type", phrase.span, "write as(x, T)")
         return tree.Wildcard(span=phrase.span)
 
@@ -188,26 +213,46 @@ class Phrases:
         match phrase.args:
             case (tree.Constant(str() as text),):
                 return self.guarded(partial(constants.read_typed, phrase.name), text, phrase.span)
-        self.problem(f"{phrase.name}(…) takes one string in quotes", phrase.span, f'write {phrase.name}("…"), with a constant')
+        self.problem(
+            f"{phrase.name}(…) takes one string in quotes",
+            phrase.span,
+            f'write {phrase.name}("…"), with a constant',
+        )
         return tree.Wildcard(span=phrase.span)
 
     def predicate(self, phrase: Application) -> tuple[tree.Literal, ...]:
         """`name(args)` as a condition: an atom, `contains` or `match`."""
         name, args, span = phrase.name, phrase.args, phrase.span
         if phrase.brackets:
-            self.problem(f"the function {name}[…] without its value", span, f"write {name}[…] = y, or {name}[…] = _")
+            self.problem(
+                f"the function {name}[…] without its value",
+                span,
+                f"write {name}[…] = y, or {name}[…] = _",
+            )
         elif name == "choice":
-            self.problem("`choice` takes two lists of variables", span, "write choice((x), (y)): for each x one y")
+            self.problem(
+                "`choice` takes two lists of variables",
+                span,
+                "write choice((x), (y)): for each x one y",
+            )
         elif name in functors.PREDICATES:
             if len(args) == 2:
                 return (tree.Comparison(name, *args, span=span),)
-            self.errors.append(ArityError(f"{name} takes 2 arguments, found {len(args)}", span=span, hint=functors.USAGE[name]))
+            self.errors.append(
+                ArityError(
+                    f"{name} takes 2 arguments, found {len(args)}",
+                    span=span,
+                    hint=functors.USAGE[name],
+                )
+            )
         else:
             return (tree.Atom(name, args, span=span),)
         return ()
 
-    # ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def guarded(self, read: Callable[[str, Span], tree.LiteralValue], text: str, span: Span) -> tree.Constant:
+    # ── constants ─────────────────────────────────────────────────────────────────────────────────
+    def guarded(
+        self, read: Callable[[str, Span], tree.LiteralValue], text: str, span: Span
+    ) -> tree.Constant:
         """The constant that `read` makes of `text`; its error is noted."""
         try:
             return tree.Constant(read(text, span), span=span)
@@ -217,5 +262,7 @@ class Phrases:
 
     def number(self, token: Token, sign: str = "", place: Span | None = None) -> tree.Constant:
         """A number, with the sign before it."""
-        read = {"INTEGER": constants.read_integer, "IPV4": constants.read_ipv4}.get(token.type, constants.read_float)
+        read = {"INTEGER": constants.read_integer, "IPV4": constants.read_ipv4}.get(
+            token.type, constants.read_float
+        )
         return self.guarded(read, sign + token.value, place or self.at(token))

@@ -32,7 +32,9 @@ class FunctionTerm(FunctionHolder):
         raise ExpressionError(f"`{self!r}` has no value until it stands in a condition", hint=hint)
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _refuse  # type: ignore[assignment]
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _refuse
+    )
     __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = _refuse
     __and__ = __rand__ = __or__ = __ror__ = __invert__ = _refuse
 
@@ -40,8 +42,9 @@ class FunctionTerm(FunctionHolder):
 class Predicate:
     """A relation by name: `p(x, 1, "a", _)` is an atom; for a function, `F[x] == y` is.
 
-    `arity` counts all columns, a function's value included, and may be None when it is not known. With `columns`, arguments may be given by
-    name, and those left out are wildcards. Raises ArityError, and UnknownNameError (E111) for a column that is not there.
+    `arity` counts all columns, a function's value included, and may be None when it is not known.
+    With `columns`, arguments may be given by name, and those left out are wildcards. Raises
+    ArityError, and UnknownNameError (E111) for a column that is not there.
     """
 
     name: str
@@ -49,7 +52,13 @@ class Predicate:
     functional: bool
     columns: tuple[str, ...] | None
 
-    def __init__(self, name: str, arity: int | None = None, functional: bool = False, columns: Sequence[str] | None = None):
+    def __init__(
+        self,
+        name: str,
+        arity: int | None = None,
+        functional: bool = False,
+        columns: Sequence[str] | None = None,
+    ):
         check_name(name, functors.RESERVED_RELATIONS, "relation")
         self.name = name
         self.columns = None if columns is None else tuple(columns)
@@ -64,7 +73,9 @@ class Predicate:
 
     def __call__(self, /, *args: object, **named: object) -> Formula:
         if self.functional:
-            raise ExpressionError(f"{self.name} is a function", hint=f"write {self.name}[…] == value")
+            raise ExpressionError(
+                f"{self.name} is a function", hint=f"write {self.name}[…] == value"
+            )
         terms = self._arguments(args, named) if named else tuple(to_term(arg) for arg in args)
         atom = Formula((tree.Atom(self.name, terms),))
         self._check_arity(len(terms), self.arity, atom)
@@ -78,19 +89,31 @@ class Predicate:
         self._check_arity(len(args), None if self.arity is None else self.arity - 1, function)
         return function
 
-    def _arguments(self, args: tuple[object, ...], named: dict[str, object]) -> tuple[tree.Term, ...]:
+    def _arguments(
+        self, args: tuple[object, ...], named: dict[str, object]
+    ) -> tuple[tree.Term, ...]:
         """Positional arguments, then those by name, wildcards for the rest."""
         columns = self.columns or ()
         if unknown := [name for name in named if name not in columns]:
             near = functors.closest(unknown[0], columns)
             known = (
-                f"columns are {', '.join(columns)}" if columns else f"the columns of {self.name} are not known here: give all by position"
+                f"columns are {', '.join(columns)}"
+                if columns
+                else f"the columns of {self.name} are not known here: give all by position"
             )
             hint = f"did you mean {near}?" if near else known
-            raise UnknownNameError(f"{self.name} has no column {unknown[0]}", code="E111", hint=hint)
+            raise UnknownNameError(
+                f"{self.name} has no column {unknown[0]}", code="E111", hint=hint
+            )
         if twice := [name for name in columns[: len(args)] if name in named]:
-            raise ArityError(f"the column {twice[0]} of {self.name} is given twice", hint="give it by position or by name")
-        return (*(to_term(arg) for arg in args), *(to_term(named.get(name, tree.Wildcard())) for name in columns[len(args) :]))
+            raise ArityError(
+                f"the column {twice[0]} of {self.name} is given twice",
+                hint="give it by position or by name",
+            )
+        return (
+            *(to_term(arg) for arg in args),
+            *(to_term(named.get(name, tree.Wildcard())) for name in columns[len(args) :]),
+        )
 
     def _check_arity(self, found: int, expected: int | None, made: Formula | FunctionTerm) -> None:
         if expected is None or found == expected:
@@ -98,6 +121,11 @@ class Predicate:
         columns = self.columns if self.columns is None or not self.functional else self.columns[:-1]
         listed = f" ({', '.join(columns)})" if columns else ""
         hint = "write _ where any value will do" + (
-            f", or name the columns: {self.name}({columns[0]}=…)" if columns and not self.functional else ""
+            f", or name the columns: {self.name}({columns[0]}=…)"
+            if columns and not self.functional
+            else ""
         )
-        raise ArityError(f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} in {made!r}", hint=hint)
+        raise ArityError(
+            f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} in {made!r}",
+            hint=hint,
+        )

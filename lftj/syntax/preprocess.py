@@ -1,6 +1,8 @@
-"""The C preprocessor's lines in a program, as Soufflé has them: `#include`, `#define`, `#if`; and `.include`, `.once`.
+"""The C preprocessor's lines in a program, as Soufflé has them: `#include`, `#define`, `#if`; and
+`.include`, `.once`.
 
-pcpp expands them. The expanded text remembers, line by line, where it comes from, so that errors show what the user wrote.
+pcpp expands them. The expanded text remembers, line by line, where it comes from, so that errors
+show what the user wrote.
 """
 
 from __future__ import annotations
@@ -15,19 +17,37 @@ from typing import Any, Literal, NoReturn
 from lftj.errors import FileMissingError, FrameError, LftjError, ParseError, Span
 from lftj.syntax.expanded import ExpandedText, Origin
 
-_NEEDED = re.compile(r"^[ \t]*#|(?<!\w)__(?:LINE|FILE|COUNTER)__(?!\w)|^[ \t]*\.(?:include|once)(?![\w?])", re.MULTILINE)
+_NEEDED = re.compile(
+    r"^[ \t]*#|(?<!\w)__(?:LINE|FILE|COUNTER)__(?!\w)|^[ \t]*\.(?:include|once)(?![\w?])",
+    re.MULTILINE,
+)
 _INCLUDE = re.compile(r'^([ \t]*)\.include([ \t]*"[^"\n]*")', re.MULTILINE)
 _ONCE = re.compile(r"^([ \t]*)\.once(?![\w?])", re.MULTILINE)
 _OF_C = ("__DATE__", "__TIME__", "__PCPP__")
 _OF_SOMETHING = ("include", "define", "undef", "ifdef", "ifndef", "if", "elif")
-_KNOWN = ("include", "define", "undef", "ifdef", "ifndef", "if", "elif", "else", "endif", "error", "warning", "pragma", "line")
+_KNOWN = (
+    "include",
+    "define",
+    "undef",
+    "ifdef",
+    "ifndef",
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "error",
+    "warning",
+    "pragma",
+    "line",
+)
 
 
 def preprocess(text: str, file: str, folder: Path, *, allow_paths: bool = False) -> str:
     """The text with its preprocessor lines carried out; the text itself where it has none.
 
-    `file` is its name in messages, `folder` where names of included files start and, unless `allow_paths`, where the files must be.
-    Raises ParseError (E104), FileMissingError, FrameError (E232), with the place. About 10 µs a word.
+    `file` is its name in messages, `folder` where names of included files start and, unless
+    `allow_paths`, where the files must be. Raises ParseError (E104), FileMissingError, FrameError
+    (E232), with the place. About 10 µs a word.
     """
     if _NEEDED.search(text) is None:
         return text
@@ -60,22 +80,37 @@ class _Expansion:
         place: tuple[str, int] = (self._file, 1)
         line = io.StringIO()
         try:
-            self._pcpp.parse(_translated(self.texts[self._file]), str(self._folder / Path(self._file).name))
+            self._pcpp.parse(
+                _translated(self.texts[self._file]), str(self._folder / Path(self._file).name)
+            )
             while (token := self._pcpp.token()) is not None:
                 here = (str(token.source or self._file), int(token.lineno))
                 if here != place and token.value.strip():
                     if line.getvalue().strip():
                         yield place[0], place[1], line.getvalue().rstrip("\n")
                     place, line = here, io.StringIO()
-                line.write(token.value.replace("\n", " ") if token.value.strip() else token.value.strip("\r\n"))
+                line.write(
+                    token.value.replace("\n", " ")
+                    if token.value.strip()
+                    else token.value.strip("\r\n")
+                )
         except RecursionError:
-            raise self.refused(self._file, 1, "files include one another without end", "write .once or #pragma once into each") from None
+            raise self.refused(
+                self._file,
+                1,
+                "files include one another without end",
+                "write .once or #pragma once into each",
+            ) from None
         except (LftjError, OSError):
             raise
         except Exception as reason:  # of pcpp's own, about a line that it takes to be well formed
             directive = getattr(self._pcpp, "lastdirective", None)
-            source, number = (directive.source, directive.lineno) if directive is not None else place
-            raise self.refused(source, number, f"the preprocessor cannot read this: {reason}", None) from None
+            source, number = (
+                (directive.source, directive.lineno) if directive is not None else place
+            )
+            raise self.refused(
+                source, number, f"the preprocessor cannot read this: {reason}", None
+            ) from None
         if line.getvalue().strip():
             yield place[0], place[1], line.getvalue().rstrip("\n")
 
@@ -90,9 +125,11 @@ class _Expansion:
         first = len(written[0]) - len(written[0].lstrip()) + 1
         return Span(line, first, line, max(first + 1, len(written[0].rstrip()) + 1), shown, text)
 
-    # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── files ─────────────────────────────────────────────────────────────────────────────────────
     def open(self, path: str, line: int, source: str | None) -> io.StringIO:
-        """An included file. Raises OSError where there is none, LftjError where it may not be read."""
+        """An included file. Raises OSError where there is none, LftjError where it may
+        not be read.
+        """
         resolved = Path(path).resolve()
         if not (self._allow_paths or resolved.is_relative_to(self._folder)):
             hint = f"only files below {self._folder} are included, or any with --allow-paths"
@@ -104,9 +141,13 @@ class _Expansion:
         except UnicodeDecodeError as reason:
             number = reason.object.count(b"\n", 0, reason.start) + 1
             message = f"{path}, line {number}: the text is not UTF-8"
-            raise FrameError(message, code="E232", span=self._span(source, line), hint="save the file as UTF-8") from None
+            raise FrameError(
+                message, code="E232", span=self._span(source, line), hint="save the file as UTF-8"
+            ) from None
         inside = Path(path).is_relative_to(self._folder)
-        self.texts[str(Path(self._file).parent / Path(path).relative_to(self._folder)) if inside else path] = text
+        self.texts[
+            str(Path(self._file).parent / Path(path).relative_to(self._folder)) if inside else path
+        ] = text
         return io.StringIO(_translated(text))
 
     def _preprocessor(self) -> Any:
@@ -123,20 +164,42 @@ class _Expansion:
             def on_error(self, file: str, line: int, msg: str) -> None:
                 raise outer.refused(file, line, msg[:1].lower() + msg[1:], None)
 
-            def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Literal[True]:
+            def on_directive_handle(
+                self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
+            ) -> Literal[True]:
                 self.lastdirective = directive
-                if directive.value in _OF_SOMETHING and not any(token.value.strip() for token in toks):
-                    raise outer.refused(directive.source, directive.lineno, f"#{directive.value} needs something behind it", None)
+                if directive.value in _OF_SOMETHING and not any(
+                    token.value.strip() for token in toks
+                ):
+                    raise outer.refused(
+                        directive.source,
+                        directive.lineno,
+                        f"#{directive.value} needs something behind it",
+                        None,
+                    )
                 return True
 
-            def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> NoReturn:
+            def on_include_not_found(
+                self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str
+            ) -> NoReturn:
                 place = self.lastdirective
                 if is_malformed:
-                    raise outer.refused(place.source, place.lineno, "#include names no file", 'write #include "file.dl"')
+                    raise outer.refused(
+                        place.source,
+                        place.lineno,
+                        "#include names no file",
+                        'write #include "file.dl"',
+                    )
                 hint = "paths start at the folder of the file that includes"
-                raise FileMissingError(f"there is no file {includepath}", span=outer._span(place.source, place.lineno), hint=hint)
+                raise FileMissingError(
+                    f"there is no file {includepath}",
+                    span=outer._span(place.source, place.lineno),
+                    hint=hint,
+                )
 
-            def on_directive_unknown(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Literal[True]:
+            def on_directive_unknown(
+                self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
+            ) -> Literal[True]:
                 name = directive.value
                 said = "".join(token.value for token in toks).strip()
                 if name == "error":
@@ -150,7 +213,10 @@ class _Expansion:
         reader = Reader()
         for name in _OF_C:  # what differs from day to day has no place in a program
             reader.undef(name)
-        main, beside = str(self._folder / Path(self._file).name), str(Path(self._file).parent / "_")[:-1]
+        main, beside = (
+            str(self._folder / Path(self._file).name),
+            str(Path(self._file).parent / "_")[:-1],
+        )
         reader.rewrite_paths = [  # to the names in messages
             (re.escape(main) + "$", self._file.replace("\\", r"\\")),
             (re.escape(f"{self._folder}{os.sep}") + "(.*)", beside.replace("\\", r"\\") + r"\1"),
@@ -164,10 +230,16 @@ class _Expansion:
 
         name = directive.value
         near = closest(name, _KNOWN)
-        hint = f"did you mean #{near}?" if near else f"known are {', '.join(f'#{each}' for each in _KNOWN[:9])}; comments start with //"
+        hint = (
+            f"did you mean #{near}?"
+            if near
+            else f"known are {', '.join(f'#{each}' for each in _KNOWN[:9])}; comments start with //"
+        )
         if name in BODY_AGGREGATES:
             hint = "aggregates have no `#`: n = count : { … } in a body, count() in a head"
-        return self.refused(directive.source, directive.lineno, f"unknown preprocessor line #{name}", hint)
+        return self.refused(
+            directive.source, directive.lineno, f"unknown preprocessor line #{name}", hint
+        )
 
 
 def _translated(text: str) -> str:

@@ -1,7 +1,8 @@
 """Writes the tree as text that parses back to an equal tree.
 
-`parse(print_program(p)) == p` holds for every tree that text can express: bodies inside rules hold at least one literal, disjunctions at
-least two branches, and names are names. Trees from the parser and from the Python expressions are of that kind.
+`parse(print_program(p)) == p` holds for every tree that text can express: bodies inside rules hold
+at least one literal, disjunctions at least two branches, and names are names. Trees from the parser
+and from the Python expressions are of that kind.
 """
 
 from __future__ import annotations
@@ -28,11 +29,17 @@ def print_clause(clause: tree.Clause) -> str:
         case tree.Declaration():
             return _print_declaration(clause)
         case tree.TypeAlias():
-            return f".type {clause.name} " + (f"= {' | '.join([clause.base, *clause.others])}" if clause.others else f"<: {clause.base}")
+            return f".type {clause.name} " + (
+                f"= {' | '.join([clause.base, *clause.others])}"
+                if clause.others
+                else f"<: {clause.base}"
+            )
         case tree.Pragma(option, value):
             return f".pragma {print_string(option)}" + (f" {print_string(value)}" if value else "")
         case tree.Directive():
-            parameters = ", ".join(f"{name}={_print_parameter(value)}" for name, value in clause.parameters)
+            parameters = ", ".join(
+                f"{name}={_print_parameter(value)}" for name, value in clause.parameters
+            )
             return f".{clause.kind} {clause.relation}" + (f"({parameters})" if parameters else "")
 
 
@@ -47,14 +54,28 @@ def print_node(node: tree.Node) -> str:
             return _print_column(node)
         case tree.Body():
             return print_body(node)
-        case tree.Atom() | tree.Comparison() | tree.Truth() | tree.Negation() | tree.Disjunction() | tree.Choice():
+        case (
+            tree.Atom()
+            | tree.Comparison()
+            | tree.Truth()
+            | tree.Negation()
+            | tree.Disjunction()
+            | tree.Choice()
+        ):
             return print_literal(node)
-        case tree.Variable() | tree.Wildcard() | tree.Constant() | tree.Call() | tree.Aggregate() | tree.HeadAggregate():
+        case (
+            tree.Variable()
+            | tree.Wildcard()
+            | tree.Constant()
+            | tree.Call()
+            | tree.Aggregate()
+            | tree.HeadAggregate()
+        ):
             return print_term(node)
     return repr(node)
 
 
-# ── clauses ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── clauses ───────────────────────────────────────────────────────────────────────────────────────
 def _print_rule(rule: tree.Rule) -> str:
     heads = ", ".join(print_literal(head) for head in rule.heads)
     if rule.is_fact:
@@ -67,7 +88,9 @@ def _print_rule(rule: tree.Rule) -> str:
 
 
 def _print_declaration(declaration: tree.Declaration) -> str:
-    qualifiers = "".join(f" {word}" for word in declaration.qualifiers) + _print_choice(declaration.choice)
+    qualifiers = "".join(f" {word}" for word in declaration.qualifiers) + _print_choice(
+        declaration.choice
+    )
     if not declaration.functional:
         return f".decl {declaration.name}({', '.join(map(_print_column, declaration.columns))}){qualifiers}"
     *arguments, value = declaration.columns
@@ -76,7 +99,9 @@ def _print_declaration(declaration: tree.Declaration) -> str:
 
 
 def _print_choice(domains: tuple[tuple[str, ...], ...]) -> str:
-    printed = ", ".join(domain[0] if len(domain) == 1 else f"({', '.join(domain)})" for domain in domains)
+    printed = ", ".join(
+        domain[0] if len(domain) == 1 else f"({', '.join(domain)})" for domain in domains
+    )
     return f" choice-domain {printed}" if printed else ""
 
 
@@ -88,7 +113,7 @@ def _print_parameter(value: str | int) -> str:
     return print_string(value) if isinstance(value, str) else str(value)
 
 
-# ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── conditions ────────────────────────────────────────────────────────────────────────────────────
 def print_body(body: tree.Body) -> str:
     """A conjunction; the empty one, which only facts have, is `true`."""
     match body.literals:
@@ -119,7 +144,9 @@ def print_literal(literal: tree.Literal) -> str:
             return f"{print_term(left)} {operator} {print_term(right)}"
         case tree.Truth(value):
             return "true" if value else "false"
-        case tree.Negation(tree.Body((tree.Atom() | tree.Negation() | tree.Truth() as only,)), nested=False):
+        case tree.Negation(
+            tree.Body((tree.Atom() | tree.Negation() | tree.Truth() as only,)), nested=False
+        ):
             return f"!{print_literal(only)}"
         case tree.Negation(body):
             return f"!({print_body(body)})"
@@ -133,7 +160,7 @@ def _print_arguments(args: tuple[tree.Term, ...]) -> str:
     return ", ".join(print_term(arg) for arg in args)
 
 
-# ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── terms ─────────────────────────────────────────────────────────────────────────────────────────
 def print_term(term: tree.Term) -> str:
     """A term without parentheses round it."""
     match term:
@@ -152,8 +179,15 @@ def print_term(term: tree.Term) -> str:
         case tree.Call(name, args) | tree.HeadAggregate(name, args):
             return f"{name}({_print_arguments(args)})"
         case tree.Aggregate(function, target, body):
-            # The target stands in parentheses, since what follows an opening one is always read as the whole target.
-            printed = "" if target is None else print_term(target) if isinstance(target, tree.Variable) else f"({print_term(target)})"
+            # The target stands in parentheses, since what follows an opening one is always read as
+            # the whole target.
+            printed = (
+                ""
+                if target is None
+                else print_term(target)
+                if isinstance(target, tree.Variable)
+                else f"({print_term(target)})"
+            )
             return f"{function}{' ' if printed else ''}{printed} : {{ {print_body(body)} }}"
 
 
@@ -179,7 +213,9 @@ def _print_operand(term: tree.Term, least: int) -> str:
 
 def _tightness(term: tree.Term) -> int:
     match term:
-        case tree.Call(functor, args) if functor in PRECEDENCE and len(args) == (1 if functor in PREFIX else 2):
+        case tree.Call(functor, args) if functor in PRECEDENCE and len(args) == (
+            1 if functor in PREFIX else 2
+        ):
             return PRECEDENCE[functor]
         case tree.Constant(int() | float() as value) if str(value).startswith("-"):
             return PRECEDENCE["neg"]

@@ -26,7 +26,8 @@ _PLAN = re.compile(r"\s*\.plan(?![\w?])[^\n]*")
 def resume_after(text: str, error: int) -> int:
     """The offset of the next clause after an error at offset `error`; at most len(text).
 
-    It is `error` itself when a directive starts there: the clause before it lacks its dot, and the directive will be read the next time.
+    It is `error` itself when a directive starts there: the clause before it lacks its dot, and the
+    directive will be read the next time.
     """
     if (line := PREPROCESSOR.match(text, error)) is not None:
         return max(line.end(), error + 1)
@@ -44,7 +45,12 @@ def resume_after(text: str, error: int) -> int:
         if piece.lastgroup == "end":
             plan = _PLAN.match(text, piece.end())  # of the clause that is left
             return plan.end() if plan is not None else piece.end()
-        if piece.lastgroup == "directive" and piece.start() > error and piece.group() != ".plan" and _starts_line(text, piece.start()):
+        if (
+            piece.lastgroup == "directive"
+            and piece.start() > error
+            and piece.group() != ".plan"
+            and _starts_line(text, piece.start())
+        ):
             return piece.start()
         position = piece.end()
     return len(text)

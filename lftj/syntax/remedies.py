@@ -20,26 +20,36 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
     (r"~|¬", "`not` is an exclamation mark: !b(x)"),
     (r"['`´‘’“”„«»]", 'strings stand in double quotes: "text"'),
-    (r"[\u200b-\u200f\u2060\ufeff\u00ad]", "there is an invisible character here, as text from a web page has: delete it"),
+    (
+        r"[\u200b-\u200f\u2060\ufeff\u00ad]",
+        "there is an invisible character here, as text from a web page has: delete it",
+    ),
     (r"(?<![\w)])\.(?=\d)", "write a digit before the point: 0.5"),
     (r"(?<=\d)\.(?=\s*[,)])", "write a digit behind the point: 1.0"),
-    (r"\?-", "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a name"),
+    (
+        r"\?-",
+        "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a name",
+    ),
     (r"\+\+", "strings are put together with `+`, or with cat(a, b, …)"),
     (r"\*\*", "powers are written with `^`"),
     (r"<<|>>", "bits are shifted with bshl, bshr and bshru: x bshl 2"),
-    (r"\.\.(?=\s*\w)", "numbers in a row are x = range(from, to) in the body of a rule; `to` is not among them"),
-    (r"\.\w+\s*=(?!=)", "arguments go by place, not by name: write `_` for those that may be anything"),
+    (
+        r"\.\.(?=\s*\w)",
+        "numbers in a row are x = range(from, to) in the body of a rule; `to` is not among them",
+    ),
+    (
+        r"\.\w+\s*=(?!=)",
+        "arguments go by place, not by name: write `_` for those that may be anything",
+    ),
     (r"%", "comments start with //"),
 )
-_SQL = (
-    "this reads like SQL: rows are asked for by atoms and conditions, r(x, y), x > 1; a rule gives them a name, big(x) :- r(x, y), x > 1."
-)
-_SQL_WRITES = (
-    "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); .decl r(x: number) declares a relation"
-)
+_SQL = "this reads like SQL: rows are asked for by atoms and conditions, r(x, y), x > 1; a rule gives them a name, big(x) :- r(x, y), x > 1."
+_SQL_WRITES = "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); .decl r(x: number) declares a relation"
 _WORDS_INSTEAD = {
     **dict.fromkeys(("select", "from", "with"), _SQL),
-    **dict.fromkeys(("insert", "into", "update", "delete", "create", "table", "drop", "alter"), _SQL_WRITES),
+    **dict.fromkeys(
+        ("insert", "into", "update", "delete", "create", "table", "drop", "alter"), _SQL_WRITES
+    ),
     "and": "`and` is a comma: a(x), b(x)",
     "or": "`or` is a semicolon: a(x) ; b(x)",
     "not": "`not` is an exclamation mark: !b(x)",
@@ -58,7 +68,9 @@ _WORDS_INSTEAD = {
 
 
 def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
-    """What to write instead of what stands at `offset`, behind the token `previous`, where the mistake is a known one."""
+    """What to write instead of what stands at `offset`, behind the token `previous`, where the
+    mistake is a known one.
+    """
     word = re.compile(r"\w+").match(text, offset)
     for found in (str(previous), word.group() if word else ""):
         if found.lower() in _WORDS_INSTEAD:
@@ -70,14 +82,18 @@ def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str
                 return hint
     if re.compile("[<>=]|!=").match(text, offset) and expected.startswith("`.`"):
         return "comparisons cannot be chained: write 1 < x, x < 5"
-    return _lacking(text, offset, expected, previous) or _of_lines(text, offset, 0 if previous is None else previous.end_pos or 0)
+    return _lacking(text, offset, expected, previous) or _of_lines(
+        text, offset, 0 if previous is None else previous.end_pos or 0
+    )
 
 
 def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
     """For a clause that lacks a part."""
     found = ":-" if text.startswith(":-", offset) else text[offset : offset + 1]
     kind = "" if previous is None else previous.type
-    bare = (kind == "NAME" and "`(`" in expected and "`)`" not in expected) or (expected == "a clause" and _is_first_word(text, previous))
+    bare = (kind == "NAME" and "`(`" in expected and "`)`" not in expected) or (
+        expected == "a clause" and _is_first_word(text, previous)
+    )
     if bare and found in (":-", ".", ",", ";", "}"):
         return "an atom has parentheses, also where it has no arguments: r()"
     if found == ":-" and expected == "a clause":
@@ -85,13 +101,25 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     if expected == "a clause" and found == "." and kind in ("RPAR", "COLON", "NAME"):
         return "a declaration ends without a dot"
     if expected.startswith("a condition") and found == ".":
-        return "a fact has no `:-`: p(1)." if kind == "IF" else "no comma or semicolon stands before the dot"
+        return (
+            "a fact has no `:-`: p(1)."
+            if kind == "IF"
+            else "no comma or semicolon stands before the dot"
+        )
     if expected == "`:`" and found in (",", ")"):
         aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
-        return f"in a head the aggregate is written {aggregate[1]}(x)" if aggregate else "each column has a type: x: number"
+        return (
+            f"in a head the aggregate is written {aggregate[1]}(x)"
+            if aggregate
+            else "each column has a type: x: number"
+        )
     if str(previous) == "choice-domain":
         return "name the columns: choice-domain x, or choice-domain (x, y)"
-    if found == "*" and kind == "LPAR" and re.search(r"\bcount\s*\(\s*\Z", text[:offset], re.IGNORECASE):
+    if (
+        found == "*"
+        and kind == "LPAR"
+        and re.search(r"\bcount\s*\(\s*\Z", text[:offset], re.IGNORECASE)
+    ):
         return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
         return "each of several values takes a fact or a rule of its own"
@@ -99,13 +127,21 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
 
 
 def _is_first_word(text: str, token: Token | None) -> bool:
-    """Whether a word stands at the beginning of its line, where after a declaration it is read as one of its qualifiers."""
+    """Whether a word stands at the beginning of its line, where after a declaration it is read as
+    one of its qualifiers.
+    """
     start = 0 if token is None else token.start_pos or 0
-    return token is not None and token.isidentifier() and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return (
+        token is not None
+        and token.isidentifier()
+        and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    )
 
 
 def _of_lines(text: str, offset: int, end: int) -> str | None:
-    """Where a line is a comment in another language, or ends without a dot; `end`: where the token before ends."""
+    """Where a line is a comment in another language, or ends without a dot; `end`: where the token
+    before ends.
+    """
     if text.startswith("--", text.rfind("\n", 0, end) + 1):
         return "comments start with //"
     return "the clause before may lack its final dot" if end and "\n" in text[end:offset] else None

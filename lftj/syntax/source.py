@@ -11,11 +11,14 @@ from lftj.errors import Span
 class Source:
     """One text with the offsets of its lines.
 
-    Lines end where `str.splitlines` says that they end, since that is how errors show them. `span` costs O(log lines).
+    Lines end where `str.splitlines` says that they end, since that is how errors show them. `span`
+    costs O(log lines).
     """
 
     def __init__(self, text: str, file: str | None = None, within: tuple[str, str] = ("", "")):
-        """`within`: what is read before and behind `text`, whole lines and the end of one. Places are those in `text` alone."""
+        """`within`: what is read before and behind `text`, whole lines and the end of one. Places
+        are those in `text` alone.
+        """
         self.shown = text
         before, behind = within
         self._lines_before = len(before.splitlines())

@@ -1,4 +1,6 @@
-"""What the grammar's rules for terms and conditions build. Each method has the name of its rule and takes the rule's children."""
+"""What the grammar's rules for terms and conditions build. Each method has the name of its rule and
+takes the rule's children.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,30 @@ from lark import Token
 
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.functors import PRECEDENCE, RIGHT_ASSOCIATIVE
-from lftj.syntax.phrases import LITERALS, TERMS, Application, Branches, Children, Group, Phrases, is_truth
+from lftj.syntax.phrases import (
+    LITERALS,
+    TERMS,
+    Application,
+    Branches,
+    Children,
+    Group,
+    Phrases,
+    is_truth,
+)
 
-# Groups a flat sequence of operands and operators by precedence, with two stacks and no recursion (Dijkstra's shunting yard).
+# Groups a flat sequence of operands and operators by precedence, with two stacks and no recursion
+# (Dijkstra's shunting yard).
 
 _OPERATORS = frozenset({"MINUS", "INFIX", "PREFIX"})
 _NUMBERS = frozenset({"INTEGER", "FLOAT"})
 
 
 def apply_operators(phrases: Phrases, items: list[object]) -> tree.Term:
-    """The term that `items`, operands and operator tokens in the order of the text, make; O(len(items)).
+    """The term that `items`, operands and operator tokens in the order of the text, make;
+    O(len(items)).
 
-    A minus right before a number belongs to the number, so that the least int64 can be written, except before `^`, which binds tighter.
+    A minus right before a number belongs to the number, so that the least int64 can be written,
+    except before `^`, which binds tighter.
     """
     operands: list[tree.Term] = []
     waiting: list[tuple[str, Token]] = []
@@ -52,10 +66,16 @@ def _signs(items: list[object], position: int) -> bool:
     """True when the minus before `items[position]` is the sign of a number."""
     number = items[position]
     following = items[position + 1] if position + 1 < len(items) else None
-    return isinstance(number, Token) and number.type in _NUMBERS and not (isinstance(following, Token) and following == "^")
+    return (
+        isinstance(number, Token)
+        and number.type in _NUMBERS
+        and not (isinstance(following, Token) and following == "^")
+    )
 
 
-def _apply_tighter(phrases: Phrases, operands: list[tree.Term], waiting: list[tuple[str, Token]], operator: str) -> None:
+def _apply_tighter(
+    phrases: Phrases, operands: list[tree.Term], waiting: list[tuple[str, Token]], operator: str
+) -> None:
     """Apply the waiting operators that come before `operator`."""
     while waiting:
         before, here = PRECEDENCE[waiting[-1][0]], PRECEDENCE[operator]
@@ -76,7 +96,7 @@ def _apply(phrases: Phrases, operands: list[tree.Term], functor: str, token: Tok
 class TermActions(Phrases):
     """Builds terms and conditions."""
 
-    # ── constants and variables ───────────────────────────────────────────────────────────────────────────────────────
+    # ── constants and variables ───────────────────────────────────────────────────────────────────
     def string(self, children: Children) -> tree.Constant:
         (token,) = children
         return self.guarded(constants.read_string, str(token), self.at(token))
@@ -94,12 +114,18 @@ class TermActions(Phrases):
         name, span = str(children[0]), self.at(children[0])
         if name in functors.RESERVED_VARIABLES:
             if name == "nil":
-                self.unsupported("records (`nil`) are", span, "give the relation one column for each field")
+                self.unsupported(
+                    "records (`nil`) are", span, "give the relation one column for each field"
+                )
             else:
-                self.problem(f"`{name}` is a word of the language", span, f"choose another name for the variable, such as {name}_")
+                self.problem(
+                    f"`{name}` is a word of the language",
+                    span,
+                    f"choose another name for the variable, such as {name}_",
+                )
         return tree.Variable(name, span=span)
 
-    # ── compound phrases ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── compound phrases ──────────────────────────────────────────────────────────────────────────
     def arguments(self, children: Children) -> Children:
         return children
 
@@ -111,17 +137,25 @@ class TermActions(Phrases):
             if len(phrases) == 2:
                 return tree.Choice(*map(self.listed, phrases), span=span)
             phrases = []
-        return Application(str(name), tuple(self.term(phrase) for phrase in phrases), opening.type == "LSQB", span)
+        return Application(
+            str(name), tuple(self.term(phrase) for phrase in phrases), opening.type == "LSQB", span
+        )
 
     function_application = application
 
     def listed(self, phrase: object) -> tuple[tree.Term, ...]:
         """The terms of one side of a choice: `(x, y)`, `(x)` or plain `x`."""
-        return phrase.terms if isinstance(phrase, Group) and phrase.literals is None else (self.term(phrase),)
+        return (
+            phrase.terms
+            if isinstance(phrase, Group) and phrase.literals is None
+            else (self.term(phrase),)
+        )
 
     def aggregate_application(self, children: Children) -> object:
         name, opening, *rest, closing = children
-        phrases = [phrase for part in rest for phrase in (part if isinstance(part, list) else [part])]
+        phrases = [
+            phrase for part in rest for phrase in (part if isinstance(part, list) else [part])
+        ]
         return self.application([name, opening, phrases, closing])
 
     def arithmetic(self, children: Children) -> tree.Term:
@@ -133,12 +167,25 @@ class TermActions(Phrases):
 
     def aggregate(self, children: Children) -> tree.Aggregate:
         name, *middle, last = children
-        target = next((self.term(part) for part in middle if not (isinstance(part, Token) and part.type in ("LPAR", "RPAR"))), None)
+        target = next(
+            (
+                self.term(part)
+                for part in middle
+                if not (isinstance(part, Token) and part.type in ("LPAR", "RPAR"))
+            ),
+            None,
+        )
         body, closing = last if isinstance(last, tuple) else (self.body([last]), last)
         span = self.between(name, closing)
         if (target is None) != (str(name) == "count"):
-            found = "needs a term before the colon" if target is None else "takes no term before the colon"
-            self.problem(f"{name} {found}", span, "write `count : { … }`, and `sum x : { … }` for the others")
+            found = (
+                "needs a term before the colon"
+                if target is None
+                else "takes no term before the colon"
+            )
+            self.problem(
+                f"{name} {found}", span, "write `count : { … }`, and `sum x : { … }` for the others"
+            )
         return tree.Aggregate(str(name), target, body, span=span)
 
     def comparison(self, children: Children) -> tree.Literal:
@@ -154,7 +201,9 @@ class TermActions(Phrases):
         literals = self.literals(phrase)
         grouped = isinstance(phrase, Group) or (isinstance(phrase, Application) and phrase.grouped)
         nested = grouped and len(literals) == 1 and isinstance(literals[0], tree.Atom)
-        return tree.Negation(tree.Body(literals, span=self.at(phrase)), nested, span=self.between(sign, phrase))
+        return tree.Negation(
+            tree.Body(literals, span=self.at(phrase)), nested, span=self.between(sign, phrase)
+        )
 
     def conjunction(self, children: Children) -> Children:
         return children
@@ -171,29 +220,43 @@ class TermActions(Phrases):
                 return replace(content[0], grouped=True)
             if len(content) == 1 and not isinstance(content[0], LITERALS):
                 return self.number(content[0]) if isinstance(content[0], Token) else content[0]
-            if all(isinstance(phrase, (*TERMS, Token)) for phrase in content) and not all(is_truth(phrase) for phrase in content):
+            if all(isinstance(phrase, (*TERMS, Token)) for phrase in content) and not all(
+                is_truth(phrase) for phrase in content
+            ):
                 return Group(None, span, tuple(map(self.term, content)))
         return Group(self.body(content).literals, span)
 
     def no_terms(self, children: Children) -> Group:
         return Group(None, self.between(*children))
 
-    # ── refused ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── refused ───────────────────────────────────────────────────────────────────────────────────
     def record(self, children: Children) -> tree.Term:
         span = self.between(children[0], children[-1])
-        self.unsupported("records `[a, b]` are", span, "give the relation one column for each field")
+        self.unsupported(
+            "records `[a, b]` are", span, "give the relation one column for each field"
+        )
         return tree.Wildcard(span=span)
 
     def counter(self, children: Children) -> tree.Term:
-        self.unsupported("the counter `$` is", children[0], functors.UNSUPPORTED_FUNCTORS["autoinc"])
+        self.unsupported(
+            "the counter `$` is", children[0], functors.UNSUPPORTED_FUNCTORS["autoinc"]
+        )
         return tree.Wildcard(span=self.at(children[0]))
 
     def variant(self, children: Children) -> tree.Term:
         span = self.between(children[0], children[-1])
-        self.unsupported(f"algebraic data types (`${children[1]}`) are", span, "use one relation for each kind of value")
+        self.unsupported(
+            f"algebraic data types (`${children[1]}`) are",
+            span,
+            "use one relation for each kind of value",
+        )
         return tree.Wildcard(span=span)
 
     def user_functor(self, children: Children) -> tree.Term:
         span = self.between(children[0], children[-1])
-        self.unsupported(f"functors from C++ libraries (`@{children[1]}`) are", span, functors.UNSUPPORTED_DIRECTIVES["functor"][1])
+        self.unsupported(
+            f"functors from C++ libraries (`@{children[1]}`) are",
+            span,
+            functors.UNSUPPORTED_DIRECTIVES["functor"][1],
+        )
         return tree.Wildcard(span=span)

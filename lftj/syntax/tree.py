@@ -1,7 +1,9 @@
-"""The syntax tree: what the text parser and the Python expressions both build, and what the printer prints.
+"""The syntax tree: what the text parser and the Python expressions both build, and what the printer
+prints.
 
-Nodes are immutable values. Places (`span`) take no part in equality, so a rule written as text equals the same rule written in Python.
-The tree says nothing about types or meaning; `lftj.program` does.
+Nodes are immutable values. Places (`span`) take no part in equality, so a rule written as text
+equals the same rule written in Python. The tree says nothing about types or meaning; `lftj.program`
+does.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Node:
         return print_node(self)
 
 
-# ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── terms ─────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True)
 class Variable(Node):
     name: str
@@ -41,8 +43,8 @@ class Wildcard(Node):
 
 @dataclass(frozen=True)
 class Constant(Node):
-    """A value as written. `1`, `1.0` and `true` are three different constants, although Python holds them equal; so are
-    `0.0` and `-0.0`, and decimals of different scale.
+    """A value as written. `1`, `1.0` and `true` are three different constants, although Python
+    holds them equal; so are `0.0` and `-0.0`, and decimals of different scale.
     """
 
     value: LiteralValue
@@ -51,7 +53,9 @@ class Constant(Node):
         return type(self.value), str(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return self._identity() == other._identity() if isinstance(other, Constant) else NotImplemented
+        return (
+            self._identity() == other._identity() if isinstance(other, Constant) else NotImplemented
+        )
 
     def __hash__(self) -> int:
         return hash(self._identity())
@@ -59,7 +63,9 @@ class Constant(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """Arithmetic or a functor. `functor` is the symbol (`+ - * / % ^`, `neg` for unary minus) or the name (`cat`, `strlen`, `band` …)."""
+    """Arithmetic or a functor. `functor` is the symbol (`+ - * / % ^`, `neg` for unary minus) or
+    the name (`cat`, `strlen`, `band` …).
+    """
 
     functor: str
     args: tuple[Term, ...]
@@ -85,7 +91,7 @@ class HeadAggregate(Node):
 Term = Variable | Wildcard | Constant | Call | Aggregate | HeadAggregate
 
 
-# ── literals ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── literals ──────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True)
 class Atom(Node):
     """`relation(args)`, or `relation[args] = value` when `value` is not None."""
@@ -102,7 +108,9 @@ class Atom(Node):
 
 @dataclass(frozen=True)
 class Comparison(Node):
-    """`left operator right` with operator one of `= != < <= > >=`, or a boolean functor: `match`, `contains`."""
+    """`left operator right` with operator one of `= != < <= > >=`, or a boolean functor: `match`,
+    `contains`.
+    """
 
     operator: str
     left: Term
@@ -118,7 +126,9 @@ class Truth(Node):
 
 @dataclass(frozen=True)
 class Negation(Node):
-    """`!atom` (a body of one atom) or the nested `!( … )`; `nested` where this has one atom, whose variables may be its own."""
+    """`!atom` (a body of one atom) or the nested `!( … )`; `nested` where this has one atom, whose
+    variables may be its own.
+    """
 
     body: Body
     nested: bool = False
@@ -131,7 +141,9 @@ class Disjunction(Node):
 
 @dataclass(frozen=True)
 class Choice(Node):
-    """`choice((X), (Y))`: of the assignments of the rule's body, those of one `determined` for each `determining`."""
+    """`choice((X), (Y))`: of the assignments of the rule's body, those of one `determined` for each
+    `determining`.
+    """
 
     determining: tuple[Term, ...]
     determined: tuple[Term, ...]
@@ -147,7 +159,7 @@ class Body(Node):
 Literal = Atom | Comparison | Truth | Negation | Disjunction | Choice
 
 
-# ── clauses ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── clauses ───────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True)
 class Rule(Node):
     """`heads :- body.`; a fact has an empty body."""
@@ -172,7 +184,8 @@ class Column(Node):
 
 @dataclass(frozen=True)
 class Declaration(Node):
-    """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last column; `qualifiers` such as `inline`.
+    """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last
+    column; `qualifiers` such as `inline`.
 
     `choice` has the columns of each `choice-domain`.
     """
@@ -186,7 +199,9 @@ class Declaration(Node):
 
 @dataclass(frozen=True)
 class TypeAlias(Node):
-    """`.type Name <: base`, `.type Name = base`, or `.type Name = base | other | …` where all are the same in the end."""
+    """`.type Name <: base`, `.type Name = base`, or `.type Name = base | other | …` where all are
+    the same in the end.
+    """
 
     name: str
     base: str
@@ -195,7 +210,9 @@ class TypeAlias(Node):
 
 @dataclass(frozen=True)
 class Directive(Node):
-    """`.input`, `.output`, `.printsize` or `.limitsize` on one relation, with Soufflé's parameters."""
+    """`.input`, `.output`, `.printsize` or `.limitsize` on one relation, with Soufflé's
+    parameters.
+    """
 
     kind: str
     relation: str

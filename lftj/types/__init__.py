@@ -11,7 +11,8 @@
 | `timestamp`      | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone                  |
 | `decimal(p, s)`  | `decimal.Decimal`   | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18                    |
 
-Codes order as their values do, for every type but `str`. Nothing is converted silently: a value that does not fit exactly is an error.
+Codes order as their values do, for every type but `str`. Nothing is converted silently: a value
+that does not fit exactly is an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Values to int64 codes and back: floats in bulk, everything one value at a time. The table is in the package's docstring."""
+"""Values to int64 codes and back: floats in bulk, everything one value at a time. The table is in
+the package's docstring.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,34 @@ _EPOCH_DAY = _EPOCH.toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _WITHOUT_SIGN = np.int64(INT64_MAX)
 _RANGES = {
-    "date": (datetime.date.min.toordinal() - _EPOCH_DAY, datetime.date.max.toordinal() - _EPOCH_DAY),
-    "timestamp": ((datetime.datetime.min - _EPOCH) // _MICROSECOND, (datetime.datetime.max - _EPOCH) // _MICROSECOND),
+    "date": (
+        datetime.date.min.toordinal() - _EPOCH_DAY,
+        datetime.date.max.toordinal() - _EPOCH_DAY,
+    ),
+    "timestamp": (
+        (datetime.datetime.min - _EPOCH) // _MICROSECOND,
+        (datetime.datetime.max - _EPOCH) // _MICROSECOND,
+    ),
 }
 
 
 class Unsigned(int):
-    """An unsigned constant as it is written, `1u`: an int that takes no other type of its own accord."""
+    """An unsigned constant as it is written, `1u`: an int that takes no other type of its own
+    accord.
+    """
 
     __slots__ = ()
 
 
-_OF_PYTHON = {Unsigned: UNSIGNED, int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
+_OF_PYTHON = {
+    Unsigned: UNSIGNED,
+    int: INT,
+    float: FLOAT,
+    str: STR,
+    bool: BOOL,
+    datetime.date: DATE,
+    datetime.datetime: TIMESTAMP,
+}
 
 
 class Spelling(Protocol):
@@ -49,8 +67,8 @@ class Interning(Spelling, Protocol):
 
 
 def code_range(type: Type) -> tuple[int, int] | None:
-    """The least and the greatest code of a type whose values are fewer than its codes: unsigned, dates, timestamps, decimals. None for
-    others.
+    """The least and the greatest code of a type whose values are fewer than its codes: unsigned,
+    dates, timestamps, decimals. None for others.
     """
     if type.unsigned:
         return 0, INT64_MAX
@@ -59,9 +77,11 @@ def code_range(type: Type) -> tuple[int, int] | None:
     return _RANGES.get(type.name)
 
 
-# ── floats in bulk ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── floats in bulk ────────────────────────────────────────────────────────────────────────────────
 def floats_to_codes(values: np.ndarray) -> np.ndarray:
-    """Codes (int64) of float64 values, in the same order as the values. NaN is the caller's to refuse. O(n), one pass over three."""
+    """Codes (int64) of float64 values, in the same order as the values. NaN is the caller's to
+    refuse. O(n), one pass over three.
+    """
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)  # −0.0 + 0.0 is 0.0
     return bits ^ ((bits >> 63) & _WITHOUT_SIGN)
 
@@ -73,7 +93,9 @@ def codes_to_floats(codes: np.ndarray) -> np.ndarray:
 
 
 def float_text(value: float) -> str:
-    """The fewest digits that read back as the same float, laid out as C++ does with 17: `1`, `0.1`, `1e-05`, `12345678901234568`."""
+    """The fewest digits that read back as the same float, laid out as C++ does with 17: `1`, `0.1`,
+    `1e-05`, `12345678901234568`.
+    """
     text = repr(value)
     if text.endswith(".0"):
         return text[:-2]
@@ -82,16 +104,19 @@ def float_text(value: float) -> str:
 
 def _float_code(value: float) -> int:
     if math.isnan(value):
-        raise NullValueError("NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"')
+        raise NullValueError(
+            "NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"'
+        )
     bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
     return bits if bits >= 0 else bits ^ INT64_MAX
 
 
-# ── one value ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── one value ─────────────────────────────────────────────────────────────────────────────────────
 def encode_scalar(type: Type, value: object, dictionary: Interning) -> int:
     """The code of `value` in a column of `type`; a new string enters the dictionary.
 
-    Raises NullValueError (None, NaN), ValueTypeError (another type, or digits would be lost) or ValueRangeError.
+    Raises NullValueError (None, NaN), ValueTypeError (another type, or digits would be lost) or
+    ValueRangeError.
     """
     if type.name == "str" and isinstance(value, str):
         return dictionary.encode_one(value)
@@ -99,21 +124,27 @@ def encode_scalar(type: Type, value: object, dictionary: Interning) -> int:
 
 
 def encode_constant(type: Type, value: object, dictionary: Interning) -> int:
-    """As `encode_scalar`, for a value that a rule or a question names: plans that are kept may hold its code."""
+    """As `encode_scalar`, for a value that a rule or a question names: plans that are kept may hold
+    its code.
+    """
     if type.name == "str" and isinstance(value, str):
         return dictionary.constant(value)
     return code_of(type, value)
 
 
 def lookup_scalar(type: Type, value: object, dictionary: Interning) -> int | None:
-    """As `encode_scalar`, but leaves the dictionary alone: None for a string that no relation has ever held."""
+    """As `encode_scalar`, but leaves the dictionary alone: None for a string that no relation has
+    ever held.
+    """
     if type.name == "str" and isinstance(value, str):
         return dictionary.lookup(value)
     return code_of(type, value)
 
 
 def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
-    """The Python value of a code. Raises ValueRangeError for dates and timestamps that Python cannot hold (years 1 to 9999)."""
+    """The Python value of a code. Raises ValueRangeError for dates and timestamps that Python
+    cannot hold (years 1 to 9999).
+    """
     code = int(code)
     if type.name == "str":
         return texts.decode_one(code)
@@ -127,15 +158,21 @@ def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
         if type.name == "timestamp":
             return _EPOCH + datetime.timedelta(microseconds=code)
     except (ValueError, OverflowError):
-        raise ValueRangeError(f"{type} code {code} lies outside the years 1 to 9999 that Python can show") from None
+        raise ValueRangeError(
+            f"{type} code {code} lies outside the years 1 to 9999 that Python can show"
+        ) from None
     return bool(code) if type.name == "bool" else code
 
 
 def code_of(type: Type, value: object) -> int:
-    """The code of a value of any type but str: it follows from the value alone. Raises as `encode_scalar`."""
+    """The code of a value of any type but str: it follows from the value alone. Raises as
+    `encode_scalar`.
+    """
     value = plain(value)
     if value is None:
-        raise NullValueError("NULL is not a value", hint='leave the row out, or load with nulls="drop"')
+        raise NullValueError(
+            "NULL is not a value", hint='leave the row out, or load with nulls="drop"'
+        )
     if type.name == "int" and isinstance(value, int) and not isinstance(value, bool):
         return _in_range(type, int(value))
     if type.name == "bool" and isinstance(value, bool):
@@ -144,18 +181,31 @@ def code_of(type: Type, value: object) -> int:
         return _float_code(value if isinstance(value, float) else _exact_float(value))
     if type.name == "timestamp" and isinstance(value, datetime.datetime):
         return _timestamp_code(value)
-    if type.name == "date" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+    if (
+        type.name == "date"
+        and isinstance(value, datetime.date)
+        and not isinstance(value, datetime.datetime)
+    ):
         return value.toordinal() - _EPOCH_DAY
-    if type.name == "decimal" and isinstance(value, (python_decimal.Decimal, int)) and not isinstance(value, bool):
+    if (
+        type.name == "decimal"
+        and isinstance(value, (python_decimal.Decimal, int))
+        and not isinstance(value, bool)
+    ):
         return _decimal_code(type, python_decimal.Decimal(value))
-    raise ValueTypeError(f"expected {type}, found {_shown(value)} ({value.__class__.__name__})", hint=_remedy(type, value))
+    raise ValueTypeError(
+        f"expected {type}, found {_shown(value)} ({value.__class__.__name__})",
+        hint=_remedy(type, value),
+    )
 
 
-# ── parts of code_of ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of code_of ──────────────────────────────────────────────────────────────────────────────
 def _in_range(type: Type, code: int) -> int:
     least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
     if not least <= code <= greatest:
-        raise ValueRangeError(f"{_shown(code)} is outside the range of {type}, {least} … {greatest}")
+        raise ValueRangeError(
+            f"{_shown(code)} is outside the range of {type}, {least} … {greatest}"
+        )
     return code
 
 
@@ -164,7 +214,11 @@ def _shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:
-        return f"<{value.bit_length()} bits>" if isinstance(value, int) else f"<{type(value).__name__}>"
+        return (
+            f"<{value.bit_length()} bits>"
+            if isinstance(value, int)
+            else f"<{type(value).__name__}>"
+        )
     return text if len(text) <= 80 else text[:77] + "…"
 
 
@@ -175,21 +229,30 @@ def _exact_float(value: int) -> float:
             return converted
     except OverflowError:
         pass
-    raise ValueTypeError(f"the integer {_shown(value)} has no exact float", hint="write it as a float, or make the column int or decimal")
+    raise ValueTypeError(
+        f"the integer {_shown(value)} has no exact float",
+        hint="write it as a float, or make the column int or decimal",
+    )
 
 
 def _timestamp_code(value: datetime.datetime) -> int:
     if value.tzinfo is not None:
         hint = "convert to one zone and drop it: value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"
-        raise ValueTypeError(f"timestamps have no time zone, found {value.isoformat()!r}", hint=hint)
+        raise ValueTypeError(
+            f"timestamps have no time zone, found {value.isoformat()!r}", hint=hint
+        )
     if getattr(value, "nanosecond", 0):  # pandas.Timestamp
-        raise ValueTypeError(f"timestamps hold microseconds, found {value}", hint='round it first: value.round("us")')
+        raise ValueTypeError(
+            f"timestamps hold microseconds, found {value}", hint='round it first: value.round("us")'
+        )
     return (value - _EPOCH) // _MICROSECOND
 
 
 def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:
     if value.is_nan():
-        raise NullValueError("NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"')
+        raise NullValueError(
+            "NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"'
+        )
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite() or (value and value.adjusted() >= precision - scale):
         raise ValueRangeError(f"{str(value)[:80]} is outside the range of {type}")
@@ -212,8 +275,14 @@ def _remedy(type: Type, value: object) -> str | None:
         return "write None where a value is missing"
     if type.name == "str":
         return "decode it: value.decode()" if isinstance(value, bytes) else "convert it with str(…)"
-    if type.name in ("int", "float", "bool") and isinstance(value, (bool, int, float, str, python_decimal.Decimal, np.floating)):
-        own = type_of_value(value).name if isinstance(value, (bool, int, float, str)) else "decimal(…,…)"
+    if type.name in ("int", "float", "bool") and isinstance(
+        value, (bool, int, float, str, python_decimal.Decimal, np.floating)
+    ):
+        own = (
+            type_of_value(value).name
+            if isinstance(value, (bool, int, float, str))
+            else "decimal(…,…)"
+        )
         return f"convert it with {type.name}(…), or declare the column {own}"
     if type.name == "date" and isinstance(value, datetime.datetime):
         return "take value.date(), or declare the column timestamp"
@@ -230,7 +299,9 @@ def _remedy(type: Type, value: object) -> str | None:
 
 
 def type_of_value(value: object) -> Type:
-    """The type of one Python value; a decimal gets its own digits as precision and scale. Raises ValueTypeError."""
+    """The type of one Python value; a decimal gets its own digits as precision and scale. Raises
+    ValueTypeError.
+    """
     value = plain(value)
     if isinstance(value, python_decimal.Decimal) and value.is_finite():
         _, digits, exponent = value.as_tuple()
@@ -243,8 +314,12 @@ def type_of_value(value: object) -> Type:
 
 
 def plain(value: object) -> object:
-    """A NumPy scalar as the Python value it stands for, where that loses nothing; everything else as it is. NaT is None."""
-    if type(value).__name__ in ("NaTType", "NAType") and type(value).__module__.startswith("pandas."):
+    """A NumPy scalar as the Python value it stands for, where that loses nothing; everything else
+    as it is. NaT is None.
+    """
+    if type(value).__name__ in ("NaTType", "NAType") and type(value).__module__.startswith(
+        "pandas."
+    ):
         return None
     if not isinstance(value, np.generic):
         return value
@@ -253,5 +328,7 @@ def plain(value: object) -> object:
     if np.isnat(value):
         return None
     exact = value if np.datetime_data(value.dtype)[0] == "D" else value.astype("datetime64[us]")
-    fits = exact.astype(value.dtype) == value  # what is compared as it is wraps around as the conversion does
+    fits = (
+        exact.astype(value.dtype) == value
+    )  # what is compared as it is wraps around as the conversion does
     return exact.item() if fits and isinstance(exact.item(), datetime.date) else value

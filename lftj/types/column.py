@@ -14,14 +14,21 @@ MAX_DECIMAL_PRECISION = 18
 """Digits that always fit an int64."""
 
 _DECIMAL_TEXT = re.compile(r"\s*decimal\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)\s*")
-_NAMES = {"int": "int", "number": "int", "float": "float", "str": "str", "symbol": "str", "string": "str"}
+_NAMES = {
+    "int": "int",
+    "number": "int",
+    "float": "float",
+    "str": "str",
+    "symbol": "str",
+    "string": "str",
+}
 _NAMES |= {name: name for name in ("bool", "date", "timestamp")}
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A column type. `precision` and `scale` are set for decimals only; make those with `decimal(precision, scale)`. The name of
-    unsigned integers is `int` too.
+    """A column type. `precision` and `scale` are set for decimals only; make those with
+    `decimal(precision, scale)`. The name of unsigned integers is `int` too.
     """
 
     name: str
@@ -33,7 +40,9 @@ class Type:
     def __str__(self) -> str:
         if self.unsigned:
             return "unsigned"
-        return self.name if self.precision is None else f"{self.name}({self.precision},{self.scale})"
+        return (
+            self.name if self.precision is None else f"{self.name}({self.precision},{self.scale})"
+        )
 
     @property
     def arrow(self) -> pa.DataType:
@@ -48,7 +57,9 @@ class Type:
         return self.name in ("int", "float", "decimal")
 
 
-INT, FLOAT, STR, BOOL, DATE, TIMESTAMP = (Type(name) for name in ("int", "float", "str", "bool", "date", "timestamp"))
+INT, FLOAT, STR, BOOL, DATE, TIMESTAMP = (
+    Type(name) for name in ("int", "float", "str", "bool", "date", "timestamp")
+)
 UNSIGNED = Type("int", unsigned=True)
 _ARROW = {
     "int": pa.int64(),
@@ -58,20 +69,33 @@ _ARROW = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
-_PYTHON = {int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
+_PYTHON = {
+    int: INT,
+    float: FLOAT,
+    str: STR,
+    bool: BOOL,
+    datetime.date: DATE,
+    datetime.datetime: TIMESTAMP,
+}
 
 
-# ── naming a type ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── naming a type ─────────────────────────────────────────────────────────────────────────────────
 def decimal(precision: int, scale: int) -> Type:
-    """The type of decimals with `precision` digits, `scale` of them after the point. Raises DeclarationError (E161)."""
+    """The type of decimals with `precision` digits, `scale` of them after the point. Raises
+    DeclarationError (E161).
+    """
     if not (1 <= precision <= MAX_DECIMAL_PRECISION and 0 <= scale <= precision):
         limit = f"1 ≤ precision ≤ {MAX_DECIMAL_PRECISION} and 0 ≤ scale ≤ precision"
-        raise DeclarationError(f"decimal({precision},{scale}) is not a type", code="E161", hint=f"keep {limit}")
+        raise DeclarationError(
+            f"decimal({precision},{scale}) is not a type", code="E161", hint=f"keep {limit}"
+        )
     return Type("decimal", precision, scale)
 
 
 def parse_type(text: str) -> Type | None:
-    """The type a declaration calls `text`, Soufflé's names included; None when there is no such type."""
+    """The type a declaration calls `text`, Soufflé's names included; None when there is no such
+    type.
+    """
     if text.strip() == "unsigned":
         return UNSIGNED
     if name := _NAMES.get(text.strip()):
@@ -85,7 +109,9 @@ def parse_type(text: str) -> Type | None:
 
 
 def type_of_python(annotation: object) -> Type:
-    """The type meant by a Python type, a type's name, a `Type` or an Arrow type. Raises DeclarationError (E161)."""
+    """The type meant by a Python type, a type's name, a `Type` or an Arrow type. Raises
+    DeclarationError (E161).
+    """
     if isinstance(annotation, Type):
         return annotation
     if isinstance(annotation, str):
@@ -108,10 +134,19 @@ def _type_of_arrow(arrow: pa.DataType) -> Type | None:
     if is_a.is_dictionary(arrow):
         return _type_of_arrow(arrow.value_type)
     if is_a.is_decimal(arrow):
-        return Type("decimal", arrow.precision, arrow.scale) if 0 <= arrow.scale <= arrow.precision <= MAX_DECIMAL_PRECISION else None
+        return (
+            Type("decimal", arrow.precision, arrow.scale)
+            if 0 <= arrow.scale <= arrow.precision <= MAX_DECIMAL_PRECISION
+            else None
+        )
     if is_a.is_timestamp(arrow):
         return TIMESTAMP if arrow.tz is None else None
     if is_a.is_string(arrow) or is_a.is_large_string(arrow) or is_a.is_string_view(arrow):
         return STR
-    tests = ((is_a.is_boolean, BOOL), (is_a.is_integer, INT), (is_a.is_floating, FLOAT), (is_a.is_date, DATE))
+    tests = (
+        (is_a.is_boolean, BOOL),
+        (is_a.is_integer, INT),
+        (is_a.is_floating, FLOAT),
+        (is_a.is_date, DATE),
+    )
     return next((known for test, known in tests if test(arrow)), None)

@@ -1,15 +1,19 @@
-"""The dictionary of strings: every distinct string gets the next free code 0, 1, 2, …, which no other string will ever have.
+"""The dictionary of strings: every distinct string gets the next free code 0, 1, 2, …, which no
+other string will ever have.
 
-Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end in NumPy arrays (to find a code's
-string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus twice its
-length for a string of ASCII letters, most of it the `dict` and its `str` objects. A dictionary may begin with strings that lie in mapped
-files (`begin`): of these it keeps nothing.
+Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end
+in NumPy arrays (to find a code's string, in bulk and in compiled code), with an index of these (to
+find the codes of a batch). Memory: about 190 bytes plus twice its length for a string of ASCII
+letters, most of it the `dict` and its `str` objects. A dictionary may begin with strings that lie
+in mapped files (`begin`): of these it keeps nothing.
 
-Strings that no row has any more are forgotten (`forget`), all but eight bytes of each: when what is kept has doubled, whoever knows where
-codes are tells which of them are in use. A string that comes back gets a new code.
+Strings that no row has any more are forgotten (`forget`), all but eight bytes of each: when what is
+kept has doubled, whoever knows where codes are tells which of them are in use. A string that comes
+back gets a new code.
 
-One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings or forget them
-(`texts`): the arrays are replaced then and are never changed in the part that was handed out.
+One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid
+while others add strings or forget them (`texts`): the arrays are replaced then and are never
+changed in the part that was handed out.
 """
 
 from __future__ import annotations
@@ -25,7 +29,14 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import NullValueError, ValueTypeError
-from lftj.types.arrow_arrays import arrow_array, as_large_strings, bytes_of, numpy_array, one_piece, to_str
+from lftj.types.arrow_arrays import (
+    arrow_array,
+    as_large_strings,
+    bytes_of,
+    numpy_array,
+    one_piece,
+    to_str,
+)
 from lftj.types.text_index import Table, TextIndex
 from lftj.types.texts import Texts, of_codes, pc
 from scantree.forking import held_while_forking
@@ -41,7 +52,9 @@ _FEW = 0.5
 
 
 class _Use:
-    """Someone is at work with strings. One that an interrupt left behind is gone with its last reference."""
+    """Someone is at work with strings. One that an interrupt left behind is gone with its last
+    reference.
+    """
 
 
 class Dictionary(Texts):
@@ -66,10 +79,16 @@ class Dictionary(Texts):
 
     @property
     def bytes_in_use(self) -> int:
-        """About what the strings take, in all the ways they are kept; those in mapped files take nothing. O(1)."""
+        """About what the strings take, in all the ways they are kept; those in mapped files take
+        nothing. O(1).
+        """
         offsets, data = self._flat
         entries = len(self._codes)
-        return _ENTRY * entries + _FORGOTTEN * (len(self) - self._first - entries) + 2 * (len(data) - int(offsets[self._first]))
+        return (
+            _ENTRY * entries
+            + _FORGOTTEN * (len(self) - self._first - entries)
+            + 2 * (len(data) - int(offsets[self._first]))
+        )
 
     @property
     def strings(self) -> int:
@@ -79,11 +98,14 @@ class Dictionary(Texts):
     def __contains__(self, text: object) -> bool:
         return isinstance(text, str) and self.lookup(text) is not None
 
-    def begin(self, offsets: np.ndarray, data: np.ndarray, count: int, tables: Sequence[Table]) -> None:
-        """Take the first `count` strings from arrays as those of `flat`, with room behind them for more; the dictionary is empty.
+    def begin(
+        self, offsets: np.ndarray, data: np.ndarray, count: int, tables: Sequence[Table]
+    ) -> None:
+        """Take the first `count` strings from arrays as those of `flat`, with room behind them for
+        more; the dictionary is empty.
 
-        `tables` find their codes; those that none has are entered. Nothing else is read: O(strings without a table). Only strings that come
-        later are kept in the `dict`.
+        `tables` find their codes; those that none has are entered. Nothing else is read: O(strings
+        without a table). Only strings that come later are kept in the `dict`.
         """
         assert not len(self)
         with self._lock:
@@ -92,18 +114,23 @@ class Dictionary(Texts):
             self._index = TextIndex(tables, count)
             self._index.extend(*self._flat)
 
-    # ── strings to codes ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── strings to codes ──────────────────────────────────────────────────────────────────────────
     def encode(self, strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> np.ndarray:
-        """Codes (int64, one per string) of an Arrow array of any string type or of a sequence of `str`; new strings are added.
+        """Codes (int64, one per string) of an Arrow array of any string type or of a sequence of
+        `str`; new strings are added.
 
-        A batch of fewer strings than are known takes one compiled pass. Of others, and of what that did not find, only the distinct strings
-        pass through Python: O(n) in Arrow plus O(distinct) look-ups at about 0.2 µs.
-        Raises NullValueError for NULL, ValueTypeError for what is not a string of Unicode characters.
+        A batch of fewer strings than are known takes one compiled pass. Of others, and of what that
+        did not find, only the distinct strings pass through Python: O(n) in Arrow plus O(distinct)
+        look-ups at about 0.2 µs. Raises NullValueError for NULL, ValueTypeError for what is not a
+        string of Unicode characters.
         """
         batch = one_piece(strings)
         if batch.null_count:
             row = int(np.flatnonzero(numpy_array(batch.is_null()))[0])
-            raise NullValueError(f"row {row}: NULL is not a string", hint='leave the row out, or load with nulls="drop"')
+            raise NullValueError(
+                f"row {row}: NULL is not a string",
+                hint='leave the row out, or load with nulls="drop"',
+            )
         if len(batch) > len(self):
             distinct = as_large_strings(batch).dictionary_encode()
             return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
@@ -113,16 +140,22 @@ class Dictionary(Texts):
             new = np.flatnonzero(codes < 0)
             texts = to_str(batch.take(arrow_array(new)))
             self._encode_distinct(arrow_array(list(dict.fromkeys(texts)), type=pa.large_string()))
-            codes[new] = np.fromiter(map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts))
+            codes[new] = np.fromiter(
+                map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts)
+            )
         return codes
 
     def encode_one(self, text: str) -> int:
-        """The code of one string, added when new. Raises ValueTypeError for a lone surrogate, which UTF-8 cannot hold."""
+        """The code of one string, added when new. Raises ValueTypeError for a lone surrogate, which
+        UTF-8 cannot hold.
+        """
         code = self._codes.get(text)
         return int(self.encode([text])[0]) if code is None else code
 
     def constant(self, text: str) -> int:
-        """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
+        """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans
+        are kept that have it.
+        """
         code = self._codes.get(text)
         if code is None or code not in self._constants:
             with self.in_use():
@@ -152,28 +185,35 @@ class Dictionary(Texts):
                 first = len(self)
                 codes[new] = np.arange(first, first + len(new))
                 if len(new) < len(texts):
-                    distinct, texts = distinct.take(arrow_array(new)), [texts[i] for i in new.tolist()]
+                    distinct, texts = (
+                        distinct.take(arrow_array(new)),
+                        [texts[i] for i in new.tolist()],
+                    )
                 self._append(distinct)
                 known.update(zip(texts, range(first, first + len(new)), strict=True))
                 self._entered = len(self)
         return codes
 
     def _finish(self) -> None:
-        """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
+        """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but
+        that cannot be looked up yet.
+        """
         if self._entered < len(self):
             self._index.extend(*self._flat)
             for code in range(self._entered, len(self)):
                 self._codes[self.decode_one(code)] = code
             self._entered = len(self)
 
-    # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────
     def texts(self) -> Texts:
         """The strings as they are known now, for whoever keeps codes outside of trees. O(1)."""
         return Texts(self._flat, self.meaning)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """For the length of a block nothing is forgotten: for those who encode strings without being the one who writes."""
+        """For the length of a block nothing is forgotten: for those who encode strings without
+        being the one who writes.
+        """
         use = _Use()
         with self._lock:
             self._uses.add(use)
@@ -184,15 +224,19 @@ class Dictionary(Texts):
 
     @property
     def overgrown(self) -> bool:
-        """Whether strings take so much more than those that were left last time that it is time to `forget` some. O(1)."""
+        """Whether strings take so much more than those that were left last time that it is time to
+        `forget` some. O(1).
+        """
         return self.bytes_in_use > 2 * self._lasting + _ROOM
 
     def forget(self, held: Callable[[int], np.ndarray]) -> None:
-        """Forget the strings that are in use nowhere, unless they are the smaller part or someone else is just using some.
+        """Forget the strings that are in use nowhere, unless they are the smaller part or someone
+        else is just using some.
 
-        `held(n)`: one truth value for each of the codes below n, whether it may stand in some row. Whoever keeps codes elsewhere keeps
-        `texts` with them, but for constants. O(strings) beside what `held` takes, so that it is O(1) for each that came when it is done
-        whenever they are `overgrown`.
+        `held(n)`: one truth value for each of the codes below n, whether it may stand in some row.
+        Whoever keeps codes elsewhere keeps `texts` with them, but for constants. O(strings) beside
+        what `held` takes, so that it is O(1) for each that came when it is done whenever they are
+        `overgrown`.
         """
         with self._lock:
             self._finish()
@@ -204,7 +248,9 @@ class Dictionary(Texts):
             kept = known[used[known]]
             left = _ENTRY * len(kept) + 2 * int(self.lengths(kept).sum())
             if left < _FEW * self.bytes_in_use:
-                self.__dict__.update(self._only(kept))  # in one step, so that an interrupt finds all of it as it was, or all of it new
+                self.__dict__.update(
+                    self._only(kept)
+                )  # in one step, so that an interrupt finds all of it as it was, or all of it new
             self._lasting = self.bytes_in_use
 
     def _only(self, kept: np.ndarray) -> dict[str, Any]:
@@ -216,10 +262,19 @@ class Dictionary(Texts):
         index.extend(*flat)
         among = chosen.tobytes()
         codes = {text: code for text, code in self._codes.items() if among[code]}
-        return {"_codes": codes, "_offsets": flat[0], "_data": flat[1], "_flat": flat, "_index": index, "meaning": object()}
+        return {
+            "_codes": codes,
+            "_offsets": flat[0],
+            "_data": flat[1],
+            "_flat": flat,
+            "_index": index,
+            "meaning": object(),
+        }
 
     def _append(self, strings: pa.Array) -> None:
-        """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in one assignment."""
+        """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in
+        one assignment.
+        """
         count, used = len(self), int(self._offsets[len(self)])
         ends = used + np.cumsum(numpy_array(pc.binary_length(strings)).astype(np.int64))
         self._offsets = _with_room(self._offsets, count + 1, count + 1 + len(strings))
@@ -231,7 +286,9 @@ class Dictionary(Texts):
 
 
 class PassingNames(Dictionary):
-    """A dictionary for a question, of which no plan is kept: what it names is forgotten like other strings. Use while it is `in_use`."""
+    """A dictionary for a question, of which no plan is kept: what it names is forgotten like other
+    strings. Use while it is `in_use`.
+    """
 
     def __init__(self, dictionary: Dictionary):
         self.__dict__ = dictionary.__dict__  # the same one, but for a method
@@ -242,7 +299,9 @@ class PassingNames(Dictionary):
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
-    """`array` itself, or a copy of its used part at least twice as long; readers may go on with the old one."""
+    """`array` itself, or a copy of its used part at least twice as long; readers may go on with the
+    old one.
+    """
     if needed <= len(array):
         return array
     grown = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)

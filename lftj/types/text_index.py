@@ -1,7 +1,8 @@
 """Codes of many texts at a time, found in compiled code among the texts of a dictionary.
 
-A Python `dict` finds one string sooner than a kernel can be called; for a batch each of its look-ups waits for memory, four places one
-after another, and each needs a `str` object first. Here a batch is read where Arrow has it, and look-ups go side by side.
+A Python `dict` finds one string sooner than a kernel can be called; for a batch each of its
+look-ups waits for memory, four places one after another, and each needs a `str` object first. Here
+a batch is read where Arrow has it, and look-ups go side by side.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ _ROOM = 2  # slots for each text, at least
 
 @dataclass(frozen=True)
 class Table:
-    """The codes [first, last) in slots that are not changed any more. Other dictionaries with these texts, perhaps not all of them,
-    may use it: what is found is compared with their texts."""
+    """The codes [first, last) in slots that are not changed any more. Other dictionaries with these
+    texts, perhaps not all of them, may use it: what is found is compared with their texts.
+    """
 
     slots: np.ndarray
     first: int
@@ -38,13 +40,18 @@ class Table:
 
 
 class TextIndex:
-    """An open-addressing table of the codes of distinct texts. 16 to 32 bytes a text. Whoever writes sees to it that no one reads.
+    """An open-addressing table of the codes of distinct texts. 16 to 32 bytes a text. Whoever
+    writes sees to it that no one reads.
 
     Codes that tables from elsewhere have are not entered here.
     """
 
-    def __init__(self, tables: Sequence[Table] = (), count: int = 0, kept: np.ndarray | None = None) -> None:
-        """`tables` are of texts below `count`; those that none has are entered at the first call of `extend`, or only the codes `kept`."""
+    def __init__(
+        self, tables: Sequence[Table] = (), count: int = 0, kept: np.ndarray | None = None
+    ) -> None:
+        """`tables` are of texts below `count`; those that none has are entered at the first call of
+        `extend`, or only the codes `kept`.
+        """
         self._slots = np.zeros(_SLOTS, np.int64)
         self._tables = sorted(tables, key=lambda table: table.first - table.last)
         missing = (np.arange(first, last) for first, last in gaps(tables, count))
@@ -53,7 +60,9 @@ class TextIndex:
         self._count = 0 if len(self._kept) else count
 
     def extend(self, offsets: np.ndarray, data: np.ndarray) -> None:
-        """Take in the codes that came since the last call; the arrays are a dictionary's, of all texts. O(new texts), at times O(all)."""
+        """Take in the codes that came since the last call; the arrays are a dictionary's, of all
+        texts. O(new texts), at times O(all).
+        """
         count = len(offsets) - 1
         own = count - self._first + len(self._kept)
         slots, first = self._slots, self._count
@@ -68,8 +77,12 @@ class TextIndex:
         """Those that are found but for what tables have, ascending."""
         return np.concatenate([self._kept, np.arange(self._first, self._count)])
 
-    def find(self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, int]:
-        """The code of each text, of which none is NULL, −1 for those that have none, and how many these are. O(bytes)."""
+    def find(
+        self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray
+    ) -> tuple[np.ndarray, int]:
+        """The code of each text, of which none is NULL, −1 for those that have none, and how many
+        these are. O(bytes).
+        """
         codes, missing = _find(self._slots, offsets, data, texts)
         for table in self._tables:
             if not missing:
@@ -82,15 +95,24 @@ class TextIndex:
         return codes, missing
 
 
-def _find(slots: np.ndarray, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, int]:
+def _find(
+    slots: np.ndarray,
+    offsets: np.ndarray,
+    data: np.ndarray,
+    texts: pa.StringArray | pa.LargeStringArray,
+) -> tuple[np.ndarray, int]:
     _, ends, text = texts.buffers()
     codes = np.empty(len(texts), np.int64)
     if not len(codes):
         return codes, 0
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     ends = np.frombuffer(ends, kind)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-    text = np.frombuffer(text, np.uint8) if text is not None and len(text) else np.zeros(1, np.uint8)
-    missing = find(slots, _shift(slots), address(offsets), address(data), address(ends), address(text), codes)
+    text = (
+        np.frombuffer(text, np.uint8) if text is not None and len(text) else np.zeros(1, np.uint8)
+    )
+    missing = find(
+        slots, _shift(slots), address(offsets), address(data), address(ends), address(text), codes
+    )
     return codes, int(missing)
 
 

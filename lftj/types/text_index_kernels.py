@@ -1,7 +1,9 @@
-"""Compiled look-ups of texts among those of a dictionary: open addressing over the codes, compared by their UTF-8 bytes.
+"""Compiled look-ups of texts among those of a dictionary: open addressing over the codes, compared
+by their UTF-8 bytes.
 
-A slot holds 0 for none, or a code and one more in its lower `CODE_BITS`, under as many bits of its text's hash as a word has room for: so
-the bytes of a text are read where these agree, which for another text they hardly ever do.
+A slot holds 0 for none, or a code and one more in its lower `CODE_BITS`, under as many bits of its
+text's hash as a word has room for: so the bytes of a text are read where these agree, which for
+another text they hardly ever do.
 """
 
 from __future__ import annotations
@@ -14,14 +16,26 @@ _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 _HASH = (1 << 63) - 1
 CODE_BITS = 40
 _CODE = (1 << CODE_BITS) - 1
-_AT_ONCE = 64  # texts that take each step side by side, so that what the next step reads comes from memory for all of them meanwhile
+# texts that take each step side by side, so that what the next step reads comes from memory for all
+# of them meanwhile
+_AT_ONCE = 64
 
 
 @inlined
 def eight_bytes(data, at):
     """Eight bytes as a number."""
-    low = load_byte(data, at) | load_byte(data, at + 1) << 8 | load_byte(data, at + 2) << 16 | load_byte(data, at + 3) << 24
-    high = load_byte(data, at + 4) | load_byte(data, at + 5) << 8 | load_byte(data, at + 6) << 16 | load_byte(data, at + 7) << 24
+    low = (
+        load_byte(data, at)
+        | load_byte(data, at + 1) << 8
+        | load_byte(data, at + 2) << 16
+        | load_byte(data, at + 3) << 24
+    )
+    high = (
+        load_byte(data, at + 4)
+        | load_byte(data, at + 5) << 8
+        | load_byte(data, at + 6) << 16
+        | load_byte(data, at + 7) << 24
+    )
     return low | high << 32
 
 
@@ -68,7 +82,9 @@ def enter_one(slots, shift, offsets, data, code):
 
 @compiled
 def enter(slots, shift, offsets, data, first, last):
-    """Put codes [first, last), none of which is there, into 2^(63 − shift) slots, which have room for them."""
+    """Put codes [first, last), none of which is there, into 2^(63 − shift) slots, which have room
+    for them.
+    """
     for code in range(first, last):
         enter_one(slots, shift, offsets, data, code)
 
@@ -82,7 +98,9 @@ def enter_some(slots, shift, offsets, data, codes):
 
 @compiled
 def find(slots, shift, offsets, data, ends, texts, codes):
-    """The codes of texts [ends[i], ends[i + 1]), −1 for those without one, and how many these are."""
+    """The codes of texts [ends[i], ends[i + 1]), −1 for those without one, and how many
+    these are.
+    """
     mask = slots.size - 1
     missing = 0
     hashes = np.empty(_AT_ONCE, np.int64)
@@ -94,9 +112,22 @@ def find(slots, shift, offsets, data, ends, texts, codes):
         for i in range(first, last):
             fetch(offsets, max(0, (load(slots, hashes[i - first] >> shift) & _CODE) - 1))
         for i in range(first, last):
-            fetch(data, load(offsets, max(0, (load(slots, hashes[i - first] >> shift) & _CODE) - 1)) >> 3)
+            fetch(
+                data,
+                load(offsets, max(0, (load(slots, hashes[i - first] >> shift) & _CODE) - 1)) >> 3,
+            )
         for i in range(first, last):
-            code = find_one(slots, mask, shift, offsets, data, hashes[i - first], texts, load(ends, i), load(ends, i + 1))
+            code = find_one(
+                slots,
+                mask,
+                shift,
+                offsets,
+                data,
+                hashes[i - first],
+                texts,
+                load(ends, i),
+                load(ends, i + 1),
+            )
             missing += code < 0
             store(codes, i, code)
     return missing
@@ -113,6 +144,8 @@ def find_one(slots, mask, shift, offsets, data, hashed, texts, first, last):
         code = (word & _CODE) - 1
         if word == (hashed << CODE_BITS) & _HASH | (code + 1):
             start = load(offsets, code)
-            if load(offsets, code + 1) - start == last - first and same_bytes(texts, first, last, data, start):
+            if load(offsets, code + 1) - start == last - first and same_bytes(
+                texts, first, last, data, start
+            ):
                 return code
         slot = (slot + 1) & mask

@@ -1,6 +1,7 @@
 """The strings of codes, as they were known at one moment.
 
-A result keeps these beside its rows: what it shows stays, even when the dictionary forgets a string that no relation holds any more.
+A result keeps these beside its rows: what it shows stays, even when the dictionary forgets a string
+that no relation holds any more.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from lftj.types.arrow_arrays import arrow_array, bytes_of, numpy_array
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 Flat = tuple[np.ndarray, np.ndarray]
-"""`(offsets int64[n+1], data uint8[])`: code c is the UTF-8 text `data[offsets[c]:offsets[c+1]]`. Nobody writes to either."""
+"""`(offsets int64[n+1], data uint8[])`: code c is the UTF-8 text `data[offsets[c]:offsets[c+1]]`.
+Nobody writes to either.
+"""
 
 
 class Texts:
@@ -33,14 +36,18 @@ class Texts:
         return self._flat
 
     def only(self, codes: Iterable[np.ndarray]) -> Texts:
-        """The strings of these codes alone, for a result that leaves the process. O(codes + bytes of all)."""
+        """The strings of these codes alone, for a result that leaves the process. O(codes + bytes
+        of all).
+        """
         chosen = np.zeros(len(self._flat[0]) - 1, np.bool_)
         for each in codes:
             chosen[each] = True
         return Texts(of_codes(self._flat, chosen), object())
 
     def decode(self, codes: np.ndarray | Sequence[int]) -> pa.StringArray:
-        """The strings of codes. O(n + bytes), in Arrow. The strings together must stay below 2 GiB, which is what a StringArray holds."""
+        """The strings of codes. O(n + bytes), in Arrow. The strings together must stay below 2 GiB,
+        which is what a StringArray holds.
+        """
         return _every(self._flat).take(arrow_array(np.asarray(codes, np.int64))).cast(pa.string())
 
     def decode_one(self, code: int) -> str:
@@ -56,7 +63,9 @@ class Texts:
         return offsets[codes + 1] - offsets[codes]
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """For *distinct* codes, the place (int64, from 0) of each among them in order of code points. O(n log n) string comparisons."""
+        """For *distinct* codes, the place (int64, from 0) of each among them in order of code
+        points. O(n log n) string comparisons.
+        """
         # by bytes: in UTF-8 that is by code point
         order = pc.sort_indices(_every(self._flat).take(arrow_array(np.asarray(codes, np.int64))))
         ranks = np.empty(len(codes), dtype=np.int64)
@@ -65,7 +74,9 @@ class Texts:
 
 
 def of_codes(flat: Flat, chosen: np.ndarray) -> Flat:
-    """The strings of the codes that are `chosen` (one truth value per code); those of all others are empty. O(codes + bytes)."""
+    """The strings of the codes that are `chosen` (one truth value per code); those of all others
+    are empty. O(codes + bytes).
+    """
     offsets, _ = flat
     ends = np.zeros(len(offsets), np.int64)
     np.cumsum(np.where(chosen, np.diff(offsets), 0), out=ends[1:])
@@ -74,4 +85,6 @@ def of_codes(flat: Flat, chosen: np.ndarray) -> Flat:
 
 def _every(flat: Flat) -> pa.LargeStringArray:
     offsets, data = flat
-    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+    return pa.LargeStringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data)
+    )

@@ -1,7 +1,8 @@
-"""Says that a kernel is being compiled: what is used for the first time on a machine takes seconds, and a user should know why.
+"""Says that a kernel is being compiled: what is used for the first time on a machine takes seconds,
+and a user should know why.
 
-On a terminal in one line of standard error, gone at the end; in a notebook in a line that stays; elsewhere by the logger `lftj`, at level
-INFO. Or by whoever shows a line of progress already.
+On a terminal in one line of standard error, gone at the end; in a notebook in a line that stays;
+elsewhere by the logger `lftj`, at level INFO. Or by whoever shows a line of progress already.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _several = False
 
 @contextmanager
 def said_by(say: Say) -> Iterator[None]:
-    """Meanwhile have `say` called with each line of text, instead of standard error being written to."""
+    """Meanwhile have `say` called with each line of text, instead of standard error being written
+    to.
+    """
     _others.append(say)
     try:
         yield

@@ -1,7 +1,8 @@
-"""Processes that share a cache of machine code make each kernel once: who wants one that another is making waits, and finds it there.
+"""Processes that share a cache of machine code make each kernel once: who wants one that another is
+making waits, and finds it there.
 
-Several begin together wherever work is shared out: the executors of a Spark session, a pool of processes, the tests. All would make the
-same kernels, each taking the processor from the others.
+Several begin together wherever work is shared out: the executors of a Spark session, a pool of
+processes, the tests. All would make the same kernels, each taking the processor from the others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from scantree.file_locks import lock_byte, unlock_byte
 from scantree.jit.directory import CACHED, cache_directory
 
 _PATIENCE = 60.0
-"""Seconds after which a kernel is made all the same: a process that was stopped in the middle must not stop others."""
+"""Seconds after which a kernel is made all the same: a process that was stopped in the middle must
+not stop others.
+"""
 
 
 @contextmanager
@@ -36,7 +39,9 @@ def turn(kernel: str) -> Iterator[None]:
 
 @cache
 def _file(process: int) -> int | None:
-    """A file of the cache, a byte of which is locked for each kernel that is being made. Such locks end with the process that has them."""
+    """A file of the cache, a byte of which is locked for each kernel that is being made. Such locks
+    end with the process that has them.
+    """
     if not CACHED:
         return None
     with suppress(OSError):
@@ -45,7 +50,9 @@ def _file(process: int) -> int | None:
 
 
 def _locked(file: int, place: int) -> bool:
-    """Lock a byte, waiting for whoever has it; whether that succeeded. Some file systems know no locks."""
+    """Lock a byte, waiting for whoever has it; whether that succeeded. Some file systems know no
+    locks.
+    """
     latest = time.monotonic() + _PATIENCE
     while True:
         try:

@@ -25,10 +25,11 @@ _njit: Any = numba.njit
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, unusable ever after.
+    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made
+    code behind, unusable ever after.
 
-    So does the collection of cyclic garbage: the compiler makes millions of small objects that live till its end, and a tenth of its time
-    would go into looking at them again and again.
+    So does the collection of cyclic garbage: the compiler makes millions of small objects that live
+    till its end, and a tenth of its time would go into looking at them again and again.
     """
     with interrupts_wait():
         collecting = gc.isenabled()
@@ -69,7 +70,10 @@ def _jit(function: Function, **options: Any) -> Function:
     callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
     if CACHED:
         dispatcher._cache = KernelCache(function)
-    name, compile_now = f"{function.__module__}.{function.__qualname__}", dispatcher._compile_for_args
+    name, compile_now = (
+        f"{function.__module__}.{function.__qualname__}",
+        dispatcher._compile_for_args,
+    )
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
         with _at_work(name):
@@ -79,9 +83,12 @@ def _jit(function: Function, **options: Any) -> Function:
         with _at_work(name):
             dispatcher.compile(kinds)
 
-    # Numba looks these up on the dispatcher: the first at each new signature, the others for calls from compiled code.
+    # Numba looks these up on the dispatcher: the first at each new signature, the others for calls
+    # from compiled code.
     dispatcher._compile_for_args, dispatcher.compile_ahead = compile_for_arguments, compile_ahead
-    dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(*_without_constants(arguments, named))
+    dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(
+        *_without_constants(arguments, named)
+    )
     dispatcher.get_overload = callee.get_overload
     return dispatcher
 
@@ -89,16 +96,23 @@ def _jit(function: Function, **options: Any) -> Function:
 def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:
     """The types of a call from compiled code, constants taken as what they are constants of.
 
-    A variable that starts as 0 is first typed as that very constant, and Numba would compile a kernel it is passed to twice.
+    A variable that starts as 0 is first typed as that very constant, and Numba would compile a
+    kernel it is passed to twice.
     """
-    return tuple(types.unliteral(kind) for kind in arguments), {name: types.unliteral(kind) for name, kind in named.items()}
+    return tuple(types.unliteral(kind) for kind in arguments), {
+        name: types.unliteral(kind) for name, kind in named.items()
+    }
 
 
 def compiled(function: Function) -> Function:
-    """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python objects."""
+    """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python
+    objects.
+    """
     return _jit(function)
 
 
 def inlined(function: Function) -> Function:
-    """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot loops."""
+    """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot
+    loops.
+    """
     return _jit(function, forceinline=True)

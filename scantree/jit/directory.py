@@ -1,10 +1,12 @@
 """Where machine code is kept, and how this process is to make it.
 
-Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
-place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, the
-processor and the versions of what compiles: any edit to any kernel starts a fresh one, and all installations of the same sources share one,
-wherever they are. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory). Numba's index is a
-pickle, so only a folder that others cannot write is used (`scantree.private_folders`), else one that this process makes for itself.
+Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file
+leaves the caller's cached machine code in place, and the old result is served without a word. So
+the cache lives in a directory named by a hash of *all* kernel sources, the processor and the
+versions of what compiles: any edit to any kernel starts a fresh one, and all installations of the
+same sources share one, wherever they are. Set `LFTJ_CACHE_DIR` to choose where those directories go
+(default: the user's cache directory). Numba's index is a pickle, so only a folder that others
+cannot write is used (`scantree.private_folders`), else one that this process makes for itself.
 """
 
 from __future__ import annotations
@@ -56,13 +58,24 @@ def _kernel_sources() -> list[Path]:
 def _processor() -> tuple[str, str]:
     """Name and features of the processor, as Numba tells machine code apart by them."""
     name = _config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
-    features = _config.CPU_FEATURES if _config.CPU_FEATURES is not None else codegen.get_host_cpu_features()
+    features = (
+        _config.CPU_FEATURES
+        if _config.CPU_FEATURES is not None
+        else codegen.get_host_cpu_features()
+    )
     return name, features
 
 
 def _identity() -> str:
     """What machine code depends on, but not where the sources are."""
-    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag, platform.machine(), sys.abiflags
+    versions = (
+        numba.__version__,
+        llvmlite.__version__,
+        np.__version__,
+        sys.implementation.cache_tag,
+        platform.machine(),
+        sys.abiflags,
+    )
     settings = _config.BOUNDSCHECK, _config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE
     digest = hashlib.sha256(repr((versions, settings, _processor())).encode())
     for path in _kernel_sources():
@@ -74,17 +87,24 @@ def _identity() -> str:
 
 def _wanted() -> Path:
     """The folder that the user's settings name for this set of kernel sources."""
-    base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj")
+    base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj"
+    )
     return Path(base) / f"kernels-{_identity()}"
 
 
 def _usable() -> Path | None:
-    """The folder that machine code is kept in, made if need be; one of this process alone where the user's cannot be used."""
+    """The folder that machine code is kept in, made if need be; one of this process alone where the
+    user's cannot be used.
+    """
     wanted = _wanted()
     try:
         return _begun(wanted)
     except UnsafeFolderError as reason:
-        problem, remedy = str(reason), "chmod go-w it, or set LFTJ_CACHE_DIR to a folder that only you can write"
+        problem, remedy = (
+            str(reason),
+            "chmod go-w it, or set LFTJ_CACHE_DIR to a folder that only you can write",
+        )
     except OSError as reason:
         problem, remedy = str(reason), "set LFTJ_CACHE_DIR to a folder that can be written"
     text = "machine code is not kept in %s: %s. This process compiles for itself. Remedy: %s"
@@ -115,10 +135,15 @@ def _remove(directory: str, process: int) -> None:
 
 
 def _forget_unused(base: Path) -> None:
-    """Remove what other kernel sources left there, of versions that no process has used for months."""
+    """Remove what other kernel sources left there, of versions that no process has used
+    for months.
+    """
     for directory in base.iterdir():
         with suppress(OSError):
-            if re.fullmatch(r"kernels-[0-9a-f]{16}", directory.name) and directory.stat().st_mtime < time.time() - _MONTHS:
+            if (
+                re.fullmatch(r"kernels-[0-9a-f]{16}", directory.name)
+                and directory.stat().st_mtime < time.time() - _MONTHS
+            ):
                 shutil.rmtree(directory)
 
 

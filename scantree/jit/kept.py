@@ -1,7 +1,8 @@
 """Numba's cache on disk, in our directory and whatever folder the sources are in.
 
-By itself Numba keeps a function in a folder named after the path of its source, so that two installations of the same sources compile
-everything twice. Here the directory stands for the sources (`scantree.jit.directory`), and a file in it is named after the module.
+By itself Numba keeps a function in a folder named after the path of its source, so that two
+installations of the same sources compile everything twice. Here the directory stands for the
+sources (`scantree.jit.directory`), and a file in it is named after the module.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _FromSource: Any = caching.UserProvidedCacheLocator
 
 
 class _Locator(_FromSource):
-    """The place of one kernel's files: named by module and line, stamped with the content of the source file."""
+    """The place of one kernel's files: named by module and line, stamped with the content of the
+    source file.
+    """
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
@@ -43,7 +46,9 @@ class _KernelImplementation(_Implementation):
 
 
 class KernelCache(_FunctionCache):
-    """The cache of one kernel. What cannot be kept, where the disc is full, say, works all the same; what is damaged is made again."""
+    """The cache of one kernel. What cannot be kept, where the disc is full, say, works all the
+    same; what is damaged is made again.
+    """
 
     _impl_class = _KernelImplementation
 

@@ -1,25 +1,36 @@
 """How a kernel is turned into machine code: together with all it calls, once.
 
-By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper for calls from Python, and then links its
-optimised code into each caller, where all of that happens again: a helper six calls deep is optimised six times. Here what is called from
-compiled code (a `Callee`) is lowered to LLVM's intermediate code and left so; what is called from Python (an `Entry`) collects its callees,
-and theirs, and the whole is optimised once. A kernel called both ways is both.
+By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper
+for calls from Python, and then links its optimised code into each caller, where all of that happens
+again: a helper six calls deep is optimised six times. Here what is called from compiled code (a
+`Callee`) is lowered to LLVM's intermediate code and left so; what is called from Python (an
+`Entry`) collects its callees, and theirs, and the whole is optimised once. A kernel called both
+ways is both.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba.core import codegen, compiler, compiler_machinery, ir, lowering, typed_passes, untyped_passes
+from numba.core import (
+    codegen,
+    compiler,
+    compiler_machinery,
+    ir,
+    lowering,
+    typed_passes,
+    untyped_passes,
+)
 from numba.core.environment import lookup_environment
 
 from scantree.jit import announcing
 
 # Kernels that only borrow arrays count no references.
 #
-# Numba counts what refers to an array wherever a function takes one: an atomic instruction on entry, and one on return. For a helper that is
-# called for each row these are most of its time. But who calls a kernel holds the arrays until it is back. So where all arrays of a function
-# are its arguments or views of them, and none is returned, nothing needs to be counted.
+# Numba counts what refers to an array wherever a function takes one: an atomic instruction on
+# entry, and one on return. For a helper that is called for each row these are most of its time. But
+# who calls a kernel holds the arrays until it is back. So where all arrays of a function are its
+# arguments or views of them, and none is returned, nothing needs to be counted.
 
 _Assign: Any = ir.Assign
 _Expression: Any = ir.Expr
@@ -27,7 +38,16 @@ _Lower: Any = lowering.Lower
 _NativeLowering: Any = typed_passes.NativeLowering
 _register: Any = compiler_machinery.register_pass
 
-_VIEWS = ("getattr", "static_getitem", "getitem", "typed_getitem", "cast", "phi", "build_tuple", "exhaust_iter")
+_VIEWS = (
+    "getattr",
+    "static_getitem",
+    "getitem",
+    "typed_getitem",
+    "cast",
+    "phi",
+    "build_tuple",
+    "exhaust_iter",
+)
 """Operations whose result refers to what their operands refer to, and to nothing else."""
 
 
@@ -39,7 +59,9 @@ def only_borrows(state: Any) -> bool:
         return models[kind].contains_nrt_meminfo()
 
     def a_view(expression: Any) -> bool:
-        by_array = expression.op == "getitem" and refers(state.typemap[expression.index.name])  # which copies what it finds
+        by_array = expression.op == "getitem" and refers(
+            state.typemap[expression.index.name]
+        )  # which copies what it finds
         return expression.op in _VIEWS and not by_array
 
     return not refers(state.return_type) and all(
@@ -64,7 +86,9 @@ class _BorrowingLower(_Lower):
 
 @_register(mutates_CFG=True, analysis_only=False)
 class Lowering(_NativeLowering):
-    """Numba's step from typed to intermediate code, which counts references only in functions that need it."""
+    """Numba's step from typed to intermediate code, which counts references only in functions that
+    need it.
+    """
 
     _name = "kernel_lowering"
 
@@ -154,7 +178,9 @@ class _Callee(_Library):
 
 
 class _WithoutEnvironment:
-    """Numba's generator of code for a function that has no machine code, so none that needs to know where its constants are."""
+    """Numba's generator of code for a function that has no machine code, so none that needs to know
+    where its constants are.
+    """
 
     def __init__(self, generator: Any) -> None:
         self._generator = generator
@@ -167,20 +193,25 @@ class _WithoutEnvironment:
 
 
 class _Settings(compiler.Flags):
-    """Numba's settings of a compilation, compared quickly: it looks every operation up by them, and compares all of them each time."""
+    """Numba's settings of a compilation, compared quickly: it looks every operation up by them, and
+    compares all of them each time.
+    """
 
     __slots__ = ()
 
     __hash__ = compiler.Flags.__hash__
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, _Settings) and self._values == other._values) or super().__eq__(other)
+        return (isinstance(other, _Settings) and self._values == other._values) or super().__eq__(
+            other
+        )
 
 
 class EntryCompiler(_CompilerBase):
     """Numba's compiler, for kernels that Python calls.
 
-    Without the steps that find nothing in a kernel: it has no closures, comprehensions, `with`, `raise`, nor expressions over whole arrays.
+    Without the steps that find nothing in a kernel: it has no closures, comprehensions, `with`,
+    `raise`, nor expressions over whole arrays.
     """
 
     library: type[_Library] = _Entry

@@ -1,7 +1,8 @@
-"""Loads and stores that skip Python's negative-index handling, by array or by address, and the bits of floats.
+"""Loads and stores that skip Python's negative-index handling, by array or by address, and the bits
+of floats.
 
-For Numba these are operations, not functions: a load is an instruction where it stands, and nothing is compiled or linked for it. With
-bounds checks on they are functions that index the array.
+For Numba these are operations, not functions: a load is an instruction where it stands, and nothing
+is compiled or linked for it. With bounds checks on they are functions that index the array.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _typed: Any = templates.signature
 
 
 def address(array: np.ndarray) -> Any:
-    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or itself where accesses are checked or interpreted.
+    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or itself where
+    accesses are checked or interpreted.
 
     The caller keeps the array alive while the kernel runs.
     """
@@ -37,7 +39,9 @@ def address(array: np.ndarray) -> Any:
 
 
 def load(memory: Any, index: Any) -> Any:
-    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an array of integers or the address of an int64 array."""
+    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an array of integers
+    or the address of an int64 array.
+    """
     return np.int64(memory[index])
 
 
@@ -47,7 +51,9 @@ def load_byte(memory: Any, index: Any) -> Any:
 
 
 def store(memory: Any, index: Any, value: Any) -> None:
-    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is as for `load`."""
+    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is as for
+    `load`.
+    """
     memory[index] = value
 
 
@@ -55,9 +61,11 @@ _claiming = Lock()
 
 
 def claim(memory: Any, index: Any, expected: Any, value: Any) -> Any:
-    """What `memory[index]` is; where that is `expected`, it becomes `value`, all in one step: of several threads one succeeds.
+    """What `memory[index]` is; where that is `expected`, it becomes `value`, all in one step: of
+    several threads one succeeds.
 
-    The words are whatever other threads have written there by then, in no order that they can rely on for other words.
+    The words are whatever other threads have written there by then, in no order that they can rely
+    on for other words.
     """
     with _claiming:
         found = int(memory[index])
@@ -67,12 +75,16 @@ def claim(memory: Any, index: Any, expected: Any, value: Any) -> Any:
 
 
 def fetch(memory: Any, index: Any) -> None:
-    """Have `memory[index]`, and what lies around it, brought near: it will be read soon. Nothing waits for it."""
+    """Have `memory[index]`, and what lies around it, brought near: it will be read soon. Nothing
+    waits for it.
+    """
 
 
 def _format(kind: Any) -> tuple[int, bool]:
     """Bits of an element of `memory`, and whether it is signed."""
-    return (kind.dtype.bitwidth, kind.dtype.signed) if isinstance(kind, types.Array) else (_WORD, True)
+    return (
+        (kind.dtype.bitwidth, kind.dtype.signed) if isinstance(kind, types.Array) else (_WORD, True)
+    )
 
 
 def _element(context: Any, builder: Any, kind: Any, memory: Any, index: Any, bits: int) -> Any:
@@ -93,18 +105,25 @@ def _type_fetch(_context: Any) -> Any:
 @_lower(fetch, types.Array, types.Integer)
 def _lower_fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     memory, index = arguments
-    place = builder.bitcast(_element(context, builder, signature.args[0], memory, index, _WORD), ir.IntType(8).as_pointer())
+    place = builder.bitcast(
+        _element(context, builder, signature.args[0], memory, index, _WORD),
+        ir.IntType(8).as_pointer(),
+    )
     number = ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), kind)
-    builder.call(prefetch, [place, number(0), number(3), number(1)])  # a read, of data, that will be used more than once
+    builder.call(
+        prefetch, [place, number(0), number(3), number(1)]
+    )  # a read, of data, that will be used more than once
     return context.get_dummy_value()
 
 
 @_type_callable(claim)
 def _type_claim(_context: Any) -> Any:
     words = [types.int64] * 3
-    return lambda memory, index, expected, value: _typed(types.int64, types.unliteral(memory), *words)
+    return lambda memory, index, expected, value: _typed(
+        types.int64, types.unliteral(memory), *words
+    )
 
 
 @_lower(claim, types.Integer, types.Integer, types.Integer, types.Integer)
@@ -116,11 +135,16 @@ def _lower_claim(context: Any, builder: Any, signature: Any, arguments: Any) -> 
         words = [builder.trunc(word, ir.IntType(bits)) for word in words]
     place = _element(context, builder, signature.args[0], memory, index, bits)
     found = builder.extract_value(builder.cmpxchg(place, *words, "monotonic", "monotonic"), 0)
-    return found if bits == _WORD else (builder.sext if signed else builder.zext)(found, ir.IntType(_WORD))
+    return (
+        found
+        if bits == _WORD
+        else (builder.sext if signed else builder.zext)(found, ir.IntType(_WORD))
+    )
 
 
 if CHECKED:
-    # Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
+    # Numba compares the argument lists of an overload and its implementation, annotations included:
+    # none on either.
     @_overload(load)
     def _checked_load(memory, index):
         return lambda memory, index: np.int64(memory[index])
@@ -145,7 +169,9 @@ else:
 
     @_type_callable(store)
     def _type_store(_context: Any) -> Any:
-        return lambda memory, index, value: _typed(types.none, types.unliteral(memory), types.int64, types.int64)
+        return lambda memory, index, value: _typed(
+            types.none, types.unliteral(memory), types.int64, types.int64
+        )
 
     @_lower(load, types.Integer, types.Integer)
     @_lower(load, types.Array, types.Integer)
@@ -153,13 +179,20 @@ else:
         memory, index = arguments
         bits, signed = _format(signature.args[0])
         value = builder.load(_element(context, builder, signature.args[0], memory, index, bits))
-        return value if bits == _WORD else (builder.sext if signed else builder.zext)(value, ir.IntType(_WORD))
+        return (
+            value
+            if bits == _WORD
+            else (builder.sext if signed else builder.zext)(value, ir.IntType(_WORD))
+        )
 
     @_lower(load_byte, types.Integer, types.Integer)
     @_lower(load_byte, types.Array, types.Integer)
     def _lower_load_byte(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         memory, index = arguments
-        return builder.zext(builder.load(_element(context, builder, signature.args[0], memory, index, 8)), ir.IntType(64))
+        return builder.zext(
+            builder.load(_element(context, builder, signature.args[0], memory, index, 8)),
+            ir.IntType(64),
+        )
 
     @_lower(store, types.Integer, types.Integer, types.Integer)
     @_lower(store, types.Array, types.Integer, types.Integer)
@@ -171,7 +204,7 @@ else:
         return context.get_dummy_value()
 
 
-# ── floats and their bits ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── floats and their bits ─────────────────────────────────────────────────────────────────────────
 def bits_to_float(bits: int) -> float:
     """The double whose IEEE 754 bits are `bits`."""
     return struct.unpack("<d", struct.pack("<q", bits))[0]

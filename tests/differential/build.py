@@ -15,7 +15,9 @@ Facts = Mapping[str, Iterable[Row]]
 
 
 def declared(program: Program, **options: Any) -> Any:
-    """A workspace with the program's relations and no rows; `options` are those of `lftj.connect`."""
+    """A workspace with the program's relations and no rows; `options` are those of
+    `lftj.connect`.
+    """
     workspace = lftj.connect(**options)
     for spec in (*BASES, *program.specs):
         declare(workspace, spec)
@@ -23,7 +25,9 @@ def declared(program: Program, **options: Any) -> Any:
 
 
 def workspace_with(program: Program, facts: Facts, rules: Iterable[tree.Rule] | None = None) -> Any:
-    """A workspace with the program's rules (or these instead), then the facts, all in one transaction each."""
+    """A workspace with the program's rules (or these instead), then the facts, all in one
+    transaction each.
+    """
     workspace = declared(program)
     with workspace.transaction() as transaction:
         for rule in program.rules if rules is None else rules:

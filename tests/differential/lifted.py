@@ -1,4 +1,6 @@
-"""The normal form back as syntax trees, so that the naive reference can evaluate what normalisation made of a program."""
+"""The normal form back as syntax trees, so that the naive reference can evaluate what normalisation
+made of a program.
+"""
 
 from __future__ import annotations
 
@@ -41,19 +43,34 @@ class _Names:
 def lifted(program: StratifiedProgram) -> list[tree.Clause]:
     """Declarations of all relations, hidden ones included, and all rules."""
     rules = [each for stratum in program.strata for each in stratum.rules]
-    return [*map(_declaration, program.relations.values()), *(_functor_rule(r) if isinstance(r, FunctorRule) else _rule(r) for r in rules)]
+    return [
+        *map(_declaration, program.relations.values()),
+        *(_functor_rule(r) if isinstance(r, FunctorRule) else _rule(r) for r in rules),
+    ]
 
 
 def _declaration(schema: RelationSchema) -> tree.Declaration:
-    return tree.Declaration(schema.name, tuple(tree.Column(name, str(type_)) for name, type_ in schema.columns), schema.functional)
+    return tree.Declaration(
+        schema.name,
+        tuple(tree.Column(name, str(type_)) for name, type_ in schema.columns),
+        schema.functional,
+    )
 
 
 def _rule(normal: NormalRule) -> tree.Rule:
     names = _Names(normal)
-    literals: list[tree.Literal] = [atom(each.relation, *_terms(each.args, names)) for each in normal.atoms]
+    literals: list[tree.Literal] = [
+        atom(each.relation, *_terms(each.args, names)) for each in normal.atoms
+    ]
     literals += [_negation(each, names) for each in normal.negated]
-    literals += [compare(names[each.variable], "=", _term(each.expression, names)) for each in normal.assignments]
-    literals += [compare(_term(each.left, names), each.operator, _term(each.right, names)) for each in normal.filters]
+    literals += [
+        compare(names[each.variable], "=", _term(each.expression, names))
+        for each in normal.assignments
+    ]
+    literals += [
+        compare(_term(each.left, names), each.operator, _term(each.right, names))
+        for each in normal.filters
+    ]
     return rule(atom(normal.relation, *(_head(term, names) for term in normal.head)), *literals)
 
 
@@ -76,9 +93,13 @@ def _functor_rule(functor: FunctorRule) -> tree.Rule:
     domain = atom(functor.domain, *names)
     if functor.result is None:
         assert functor.functor in PREDICATES
-        return rule(atom(functor.relation, *names), domain, compare(names[0], functor.functor, names[1]))
+        return rule(
+            atom(functor.relation, *names), domain, compare(names[0], functor.functor, names[1])
+        )
     name = _OF_STRINGS.get(functor.functor, functor.functor)
-    return rule(atom(functor.relation, *names, "result"), domain, compare("result", "=", call(name, *names)))
+    return rule(
+        atom(functor.relation, *names, "result"), domain, compare("result", "=", call(name, *names))
+    )
 
 
 def _terms(expressions: Iterable[Expression], names: _Names) -> list[tree.Term]:
@@ -94,6 +115,8 @@ def _term(expression: Expression, names: _Names) -> tree.Term:
         case Apply(operator="mirror", args=(arg,), type=result):
             back = result != INT
             type_ = result if back else type_of(names.rule, arg)
-            return tree.Call("mirror", (_term(arg, names), tree.Constant(str(type_)), tree.Constant(back)))
+            return tree.Call(
+                "mirror", (_term(arg, names), tree.Constant(str(type_)), tree.Constant(back))
+            )
         case Apply(operator=operator, args=args):
             return tree.Call(operator, tuple(_terms(args, names)))

@@ -1,4 +1,6 @@
-"""`mirror` of the normal form, for the reference: a value as an integer that orders the other way round, and back."""
+"""`mirror` of the normal form, for the reference: a value as an integer that orders the other way
+round, and back.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ _CODES: dict[str, tuple[Callable[..., int], Callable[..., Value]]] = {
     "int": (int, int),
     "bool": (int, bool),
     "date": (lambda value: value.toordinal(), datetime.date.fromordinal),
-    "timestamp": (lambda value: (value - _EPOCH) // MICROSECOND, lambda code: _EPOCH + code * MICROSECOND),
+    "timestamp": (
+        lambda value: (value - _EPOCH) // MICROSECOND,
+        lambda code: _EPOCH + code * MICROSECOND,
+    ),
     "float": (_of_float, _to_float),
 }
 
@@ -39,6 +44,10 @@ def mirrored(value: Value, type_: str, back: bool) -> Value:
     """The integer for a value of this type (as declarations write it), or `back` from one."""
     if type_.startswith("decimal"):
         scale = _scale(type_)
-        return decimal.Decimal(~int(value)).scaleb(-scale) if back else ~int(decimal.Decimal(value).scaleb(scale))  # type: ignore[arg-type]
+        return (
+            decimal.Decimal(~int(value)).scaleb(-scale)
+            if back
+            else ~int(decimal.Decimal(value).scaleb(scale))
+        )  # type: ignore[arg-type]
     encode, decode = _CODES[type_]
     return decode(~value) if back else ~encode(value)  # type: ignore[operator]

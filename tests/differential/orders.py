@@ -11,14 +11,18 @@ from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 def force_order(workspace: Any, handle: Any, by: random.Random) -> None:
     """Evaluate a rule, and what normalisation made of it, by a random variable order from now on.
 
-    What is only computed follows the variables it is computed from, as in every order of the planner's.
+    What is only computed follows the variables it is computed from, as in every order of the
+    planner's.
     """
     source = workspace._engine.state.program.sources[handle.source]
-    workspace._engine.orders[handle.source] = random_order([rule for rule in source.normal.rules if isinstance(rule, NormalRule)], by)
+    workspace._engine.orders[handle.source] = random_order(
+        [rule for rule in source.normal.rules if isinstance(rule, NormalRule)], by
+    )
 
 
 def random_order(rules: list[NormalRule], by: random.Random) -> tuple[str, ...]:
-    """All variable names of these rules: those that atoms bind in every rule shuffled, then the computed ones by dependence.
+    """All variable names of these rules: those that atoms bind in every rule shuffled, then the
+    computed ones by dependence.
 
     Without `_` and the like, which are no one variable's name; the engine puts these last.
     """
@@ -27,10 +31,14 @@ def random_order(rules: list[NormalRule], by: random.Random) -> tuple[str, ...]:
     for rule in rules:
         own = [variable.name for variable in rule.variables]
         names |= dict.fromkeys(own)
-        bound = {own[arg.variable] for atom in rule.atoms for arg in atom.args if isinstance(arg, Ref)}
+        bound = {
+            own[arg.variable] for atom in rule.atoms for arg in atom.args if isinstance(arg, Ref)
+        }
         for assignment in rule.assignments:
             if own[assignment.variable] not in bound:
-                inputs.setdefault(own[assignment.variable], set()).update(own[number] for number in _read_by(assignment.expression))
+                inputs.setdefault(own[assignment.variable], set()).update(
+                    own[number] for number in _read_by(assignment.expression)
+                )
     free = [name for name in names if name not in inputs]
     order = (*by.sample(free, len(free)), *_after_inputs(inputs))
     return tuple(name for name in order if not name.startswith("_"))
@@ -39,11 +47,21 @@ def random_order(rules: list[NormalRule], by: random.Random) -> tuple[str, ...]:
 def _read_by(expression: Expression) -> set[int]:
     if isinstance(expression, Ref):
         return {expression.variable}
-    return {number for arg in expression.args for number in _read_by(arg)} if isinstance(expression, Apply) else set()
+    return (
+        {number for arg in expression.args for number in _read_by(arg)}
+        if isinstance(expression, Apply)
+        else set()
+    )
 
 
 def _after_inputs(inputs: dict[str, set[str]]) -> list[str]:
     found: list[str] = []
     while len(found) < len(inputs):
-        found.append(next(name for name in inputs if name not in found and inputs[name] & inputs.keys() <= {*found, name}))
+        found.append(
+            next(
+                name
+                for name in inputs
+                if name not in found and inputs[name] & inputs.keys() <= {*found, name}
+            )
+        )
     return found

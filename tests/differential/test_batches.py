@@ -1,4 +1,6 @@
-"""However changes are split into transactions, the views come out the same; what is taken back leaves nothing behind."""
+"""However changes are split into transactions, the views come out the same; what is taken back
+leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,11 @@ def test_differential_one_batch_equals_any_split(program: Program, facts: Rows, 
         parts.append(insert(workspace, part))
     assert contents(workspace, program) == whole
     nothing = contents(workspace_with(program, {}), program)
-    expected = {(spec.name, row): sign for spec in program.specs for row, sign in difference(nothing[spec.name], whole[spec.name])}
+    expected = {
+        (spec.name, row): sign
+        for spec in program.specs
+        for row, sign in difference(nothing[spec.name], whole[spec.name])
+    }
     assert signed(parts, program) == expected
 
 
@@ -57,7 +63,11 @@ def test_differential_rules_before_or_after_facts(program: Program, facts: Rows)
 def test_differential_insert_then_delete_is_nothing(program: Program, facts: Rows, more: Rows):
     workspace = workspace_with(program, facts)
     before = contents(workspace, program)
-    new = {name: [row for row in rows if row not in before[name]] for name, rows in more.items() if name not in ("label", "rate")}
+    new = {
+        name: [row for row in rows if row not in before[name]]
+        for name, rows in more.items()
+        if name not in ("label", "rate")
+    }
     forth = insert(workspace, new)
     with workspace.transaction() as back:
         for name, rows in new.items():
@@ -67,7 +77,9 @@ def test_differential_insert_then_delete_is_nothing(program: Program, facts: Row
 
 
 @given(PROGRAMS, databases(), databases())
-def test_differential_insert_and_delete_in_one_transaction_is_nothing(program: Program, facts: Rows, more: Rows):
+def test_differential_insert_and_delete_in_one_transaction_is_nothing(
+    program: Program, facts: Rows, more: Rows
+):
     workspace = workspace_with(program, facts)
     before, version = contents(workspace, program), workspace.version
     new = {name: [row for row in rows if row not in before[name]] for name, rows in more.items()}
@@ -75,11 +87,17 @@ def test_differential_insert_and_delete_in_one_transaction_is_nothing(program: P
         for name, rows in new.items():
             transaction.insert(name, rows)
             transaction.delete(name, rows)
-    assert (contents(workspace, program), workspace.version, transaction.changes()) == (before, version, [])
+    assert (contents(workspace, program), workspace.version, transaction.changes()) == (
+        before,
+        version,
+        [],
+    )
 
 
 @given(PROGRAMS, databases(), st.data())
-def test_differential_a_rule_added_and_removed_is_nothing(program: Program, facts: Rows, data: st.DataObject):
+def test_differential_a_rule_added_and_removed_is_nothing(
+    program: Program, facts: Rows, data: st.DataObject
+):
     workspace = workspace_with(program, facts)
     before = contents(workspace, program)
     view = data.draw(st.sampled_from(program.views))

@@ -37,8 +37,16 @@ def test_differential_without_compilation(tmp_path: Path):
     assert len(chosen) == len(NAMES)
     folders = [str(case.folder) for case in chosen]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, "-c", RUN_ALL, str(tmp_path), *folders], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL, str(tmp_path), *folders],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     for case in chosen:
-        written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / case.folder.name).iterdir()}
+        written = {
+            path.name: path.read_text(encoding="utf-8")
+            for path in (tmp_path / case.folder.name).iterdir()
+        }
         assert written == case.expected(), case.folder.name

@@ -1,4 +1,6 @@
-"""Arithmetic that fails: never a wrong value, and never for what a comparison of the operands rejects, in any order."""
+"""Arithmetic that fails: never a wrong value, and never for what a comparison of the operands
+rejects, in any order.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,29 @@ OTHERS: tuple[Callable[[], tree.Literal], ...] = (
 
 @st.composite
 def rules(draw: Draw, guarded: bool) -> tree.Rule:
-    """A rule that divides and adds what it joins; `guarded`: by comparisons that keep the arithmetic from failing."""
+    """A rule that divides and adds what it joins; `guarded`: by comparisons that keep the
+    arithmetic from failing.
+    """
     divisor, summand = draw(st.sampled_from("xyz")), draw(st.sampled_from("xyz"))
     computed = [compare("v", "=", call("/", 6, divisor)), compare("w", "=", call("+", summand, 10))]
     guards = [compare(divisor, "!=", 0), compare(summand, "<", 100)] if guarded else []
     others = draw(st.lists(st.sampled_from(OTHERS), max_size=3, unique=True))
-    literals = [atom("e", "x", "y"), atom("e", "y", "z"), *computed, *guards, *(each() for each in others)]
+    literals = [
+        atom("e", "x", "y"),
+        atom("e", "y", "z"),
+        *computed,
+        *guards,
+        *(each() for each in others),
+    ]
     return rule(atom("r", "v", "w"), *draw(st.permutations(literals)))
 
 
-def outcomes(made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None) -> tuple[set[Row] | None, set[Row] | None]:
-    """What the reference and the engine derive, None for a failure; the engine with this variable order, if there is one."""
+def outcomes(
+    made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None
+) -> tuple[set[Row] | None, set[Row] | None]:
+    """What the reference and the engine derive, None for a failure; the engine with this variable
+    order, if there is one.
+    """
     workspace = lftj.connect()
     for name in ("e", "f", "r"):
         workspace.relation(name, {"c0": int, "c1": int})
@@ -65,7 +79,9 @@ def outcomes(made: tree.Rule, edges: list[Row], others: list[Row], order: random
 
 @given(rules(guarded=True), PAIRS, PAIRS, ORDERS)
 @settings(max_examples=2 * settings().max_examples)
-def test_differential_guards_hold_in_any_order(made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None):
+def test_differential_guards_hold_in_any_order(
+    made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None
+):
     expected, found = outcomes(made, edges, others, order)
     assert expected is not None
     assert found == expected
@@ -73,6 +89,8 @@ def test_differential_guards_hold_in_any_order(made: tree.Rule, edges: list[Row]
 
 @given(rules(guarded=False), PAIRS, PAIRS, ORDERS)
 @settings(max_examples=2 * settings().max_examples)
-def test_differential_failures_are_never_values(made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None):
+def test_differential_failures_are_never_values(
+    made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None
+):
     expected, found = outcomes(made, edges, others, order)
     assert found == expected

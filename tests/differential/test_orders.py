@@ -1,4 +1,6 @@
-"""Neither the order of a rule's literals nor the variable order of its join changes what it derives, nor whether it came as text."""
+"""Neither the order of a rule's literals nor the variable order of its join changes what it
+derives, nor whether it came as text.
+"""
 
 from __future__ import annotations
 

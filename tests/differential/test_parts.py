@@ -1,4 +1,6 @@
-"""In one part or in many, on one thread or on two: the same rows, the same changes, the same failures, and next to the same work."""
+"""In one part or in many, on one thread or on two: the same rows, the same changes, the same
+failures, and next to the same work.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ def history(program: Program, batches: list[Rows], parts: int) -> tuple[list[Any
                 transaction.insert(name, rows)
                 if number >= 2:
                     transaction.delete(name, batches[number - 2].get(name, []))
-        changes = {spec.name: sorted(transaction.changes(spec.name).fetchall(), key=repr) for spec in program.specs}
+        changes = {
+            spec.name: sorted(transaction.changes(spec.name).fetchall(), key=repr)
+            for spec in program.specs
+        }
         shown.append((contents(workspace, program), changes))
     return shown, sum(work.steps for _, works in workspace._engine.history for work in works)
 
@@ -58,7 +63,7 @@ def test_differential_programs_in_parts(program: Program, batches: list[Rows]):
         assert steps <= 4 * work + 4000, "each part opens its levels and seeks its first value anew"
 
 
-# ── what goes wrong inside a part ─────────────────────────────────────────────────────────────────────────────────────
+# ── what goes wrong inside a part ─────────────────────────────────────────────────────────────────
 NUMBERS = ".decl a(x: number)\n.decl b(x: number)\n.decl n(x: number)\n"
 
 
@@ -99,7 +104,13 @@ def test_a_limit_that_is_reached_in_the_parts_rolls_back(numbers: Any):
 
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_ends_the_parts(numbers: Any):
-    endless = "n(x) :- a(x), " + ", ".join(f"b(y{i})" for i in range(9)) + ", " + " + ".join(f"y{i}" for i in range(9)) + " = 0 - x."
+    endless = (
+        "n(x) :- a(x), "
+        + ", ".join(f"b(y{i})" for i in range(9))
+        + ", "
+        + " + ".join(f"y{i}" for i in range(9))
+        + " = 0 - x."
+    )
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt), numbers.limits(seconds=60):
         numbers.add_rules(endless)

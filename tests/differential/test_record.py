@@ -1,4 +1,6 @@
-"""The choices of the engine are those of the record: a part of it here, all of it by `uv run python -m tests.record check`."""
+"""The choices of the engine are those of the record: a part of it here, all of it by `uv run python
+-m tests.record check`.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,17 @@ def test_every_seventh_history_does_what_is_recorded():
 
 def test_what_is_recorded_has_every_strategy_that_needs_no_parts_of_a_cluster():
     taken = set(lines.totals(recorded("histories")))
-    assert taken >= {"update", "full", "fallback", "forecast", "added", "removed", "bootstrap", "parts", "choice"}
+    assert taken >= {
+        "update",
+        "full",
+        "fallback",
+        "forecast",
+        "added",
+        "removed",
+        "bootstrap",
+        "parts",
+        "choice",
+    }
 
 
 def test_the_text_of_a_record_is_read_as_it_was_written():
@@ -45,7 +57,12 @@ def work(relation: str = "tree", strategy: str = "update", steps: int = 20) -> W
 
 def test_a_difference_names_history_commit_and_rule():
     was = {"a/1": [Commit(1, "", [work()]), Commit(1, "E310")], "a/2": [Commit(1)]}
-    other = {"a/1": [Commit(1, "", [work(strategy="full", steps=21), work("late")]), Commit(2, "", [work()])]}
+    other = {
+        "a/1": [
+            Commit(1, "", [work(strategy="full", steps=21), work("late")]),
+            Commit(2, "", [work()]),
+        ]
+    }
     assert list(differences(was, was)) == []
     assert list(differences(was, other)) == [
         "a/1, commit 1, late #2: work that was not there: update, surgeries 1, stabs 1, regions 1, steps 20, assignments 2, head_changes 2",
@@ -67,12 +84,19 @@ def test_a_renamed_word_is_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(names.RENAMED, "update", "maintain")
     monkeypatch.setitem(names.RENAMED, "touched", "affected")
     (commit,) = lines.record_of(text)["a"]
-    assert {(each.relation, each.strategy) for each in commit.works} == {("rule4#not1", "maintain"), ("affected#x", "maintain")}
+    assert {(each.relation, each.strategy) for each in commit.works} == {
+        ("rule4#not1", "maintain"),
+        ("affected#x", "maintain"),
+    }
 
 
 def test_a_history_is_read_as_it_was_taped():
-    rows = tuple((value,) for values in DOMAINS.values() for value in (*values, float("inf"), -(2**63)))
-    taped = Taped("a/1", [spec_of(spec) for spec in BASES], elastic=float("inf"), trace="exact+first")
+    rows = tuple(
+        (value,) for values in DOMAINS.values() for value in (*values, float("inf"), -(2**63))
+    )
+    taped = Taped(
+        "a/1", [spec_of(spec) for spec in BASES], elastic=float("inf"), trace="exact+first"
+    )
     for step in Transact((Change("insert", "x", rows), RemoveRule(3)), True), TakeSnapshot():
         taped.add(step)
     assert Taped.of_line(taped.line) == Taped(**json.loads(json.dumps(vars(taped))))
@@ -82,7 +106,9 @@ def test_a_history_is_read_as_it_was_taped():
 def test_a_history_that_is_played_refuses_rolls_back_and_commits():
     from tests.oracle.pair import rule_of
 
-    taped = Taped("a/1", [spec_of(Spec("k", ("int", "int"), key=(0,))), spec_of(Spec("v", ("int",)))])
+    taped = Taped(
+        "a/1", [spec_of(Spec("k", ("int", "int"), key=(0,))), spec_of(Spec("v", ("int",)))]
+    )
     rule = AddRule(rule_of("v(y) :- k(_, y)."))
     twice = Change("insert", "k", ((1, 2), (1, 3)))
     for step in (
@@ -94,7 +120,10 @@ def test_a_history_that_is_played_refuses_rolls_back_and_commits():
     ):
         taped.add(step)
     found = Taped.of_line(taped.line).play()
-    assert [(commit.number, commit.refused[:1], [each.relation for each in commit.works]) for commit in found[-3:]] == [
+    assert [
+        (commit.number, commit.refused[:1], [each.relation for each in commit.works])
+        for commit in found[-3:]
+    ] == [
         (0, "E", []),
         (1, "", ["v"]),
         (2, "", []),
@@ -109,7 +138,9 @@ def test_every_commit_of_every_workspace_is_seen():
             workspace.add_rules(".decl e(x: number) .decl v(x: number) v(x) :- e(x).")
             workspace.load("e", [(1,), (2,)])
             assert [*map(Work.of, workspace.profile(last=1).itertuples())] == seen[-1][2]
-    assert [(number, version, [each.strategy for each in works]) for number, version, works in seen] == [
+    assert [
+        (number, version, [each.strategy for each in works]) for number, version, works in seen
+    ] == [
         (1, 1, ["full"]),
         (1, 2, ["update"]),
         (2, 1, ["full"]),

@@ -1,4 +1,6 @@
-"""A workspace over parts with accounts, edges and views of both, and one change that takes every way a commit has."""
+"""A workspace over parts with accounts, edges and views of both, and one change that takes every
+way a commit has.
+"""
 
 from __future__ import annotations
 

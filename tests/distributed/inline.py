@@ -1,4 +1,5 @@
-"""An executor in this process: what it runs and returns goes through pickle, as between processes, and it can be made to fail.
+"""An executor in this process: what it runs and returns goes through pickle, as between processes,
+and it can be made to fail.
 
 What workspaces over it have is compared with what those of one process have.
 """
@@ -19,7 +20,9 @@ from lftj.distributed.work import worker
 
 
 class InlineExecutor:
-    """Runs tasks one after the other. `before` is called with each payload and may raise; `workers` > 1: tasks go round among memories."""
+    """Runs tasks one after the other. `before` is called with each payload and may raise; `workers`
+    > 1: tasks go round among memories.
+    """
 
     distributed = True
 
@@ -38,7 +41,12 @@ class InlineExecutor:
         yield
 
     def map(
-        self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
+        self,
+        task: Callable[[Any], Any],
+        payloads: Iterable[Any],
+        places: Sequence[int] | None = None,
+        *,
+        seconds: float | None = None,
     ) -> list[Any]:
         """Every task in the memory of the next worker, however long it takes."""
         return [self._run(task, payload) for payload in payloads]
@@ -62,7 +70,14 @@ class InlineExecutor:
         """All workers die."""
         self._memories = [None] * len(self._memories)
 
-    def scan(self, frame: list[Any], task: Callable[..., Any], argument: Any, *, seconds: float | None = None) -> list[Any]:
+    def scan(
+        self,
+        frame: list[Any],
+        task: Callable[..., Any],
+        argument: Any,
+        *,
+        seconds: float | None = None,
+    ) -> list[Any]:
         """`frame`: a list of partitions, each a list of record batches."""
         return [task(iter(partition), argument) for partition in frame]
 

@@ -1,4 +1,6 @@
-"""Tasks that run twice: a commit is made of the files of those whose results were taken, whatever the others write, and when."""
+"""Tasks that run twice: a commit is made of the files of those whose results were taken, whatever
+the others write, and when.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def change(tx: Any, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize(("way", "seed"), [*((way, 0) for way in WAYS), ("any", 1)])
-def test_attempts_of_every_task(way: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_of_every_task(
+    way: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "most_entries", lambda parts: 12)
     monkeypatch.setattr(store, "recent_entries", lambda parts: 2)
     monkeypatch.setattr(query, "GATHERED", 3)
@@ -77,12 +81,16 @@ def test_attempts_of_every_task(way: str, seed: int, tmp_path: Path, monkeypatch
             with many.transaction() as parts:
                 change(parts, chance)
             for name in one.relations:
-                assert sorted(parts.changes(name).fetchall()) == sorted(tx.changes(name).fetchall()), name
+                assert sorted(parts.changes(name).fetchall()) == sorted(
+                    tx.changes(name).fetchall()
+                ), name
             executor.go_on(chance.random())
             require_equal(many, one)
             found = many.query("reach(x, y), road(y, z, _)")
             executor.go_on(chance.random())
-            assert sorted(found.fetchall()) == sorted(one.query("reach(x, y), road(y, z, _)").fetchall())
+            assert sorted(found.fetchall()) == sorted(
+                one.query("reach(x, y), road(y, z, _)").fetchall()
+            )
             if step % 4 == 1:
                 many.compact()
                 executor.go_on()
@@ -95,21 +103,27 @@ def test_attempts_of_every_task(way: str, seed: int, tmp_path: Path, monkeypatch
         many.close()
         executor.forget()
         many = lftj.connect(executor=executor)
-        assert row_files(tmp_path) == many._store.manifest.files()  # nothing is left of attempts that nobody took
+        assert (
+            row_files(tmp_path) == many._store.manifest.files()
+        )  # nothing is left of attempts that nobody took
         require_equal(many, one)
         many.close()
 
 
 @given(histories(), st.integers(1, 3), st.randoms(use_true_random=False), st.data())
 @settings(max_examples=settings().max_examples // 5)
-def test_oracle_attempts_change_nothing(history: History, parts: int, chance: random.Random, data: st.DataObject) -> None:
+def test_oracle_attempts_change_nothing(
+    history: History, parts: int, chance: random.Random, data: st.DataObject
+) -> None:
     def executor(folder: Path) -> TwiceExecutor:
         return TwiceExecutor(folder, parts, seed=chance.randrange(1000), words=list("edcba"))
 
     with pair_over(history, executor) as (pair, twice):
         assert isinstance(twice, TwiceExecutor)
         for step in history.steps:
-            between(pair, twice, data.draw(st.sampled_from(["nothing", "reopen", "compact", "verify"])))
+            between(
+                pair, twice, data.draw(st.sampled_from(["nothing", "reopen", "compact", "verify"]))
+            )
             pair.step(step)
             twice.go_on(0.5)
         pair.workspace.close()

@@ -1,4 +1,6 @@
-"""The same calls on a workspace in this process and on one in parts: the same answers, change sets, numbers and errors."""
+"""The same calls on a workspace in this process and on one in parts: the same answers, change sets,
+numbers and errors.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def declare(workspace: Any) -> None:
     """Relations with and without keys, cut by a column or not at all."""
     workspace.relation("acct", {"id": int, "owner": str, "balance": float}, key="id")
     workspace.relation("edge", {"x": int, "y": int})
-    workspace.relation("rate", {"day": int, "from": str, "to": str, "rate": "decimal(10,2)"}, key=["from", "to"])
+    workspace.relation(
+        "rate", {"day": int, "from": str, "to": str, "rate": "decimal(10,2)"}, key=["from", "to"]
+    )
     workspace.function("limit", {"owner": str}, int)
     workspace.add_rules(RULES)
     workspace.load("acct", [(i, f"o{i % 4}", i / 4) for i in range(12)])
@@ -79,12 +83,39 @@ def operations(random: random.Random) -> list[tuple[str, tuple[Any, ...], dict[s
         found.append(
             random.choice(
                 [
-                    ("upsert", ("acct", [account, (account[0], "last", 0.5)][: random.randint(1, 2)]), {}),
+                    (
+                        "upsert",
+                        ("acct", [account, (account[0], "last", 0.5)][: random.randint(1, 2)]),
+                        {},
+                    ),
                     ("upsert", ("limit", [(account[1], account[0])]), {}),
-                    ("upsert", ("rate", [(2, "a", account[1], Decimal("2.5")), (3, "a", "b", Decimal("0.01"))]), {}),
-                    ("delete_where", ("acct",), random.choice([{"id": account[0]}, {"owner": account[1]}, {"balance": 0.5}, {}])),
-                    ("delete_where", ("edge",), random.choice([{"x": edge[0]}, {"y": edge[1]}, {"x": edge[0], "y": edge[1]}])),
-                    ("delete_where", ("rate",), random.choice([{"to": "a"}, {"from": "nobody"}, {"rate": Decimal("0.8")}])),
+                    (
+                        "upsert",
+                        (
+                            "rate",
+                            [(2, "a", account[1], Decimal("2.5")), (3, "a", "b", Decimal("0.01"))],
+                        ),
+                        {},
+                    ),
+                    (
+                        "delete_where",
+                        ("acct",),
+                        random.choice(
+                            [{"id": account[0]}, {"owner": account[1]}, {"balance": 0.5}, {}]
+                        ),
+                    ),
+                    (
+                        "delete_where",
+                        ("edge",),
+                        random.choice(
+                            [{"x": edge[0]}, {"y": edge[1]}, {"x": edge[0], "y": edge[1]}]
+                        ),
+                    ),
+                    (
+                        "delete_where",
+                        ("rate",),
+                        random.choice([{"to": "a"}, {"from": "nobody"}, {"rate": Decimal("0.8")}]),
+                    ),
                     ("insert", ("edge", [edge]), {}),
                     ("insert", ("edge", [edge]), {"existing": "error"}),
                     ("delete", ("edge", [edge]), {}),
@@ -127,7 +158,9 @@ WRONG: list[Callable[[Any], object]] = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_told_alike_and_leaves_the_transaction_as_it_was(tmp_path: Path, wrong: Callable[[Any], object]) -> None:
+def test_what_is_wrong_is_told_alike_and_leaves_the_transaction_as_it_was(
+    tmp_path: Path, wrong: Callable[[Any], object]
+) -> None:
     def caught(tx: Any) -> object:
         tx.upsert("acct", [(1, "z", 9.0)])
         with pytest.raises(LftjError) as found:
@@ -151,7 +184,10 @@ def test_only_parts_with_such_rows_are_asked_and_few_bytes_go(tmp_path: Path) ->
             assert not executor.tasks
         settled = [task for task in executor.tasks if type(task).__name__ == "SettleTask"]
         assert len(settled) == 1
-        assert tx.changes("acct").fetchall() == [(7, "o3", 1.75, -1, far.version), (7, "you", 1.0, 1, far.version)]
+        assert tx.changes("acct").fetchall() == [
+            (7, "o3", 1.75, -1, far.version),
+            (7, "you", 1.0, 1, far.version),
+        ]
         executor.tasks.clear()
         with far.transaction() as tx:
             assert tx.delete_where("acct", id=200) == 1
@@ -181,7 +217,9 @@ def test_subscribers_hear_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixt
             calls: list[object] = []
 
             def listen(changes: Any, calls: list[object] = calls) -> None:
-                calls.append((changes.version, changes.columns, {row[:-1] for row in changes.fetchall()}))
+                calls.append(
+                    (changes.version, changes.columns, {row[:-1] for row in changes.fetchall()})
+                )
                 if len(calls) == 3:
                     raise ValueError("a subscriber's own")
 
@@ -201,7 +239,11 @@ def test_subscribers_hear_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 def test_limits_stop_a_commit_that_then_has_not_been(tmp_path: Path) -> None:
     with both(tmp_path, 3, workers=3) as (local, far, executor):
-        for limits, code in [({"work": 3}, "E330"), ({"seconds": 0.0}, "E331"), ({"memory": 10}, "E332")]:
+        for limits, code in [
+            ({"work": 3}, "E330"),
+            ({"seconds": 0.0}, "E331"),
+            ({"memory": 10}, "E332"),
+        ]:
             for each in (local, far):
                 before = each.version, rows(each)
                 with each.limits(**limits), pytest.raises(LftjError) as caught:
@@ -209,7 +251,11 @@ def test_limits_stop_a_commit_that_then_has_not_been(tmp_path: Path) -> None:
                 assert caught.value.code == code
                 assert (each.version, rows(each)) == before
         executor.tasks.clear()
-        with far.limits(work=10**9, seconds=100, memory=10**12), far.limits(seconds=0.0), pytest.raises(LftjError, match="time limit"):
+        with (
+            far.limits(work=10**9, seconds=100, memory=10**12),
+            far.limits(seconds=0.0),
+            pytest.raises(LftjError, match="time limit"),
+        ):
             far.add_rules(".decl p(x: number) p(x) :- edge(x, _).")
         assert not executor.tasks
         with far.limits(work=10**9, seconds=100, memory=10**12):
@@ -220,7 +266,11 @@ def test_limits_stop_a_commit_that_then_has_not_been(tmp_path: Path) -> None:
 
 def test_memory_is_that_of_the_parts_and_nobody_opens_one(tmp_path: Path) -> None:
     with both(tmp_path, 3) as (local, far, executor):
-        seen = {(name, order): rows for name, held, order, rows, _ in far.memory() if held == "sliced by id"}
+        seen = {
+            (name, order): rows
+            for name, held, order, rows, _ in far.memory()
+            if held == "sliced by id"
+        }
         assert seen["acct", "id, owner, balance"] == 12
         assert {row[0] for row in local.memory()} <= {row[0] for row in far.memory()}
         assert all(row[4] > 0 for row in far.memory() if row[3] and row[1] != "on disk")
@@ -244,7 +294,11 @@ def test_rules_rows_and_declarations_in_one_transaction(tmp_path: Path) -> None:
             facts=tmp_path,
         )
         tx.add_rules(".decl more(x: number) more(9).")
-        deleted = tx.delete_where("acct", owner="o2"), tx.delete_where("seen", s="b"), tx.delete_where("more", x=9)
+        deleted = (
+            tx.delete_where("acct", owner="o2"),
+            tx.delete_where("seen", s="b"),
+            tx.delete_where("more", x=9),
+        )
         tx.upsert("acct", [(2, "new", 1.0), (1, "newer", 3.0), (1, "new", 2.0)])
         handles.append(facts)
         return deleted
@@ -271,8 +325,15 @@ def test_tasks_that_fail_and_are_done_again_change_nothing(tmp_path: Path) -> No
             return plain(*arguments, **options)
 
         executor.map = twice  # type: ignore[method-assign]
-        calls = [("upsert", ("acct", [(1, "p", 0.5), (77, "q", 0.5)]), {}), ("delete_where", ("edge",), {"y": 6})]
-        assert outcome(local, partial(called, calls=calls)) == outcome(far, partial(called, calls=calls))
+        calls = [
+            ("upsert", ("acct", [(1, "p", 0.5), (77, "q", 0.5)]), {}),
+            ("delete_where", ("edge",), {"y": 6}),
+        ]
+        assert outcome(local, partial(called, calls=calls)) == outcome(
+            far, partial(called, calls=calls)
+        )
         for question in ("acct(x, o, _), held(o, n, _)", "n = sum x : { edge(x, _) }"):
-            assert sorted(local.query(question).fetchall()) == sorted(far.query(question).fetchall())
+            assert sorted(local.query(question).fetchall()) == sorted(
+                far.query(question).fetchall()
+            )
         assert rows(local) == rows(far)

@@ -1,4 +1,6 @@
-"""Choice over parts: rows that agree on a domain meet in one part, and what is chosen is what one process chooses."""
+"""Choice over parts: rows that agree on a domain meet in one part, and what is chosen is what one
+process chooses.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +56,25 @@ def test_parts_choose_what_one_process_chooses(tmp_path: Path, rules: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("domains", "home"), [([[0]], 0), ([[1]], 1), ([[0], [1]], ONE), ([[0, 1]], 0), ([[0, 1], [1, 2]], 1), ([[1, 2], [2, 0]], 2)]
+    ("domains", "home"),
+    [
+        ([[0]], 0),
+        ([[1]], 1),
+        ([[0], [1]], ONE),
+        ([[0, 1]], 0),
+        ([[0, 1], [1, 2]], 1),
+        ([[1, 2], [2, 0]], 2),
+    ],
 )
 def test_rows_that_agree_on_a_domain_lie_in_one_part(domains: list[list[int]], home: int) -> None:
     columns = [["x", "int"], ["y", "int"], ["z", "int"]]
-    edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
+    edge: dict[str, Any] = {
+        "name": "e",
+        "columns": columns,
+        "key": None,
+        "functional": False,
+        "view": False,
+    }
     view = {**edge, "name": "v", "choice": domains, "view": True}
     plan = plan_of({"relations": [edge, view], "rules": ["v(x, y, z) :- e(x, y, z)."], "sizes": {}})
     assert plan.homes["v"] == home

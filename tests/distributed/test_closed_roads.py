@@ -1,4 +1,6 @@
-"""Shortest paths in rounds after roads were closed: what it takes, and that no circle holds itself up."""
+"""Shortest paths in rounds after roads were closed: what it takes, and that no circle holds itself
+up.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def distances(edges: Iterable[Edge], start: int = 0) -> dict[int, int]:
     return found
 
 
-def routing(folder: Path, parts: int, edges: Iterable[Edge], **options: float) -> tuple[Any, InlineExecutor]:
+def routing(
+    folder: Path, parts: int, edges: Iterable[Edge], **options: float
+) -> tuple[Any, InlineExecutor]:
     executor = InlineExecutor(folder, parts, 2)
     workspace = lftj.connect(executor=executor, **options)
     workspace.relation("s", {"x": int})
@@ -59,7 +63,9 @@ def change(workspace: Any, edges: set[Edge], gone: set[Edge], came: set[Edge] = 
 
 @pytest.mark.parametrize("parts", [1, 3, 7])
 def test_circles_without_weight_hold_nothing_up(tmp_path: Path, parts: int) -> None:
-    """Nodes of such a circle are as near by one another: cut off from where that came, none may stay for that."""
+    """Nodes of such a circle are as near by one another: cut off from where that came, none may
+    stay for that.
+    """
     ring = {(n, n % 12 + 1, 0) for n in range(1, 13)} | {(n % 12 + 1, n, 0) for n in range(1, 13)}
     edges = ring | {(0, 1, 5), (0, 7, 8), (4, 20, 1), (20, 20, 0)}
     workspace, _ = routing(tmp_path, parts, edges)
@@ -88,7 +94,9 @@ def test_a_deletion_in_a_large_graph_is_followed(tmp_path: Path) -> None:
     whole = workspace.profile(last=1).iloc[0]
     near = distances(edges)
     best = sorted(edge for edge in edges if near[edge[0]] + edge[2] == near[edge[1]])
-    tight = [edge for edge in best if sum(edge[1] == other[1] for other in best) == 1]  # the only way of a node, with the fewest ties
+    tight = [
+        edge for edge in best if sum(edge[1] == other[1] for other in best) == 1
+    ]  # the only way of a node, with the fewest ties
     change(workspace, edges, {tight[-3]})  # builds the key orders that are read
     edges -= {tight[-3]}
     executor.tasks.clear()
@@ -102,7 +110,9 @@ def test_a_deletion_in_a_large_graph_is_followed(tmp_path: Path) -> None:
     assert Move.ANEW not in moves
     assert moves.count(Move.BEGIN) == 1
     executor.tasks.clear()
-    slack = next(edge for edge in sorted(edges, reverse=True) if near[edge[0]] + edge[2] > near[edge[1]])
+    slack = next(
+        edge for edge in sorted(edges, reverse=True) if near[edge[0]] + edge[2] > near[edge[1]]
+    )
     report = change(workspace, edges, {slack})
     assert report["overdeleted"] == 0  # nobody came by it
     assert len(executor.tasks) <= 2  # of its nodes
@@ -112,7 +122,11 @@ def test_what_loses_too_much_is_derived_anew(tmp_path: Path) -> None:
     edges = {(n, n + 1, 1) for n in range(30)} | {(0, 31, 7)}
     workspace, executor = routing(tmp_path / "a", 3, edges)
     report = change(workspace, edges, {(20, 21, 1)})
-    assert (report["anew"], report["given_up"], report["overdeleted"]) == (0, 0, 10)  # so few always
+    assert (report["anew"], report["given_up"], report["overdeleted"]) == (
+        0,
+        0,
+        10,
+    )  # so few always
     workspace, executor = routing(tmp_path / "b", 3, edges, elastic=0)
     report = change(workspace, edges, {(0, 31, 7)})
     assert (report["anew"], report["given_up"]) == (1, 1)

@@ -1,4 +1,6 @@
-"""What goes wrong in a part is told as in one process: the same words, names and places in the user's text."""
+"""What goes wrong in a part is told as in one process: the same words, names and places in the
+user's text.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,10 @@ def test_errors_of_parts_are_those_of_one_process(tmp_path: Path, parts: int, na
 def test_a_rule_that_is_added_to_rows_is_shown(tmp_path: Path) -> None:
     workspace: Any = begun(lftj.connect(executor=InlineExecutor(tmp_path, 3)))
     workspace.load("e", [(1, 2)])
-    found = told(workspace, lambda ws: ws.add_rules("part(x, z) :-\n  e(x, y), z = y % (x - 1).", file="more.dl"))
+    found = told(
+        workspace,
+        lambda ws: ws.add_rules("part(x, z) :-\n  e(x, y), z = y % (x - 1).", file="more.dl"),
+    )
     assert found.startswith("more.dl:1:1: error[E221]")
     assert "part(x, z) :-" in found
 
@@ -110,13 +115,26 @@ def test_what_goes_wrong_in_rounds_names_the_rule(tmp_path: Path, rule: str) -> 
         for name in "abc":
             workspace.view(name, {"x": int, "y": int})
         with in_rounds():
-            message, where = told(workspace, lambda ws: ws.add_rules(f"a(x, y) :- e(x, y). {rule}")).split("\n", 1)
-        found.append(message[: message.index(" with ")] + message[message.rindex(", in ") :] + where)
+            message, where = told(
+                workspace, lambda ws: ws.add_rules(f"a(x, y) :- e(x, y). {rule}")
+            ).split("\n", 1)
+        found.append(
+            message[: message.index(" with ")] + message[message.rindex(", in ") :] + where
+        )
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("rules", ["w(sum(v)) :- m(_, v).", "w(v) :- m(_, v).", "w(v) :- m(_, v). w(v) :- w(u), m(_, u), m(_, v)."])
-def test_a_decimal_with_too_many_digits_names_the_users_relation(tmp_path: Path, rules: str) -> None:
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "w(sum(v)) :- m(_, v).",
+        "w(v) :- m(_, v).",
+        "w(v) :- m(_, v). w(v) :- w(u), m(_, u), m(_, v).",
+    ],
+)
+def test_a_decimal_with_too_many_digits_names_the_users_relation(
+    tmp_path: Path, rules: str
+) -> None:
     found = list[str]()
     for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
         workspace.add_rules(".decl m(x: number, v: decimal(8, 2)) .decl w(v: decimal(4, 2))")

@@ -1,4 +1,6 @@
-"""Files below a path that are gone, damaged or cannot be read, and files of others that are not what they are named for: all are named."""
+"""Files below a path that are gone, damaged or cannot be read, and files of others that are not
+what they are named for: all are named.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ READINGS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_files_that_the_system_cannot_read_now_are_told(reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_the_system_cannot_read_now_are_told(
+    reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(query, "GATHERED", 1)
     with opened(tmp_path) as workspace:
         workspace.relation("e", {"x": int, "y": int})
@@ -52,12 +56,17 @@ def test_files_that_the_system_cannot_read_now_are_told(reading: str, tmp_path: 
         asked = workspace.query("e(x, y)")
         (tmp_path / "rows").rename(tmp_path / "elsewhere")
         (tmp_path / "rows").write_text("")
-        with pytest.raises(lftj.DistributedError, match=r"cannot be used: .*Not a directory") as caught:
+        with pytest.raises(
+            lftj.DistributedError, match=r"cannot be used: .*Not a directory"
+        ) as caught:
             READINGS[reading](workspace, tx, asked)
         assert caught.value.code == "E405"
         (tmp_path / "rows").unlink()
         (tmp_path / "elsewhere").rename(tmp_path / "rows")
-        assert [row[:2] for row in sorted(READINGS[reading](workspace, tx, asked))] == [(1, 2), (3, 4)]
+        assert [row[:2] for row in sorted(READINGS[reading](workspace, tx, asked))] == [
+            (1, 2),
+            (3, 4),
+        ]
 
 
 def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def in_a_child(action: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_forked_child_reads_and_leaves_the_path_to_its_parent(tmp_path: Path, expected: Any) -> None:
+def test_a_forked_child_reads_and_leaves_the_path_to_its_parent(
+    tmp_path: Path, expected: Any
+) -> None:
     with made(opened(tmp_path)) as workspace:
         assert in_a_child(lambda: change(workspace)) == 2
         assert in_a_child(workspace.compact) == 2

@@ -1,4 +1,6 @@
-"""Random programs and histories over parts against the reference, after every step: views, change sets, reopening, lost workers."""
+"""Random programs and histories over parts against the reference, after every step: views, change
+sets, reopening, lost workers.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,27 @@ from tests.strategies.schemas import BASES
 
 
 @contextmanager
-def pair_over(history: History, over: Callable[[Path], InlineExecutor]) -> Iterator[tuple[Pair, InlineExecutor]]:
-    """A distributed workspace `over` a path and its model, with the rows that the history starts with and all its rules."""
+def pair_over(
+    history: History, over: Callable[[Path], InlineExecutor]
+) -> Iterator[tuple[Pair, InlineExecutor]]:
+    """A distributed workspace `over` a path and its model, with the rows that the history starts
+    with and all its rules.
+    """
     with tempfile.TemporaryDirectory() as folder:
         executor = over(Path(folder))
         pair = Pair((*BASES, *history.program.specs), lftj.connect(executor=executor))
-        pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
-        assume(pair.model.take(Transact(tuple(map(AddRule, history.program.rules)))))  # else rules conflict from the start
+        pair.step(
+            Transact(
+                tuple(
+                    Change("insert", name, tuple(rows))
+                    for name, rows in history.start.items()
+                    if rows
+                )
+            )
+        )
+        assume(
+            pair.model.take(Transact(tuple(map(AddRule, history.program.rules))))
+        )  # else rules conflict from the start
         with pair.workspace.transaction() as transaction:
             pair.handles += [transaction.add_rule(rule) for rule in history.program.rules]
         pair.check()
@@ -61,9 +77,15 @@ def test_oracle_parts_equal_the_reference(history: History, parts: int, workers:
 
 @given(histories(), st.data())
 @settings(max_examples=settings().max_examples // 5)
-def test_oracle_lost_workers_and_reopened_paths_change_nothing(history: History, data: st.DataObject) -> None:
+def test_oracle_lost_workers_and_reopened_paths_change_nothing(
+    history: History, data: st.DataObject
+) -> None:
     with pair_over(history, lambda path: InlineExecutor(path, 3, 2)) as (pair, executor):
         for step in history.steps:
-            between(pair, executor, data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact", "verify"])))
+            between(
+                pair,
+                executor,
+                data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact", "verify"])),
+            )
             pair.step(step)
         pair.workspace.close()

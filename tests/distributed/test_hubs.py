@@ -1,4 +1,6 @@
-"""Hubs, values that outweigh a part: their work is cut by a second variable, and everything stays true whatever is done to their rows."""
+"""Hubs, values that outweigh a part: their work is cut by a second variable, and everything stays
+true whatever is done to their rows.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,11 @@ def star(nodes: int, edges: int, seed: int = 1) -> list[tuple[int, int]]:
 
 def workspace(folder: Path | None, parts: int, rows: list[tuple[int, int]]) -> Any:
     """In parts below a folder, or in one process."""
-    made = lftj.connect() if folder is None else lftj.connect(executor=InlineExecutor(folder, parts, 2))
+    made = (
+        lftj.connect()
+        if folder is None
+        else lftj.connect(executor=InlineExecutor(folder, parts, 2))
+    )
     made.relation("e", {"x": int, "y": int})
     made.relation("marked", {"x": int})
     made.relation("name", {"x": int, "t": str}, key="x")
@@ -91,7 +97,12 @@ def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) 
                 with each.transaction() as tx:
                     for verb, name, values in step:
                         getattr(tx, verb)(name, values)
-                changes.append({name: sorted(row[:-1] for row in tx.changes(name).fetchall()) for name in each.relations})
+                changes.append(
+                    {
+                        name: sorted(row[:-1] for row in tx.changes(name).fetchall())
+                        for name in each.relations
+                    }
+                )
             assert changes[0] == changes[1]
             require_equal(many, one)
         assert many.verify() == []
@@ -105,9 +116,19 @@ def test_all_that_asks_for_rows_of_a_hub_finds_them(tmp_path: Path) -> None:
             each.add_rules(RULES)
     executor = many._store.executor
     assert many._store.plan.homes["e"] != 0, "the hub is split"
-    for question in ("e(0, y)", "e(x, 7)", "e(0, 7)", "e(4, y)", "e(x, y), e(y, x)", "corners(0, y, z)", "corners(x, 2, z), name(x, t)"):
+    for question in (
+        "e(0, y)",
+        "e(x, 7)",
+        "e(0, 7)",
+        "e(4, y)",
+        "e(x, y), e(y, x)",
+        "corners(0, y, z)",
+        "corners(x, 2, z), name(x, t)",
+    ):
         executor.tasks.clear()
-        assert sorted(many.query(question).fetchall()) == sorted(one.query(question).fetchall()), question
+        assert sorted(many.query(question).fetchall()) == sorted(one.query(question).fetchall()), (
+            question
+        )
         if question in ("e(0, 7)", "e(4, y)"):
             assert len(executor.tasks) == 1, question
     for values in ({"x": 4}, {"x": HUB, "y": 9}, {"x": HUB}, {"y": 2}):
@@ -121,23 +142,40 @@ def test_all_that_asks_for_rows_of_a_hub_finds_them(tmp_path: Path) -> None:
     executor.forget()
     require_equal(many, one)
     assert {row["x"] for row in many["sums"].to_spark()} == {x for x, *_ in one["sums"].fetchall()}
-    assert sorted((row["x"], row["y"]) for row in many["e"].to_spark()) == sorted(one["e"].fetchall())
+    assert sorted((row["x"], row["y"]) for row in many["e"].to_spark()) == sorted(
+        one["e"].fetchall()
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "local"),
     [
-        ("v(x, y, z) :- e(x, y), e(y, z), e(x, z).", "v@0+1(x, y, z) :- e@0+1(x, y), e@all(y, z), e@0+all(x, z)."),
-        ("v(x, count(), max(z)) :- e(x, y), e(y, z), e(x, z).", "v%(x, count(), max(z)) :- e@0+1(x, y), e@all(y, z), e@0+all(x, z)."),
-        ("v(x, y, 1) :- e(x, y), !e(y, x).", "v@0+1(x, y, _2) :- e@0+1(x, y), !e@1+0(y, x), _2 := 1."),
+        (
+            "v(x, y, z) :- e(x, y), e(y, z), e(x, z).",
+            "v@0+1(x, y, z) :- e@0+1(x, y), e@all(y, z), e@0+all(x, z).",
+        ),
+        (
+            "v(x, count(), max(z)) :- e(x, y), e(y, z), e(x, z).",
+            "v%(x, count(), max(z)) :- e@0+1(x, y), e@all(y, z), e@0+all(x, z).",
+        ),
+        (
+            "v(x, y, 1) :- e(x, y), !e(y, x).",
+            "v@0+1(x, y, _2) :- e@0+1(x, y), !e@1+0(y, x), _2 := 1.",
+        ),
     ],
 )
-def test_the_work_on_a_hub_is_cut_by_a_second_variable(tmp_path: Path, rule: str, local: str) -> None:
-    before, after = (balance(derived(tmp_path / str(least), 7, rule, least)) for least in (10**9, 1000))
+def test_the_work_on_a_hub_is_cut_by_a_second_variable(
+    tmp_path: Path, rule: str, local: str
+) -> None:
+    before, after = (
+        balance(derived(tmp_path / str(least), 7, rule, least)) for least in (10**9, 1000)
+    )
     many = derived(tmp_path / "again", 7, rule, 1000)
     assert local_rules(many)[0] == local
     assert after < 1.3 < 2 < before, "kernel steps of the part with most, over the mean"
-    assert "sliced by x, hubs by y" in {how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"}
+    assert "sliced by x, hubs by y" in {
+        how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"
+    }
 
 
 @pytest.mark.parametrize(
@@ -150,7 +188,9 @@ def test_the_work_on_a_hub_is_cut_by_a_second_variable(tmp_path: Path, rule: str
 def test_where_a_hub_is_not_split_the_plan_says_so(tmp_path: Path, rule: str) -> None:
     many = derived(tmp_path, 7, rule, 1000)
     assert not any("+" in each for each in many._store.plan.local)
-    assert "sliced by x, hubs not split" in {how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"}
+    assert "sliced by x, hubs not split" in {
+        how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"
+    }
 
 
 def derived(folder: Path, parts: int, rule: str, least: int) -> Any:
@@ -167,7 +207,12 @@ def balance(many: Any) -> float:
 
 
 def local_rules(many: Any) -> list[str]:
-    return [list_rule(rule) for stage in many._store.plan.stages for stratum in stage.strata for rule in stratum.rules]
+    return [
+        list_rule(rule)
+        for stage in many._store.plan.stages
+        for stratum in stage.strata
+        for rule in stratum.rules
+    ]
 
 
 def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Path) -> None:
@@ -196,10 +241,19 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
 
 @given(histories(), st.sampled_from([2, 3, 7]), st.data())
 @settings(max_examples=settings().max_examples // 3)
-def test_oracle_parts_whose_values_are_hubs_equal_the_reference(history: History, parts: int, data: st.DataObject) -> None:
-    with patch.object(heavy_hitters, "LEAST_ROWS", 1), pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor):
+def test_oracle_parts_whose_values_are_hubs_equal_the_reference(
+    history: History, parts: int, data: st.DataObject
+) -> None:
+    with (
+        patch.object(heavy_hitters, "LEAST_ROWS", 1),
+        pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor),
+    ):
         for step in history.steps:
-            between(pair, executor, data.draw(st.sampled_from(["nothing", "forget", "reopen", "rebalance", "compact"])))
+            between(
+                pair,
+                executor,
+                data.draw(st.sampled_from(["nothing", "forget", "reopen", "rebalance", "compact"])),
+            )
             pair.step(step)
         assert pair.workspace.verify() == []
         pair.workspace.close()

@@ -74,16 +74,23 @@ def insert(ws):
 PLACES = {
     "an insert": ("lftj.distributed.draft.frames.read", insert),
     "a commit": ("lftj.distributed.sending.write_entry", lambda ws: ws.load("edge", [(7, 8)])),
-    "a question": ("lftj.distributed.result.read_entries", lambda ws: ws.query("edge(x, y), far(y, z)")),
+    "a question": (
+        "lftj.distributed.result.read_entries",
+        lambda ws: ws.query("edge(x, y), far(y, z)"),
+    ),
     "rows": ("lftj.distributed.result.read_entries", lambda ws: ws["far"].fetchall()),
     "verify": ("lftj.distributed.verify.Commit", lambda ws: ws.verify()),
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(tmp_path, monkeypatch, place):
+def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
+    tmp_path, monkeypatch, place
+):
     def compiled_code(*_, **__):
-        raise SystemError("<kernel> returned a result with an exception set") from KeyboardInterrupt()
+        raise SystemError(
+            "<kernel> returned a result with an exception set"
+        ) from KeyboardInterrupt()
 
     with lftj.connect(executor=InlineExecutor(tmp_path, 2), writer_timeout=0) as ws:
         ws.add_rules(RULES)

@@ -1,4 +1,6 @@
-"""What a worker keeps of a part is gone on from, however many commits passed the part by; what never became true is not."""
+"""What a worker keeps of a part is gone on from, however many commits passed the part by; what
+never became true is not.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LINKS = [(k, k + 1) for k in range(12)]
 PARTS = 4
 
 
-def opened(workspace: Any, edges: list[tuple[int, int]] = EDGES, links: list[tuple[int, int]] = LINKS) -> Any:
+def opened(
+    workspace: Any, edges: list[tuple[int, int]] = EDGES, links: list[tuple[int, int]] = LINKS
+) -> Any:
     for name in ("e", "d"):
         workspace.relation(name, {"k": int, "v": int})
     workspace.add_rules(RULES)
@@ -45,17 +49,23 @@ def touched(executor: InlineExecutor) -> set[int]:
     return parts
 
 
-def test_parts_are_kept_through_all_steps_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_kept_through_all_steps_of_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(worker, "KEPT_PARTS", 2)
     many = opened(lftj.connect(executor=InlineExecutor(tmp_path, PARTS)))
     many.load("d", [(k, k + 1) for k in range(12, 30)])
     cost = many.profile(last=1).iloc[0]
     assert cost["rounds"] > 2
     assert cost["tasks"] > 2 * PARTS
-    assert cost["built"] + cost["opened"] + cost["behind"] <= PARTS  # once each, not for every round
+    assert (
+        cost["built"] + cost["opened"] + cost["behind"] <= PARTS
+    )  # once each, not for every round
     many.load("e", [(1, 100)])
     assert len(worker._worker.parts) == 2
-    assert views(many) == views(opened(lftj.connect(), [*EDGES, (1, 100)], [(k, k + 1) for k in range(30)]))
+    assert views(many) == views(
+        opened(lftj.connect(), [*EDGES, (1, 100)], [(k, k + 1) for k in range(30)])
+    )
 
 
 def test_a_part_does_a_commit_once_though_others_follow_elsewhere(tmp_path: Path) -> None:
@@ -67,16 +77,24 @@ def test_a_part_does_a_commit_once_though_others_follow_elsewhere(tmp_path: Path
         many.load("e", [(k, 100)])
         (part,) = touched(executor)
         cost = many.profile(last=1).iloc[0]
-        assert cost["read"] == 1, f"part {part} after {seen}"  # the row that came, not the hundred and more that the part holds
+        assert cost["read"] == 1, (
+            f"part {part} after {seen}"
+        )  # the row that came, not the hundred and more that the part holds
         seen.append(part)
     assert len(set(seen)) == PARTS
     many.load("d", [(12, 0)])
-    assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))], [*LINKS, (12, 0)]))
+    assert views(many) == views(
+        opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))], [*LINKS, (12, 0)])
+    )
 
 
-def test_a_part_that_went_on_elsewhere_is_brought_forward_and_the_profile_says_so(tmp_path: Path) -> None:
+def test_a_part_that_went_on_elsewhere_is_brought_forward_and_the_profile_says_so(
+    tmp_path: Path,
+) -> None:
     many = lftj.connect(executor=InlineExecutor(tmp_path, 1, workers=2))
-    many.add_rules(".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _).")
+    many.add_rules(
+        ".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _)."
+    )
     for k in range(6):
         many.load("e", [(k, k)])
     costs = many.profile(last=3)
@@ -88,7 +106,9 @@ def test_a_part_that_went_on_elsewhere_is_brought_forward_and_the_profile_says_s
 def test_parts_are_kept_where_another_driver_opens_the_path(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, 2)
     with lftj.connect(executor=executor) as first:
-        first.add_rules(".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _).")
+        first.add_rules(
+            ".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _)."
+        )
         first.load("e", [(k, k) for k in range(6)])
     with lftj.connect(executor=executor) as second:
         second.load("e", [(k, 9) for k in range(6)])
@@ -114,7 +134,9 @@ def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_pat
     assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))]))
 
 
-def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compact, "ENTRIES", 80)
     executor = InlineExecutor(tmp_path, PARTS)
     many = opened(lftj.connect(executor=executor))
@@ -132,8 +154,12 @@ def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted
     assert many.verify() == []
 
 
-def test_commits_over_many_parts_are_not_compacted_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compaction leaves an entry per part, which may be more than call for one where parts are few."""
+def test_commits_over_many_parts_are_not_compacted_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compaction leaves an entry per part, which may be more than call for one where parts are
+    few.
+    """
     monkeypatch.setattr(compact, "ENTRIES", 5)
     executor = InlineExecutor(tmp_path, 12)
     many = opened(lftj.connect(executor=executor))
@@ -143,7 +169,9 @@ def test_commits_over_many_parts_are_not_compacted_each(tmp_path: Path, monkeypa
         executor.tasks.clear()
         many.load("e", [(number % 20, 100 + number)])
         compactions += any(isinstance(task, compact.CompactTask) for task in executor.tasks)
-        assert many.profile(last=1)["built"].iloc[0] == 0  # all parts had rows among those of recent commits
+        assert (
+            many.profile(last=1)["built"].iloc[0] == 0
+        )  # all parts had rows among those of recent commits
     assert compactions == 1
     assert max(map(len, many._store.manifest.log.values())) <= compact.most_entries(12)
     assert many.verify() == []

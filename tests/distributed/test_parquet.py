@@ -1,4 +1,6 @@
-"""Parquet files that executors read: what they hold, and what is said of those that do not fit, is as in one process."""
+"""Parquet files that executors read: what they hold, and what is said of those that do not fit, is
+as in one process.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,47 @@ def written(file: Path, table: dict[str, Any], row_group_size: int = 2) -> Path:
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 @pytest.mark.parametrize("rows", [1, 4, 8, 15])
-def test_of_rows_with_one_key_the_last_one_of_a_file_is_meant(tmp_path: Path, parts: int, rows: int) -> None:
-    file = written(tmp_path / "k.parquet", {"x": [n % 2 for n in range(rows)], "t": [f"row {n}" for n in range(rows)]})
+def test_of_rows_with_one_key_the_last_one_of_a_file_is_meant(
+    tmp_path: Path, parts: int, rows: int
+) -> None:
+    file = written(
+        tmp_path / "k.parquet",
+        {"x": [n % 2 for n in range(rows)], "t": [f"row {n}" for n in range(rows)]},
+    )
     for workspace in both(tmp_path / "path", parts):
         workspace.relation("k", {"x": int, "t": str}, key="x")
         with workspace.transaction() as tx:
             tx.upsert("k", file)
-        assert workspace["k"].fetchall() == [(n % 2, f"row {n}") for n in sorted(range(max(0, rows - 2), rows), key=lambda n: n % 2)]
+        assert workspace["k"].fetchall() == [
+            (n % 2, f"row {n}") for n in sorted(range(max(0, rows - 2), rows), key=lambda n: n % 2)
+        ]
 
 
 @pytest.mark.parametrize(
     ("table", "code", "said"),
     [
-        ({"x": [1], "y": [2], "z": [3]}, "E230", 'e.parquet has columns that the relation lacks: "z"'),
+        (
+            {"x": [1], "y": [2], "z": [3]},
+            "E230",
+            'e.parquet has columns that the relation lacks: "z"',
+        ),
         ({"x": [1]}, "E230", 'e.parquet has no column "y"; it has "x"'),
-        ({"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())}, "E210", 'e.parquet, column "y": expected int, found string'),
-        ({"x": [1, 2, 3, 4, None], "y": [1, 2, 3, 4, 5]}, "E200", 'e.parquet, row 4, column "x": NULL is not a value'),
+        (
+            {"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())},
+            "E210",
+            'e.parquet, column "y": expected int, found string',
+        ),
+        (
+            {"x": [1, 2, 3, 4, None], "y": [1, 2, 3, 4, 5]},
+            "E200",
+            'e.parquet, row 4, column "x": NULL is not a value',
+        ),
     ],
 )
 @pytest.mark.parametrize("verb", ["insert", "delete"])
-def test_files_that_do_not_fit_are_told_as_in_one_process(tmp_path: Path, table: Any, code: str, said: str, verb: str) -> None:
+def test_files_that_do_not_fit_are_told_as_in_one_process(
+    tmp_path: Path, table: Any, code: str, said: str, verb: str
+) -> None:
     file = written(tmp_path / "e.parquet", table)
     for workspace in both(tmp_path / "path"):
         workspace.relation("e", {"x": int, "y": int})
@@ -54,8 +77,12 @@ def test_files_that_do_not_fit_are_told_as_in_one_process(tmp_path: Path, table:
         assert workspace["e"].fetchall() == [(1, 2)]
 
 
-@pytest.mark.parametrize(("before", "after"), [((2, 2), (10, 2)), ((10, 2), (2, 2)), ((10, 2), (10, 5))])
-def test_a_file_that_is_another_by_the_time_of_the_commit_is_told(tmp_path: Path, before: Any, after: Any) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"), [((2, 2), (10, 2)), ((10, 2), (2, 2)), ((10, 2), (10, 5))]
+)
+def test_a_file_that_is_another_by_the_time_of_the_commit_is_told(
+    tmp_path: Path, before: Any, after: Any
+) -> None:
     workspace = both(tmp_path / "path")[1]
     workspace.relation("e", {"x": int, "y": int})
     tx = workspace.transaction()
@@ -64,7 +91,9 @@ def test_a_file_that_is_another_by_the_time_of_the_commit_is_told(tmp_path: Path
         file = written(tmp_path / "e.parquet", {"x": numbers, "y": numbers[::-1]}, size)
         if not workspace.version and (rows, size) == before:
             tx.insert("e", file)
-    with pytest.raises(lftj.FrameError, match=r"e\.parquet was changed after it was given") as caught:
+    with pytest.raises(
+        lftj.FrameError, match=r"e\.parquet was changed after it was given"
+    ) as caught:
         tx.commit()
     assert caught.value.code == "E232"
     assert workspace["e"].fetchall() == []
@@ -80,14 +109,19 @@ def test_input_directives_may_name_them(tmp_path: Path) -> None:
             workspace.add_rules('.input e(filename="e.parquet", delimiter=",")', facts=tmp_path)
 
 
-def test_a_program_whose_files_cannot_be_read_leaves_a_transaction_as_it_was(tmp_path: Path) -> None:
+def test_a_program_whose_files_cannot_be_read_leaves_a_transaction_as_it_was(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.facts").write_text("1\n2\n")
     for workspace in both(tmp_path / "path"):
         workspace.add_rules(".decl kept(x: number)")
         with workspace.transaction() as tx:
             tx.insert("kept", [(1,)])
             with pytest.raises(lftj.FileMissingError):
-                tx.add_rules(".decl a(x: number)\n.input a\na(5). kept(6).\n.decl b(x: number)\n.input b\nb(x) :- a(x).", facts=tmp_path)
+                tx.add_rules(
+                    ".decl a(x: number)\n.input a\na(5). kept(6).\n.decl b(x: number)\n.input b\nb(x) :- a(x).",
+                    facts=tmp_path,
+                )
             tx.insert("kept", [(2,)])
         assert set(workspace.relations) == {"kept"}
         assert (workspace.rules, workspace["kept"].fetchall()) == ([], [(1,), (2,)])

@@ -1,4 +1,6 @@
-"""Paths and their drivers at bad moments: a commit is there or not, nothing that is true is removed, and what is not leaves no files."""
+"""Paths and their drivers at bad moments: a commit is there or not, nothing that is true is
+removed, and what is not leaves no files.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,13 @@ MOMENTS: dict[str, tuple[object, str, Callable[..., Any], type[BaseException] | 
     "disc full at the manifest": (Manifest, "store", full, lftj.DistributedError, False),
     "interrupt at the manifest": (Manifest, "store", interrupted, KeyboardInterrupt, False),
     "folder not synced": (Manifest, "store", after(Manifest.store, full), None, True),
-    "interrupt after the manifest": (Manifest, "store", after(Manifest.store, interrupted), KeyboardInterrupt, True),
+    "interrupt after the manifest": (
+        Manifest,
+        "store",
+        after(Manifest.store, interrupted),
+        KeyboardInterrupt,
+        True,
+    ),
     "files not removed": (store, "remove_files", full, None, True),
     "interrupt among removals": (store, "remove_files", interrupted, KeyboardInterrupt, True),
     "no room to compact": (store, "compacted", full, None, True),
@@ -58,7 +66,9 @@ MOMENTS: dict[str, tuple[object, str, Callable[..., Any], type[BaseException] | 
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_commit_has_happened_or_not(moment: str, tmp_path: Path, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_has_happened_or_not(
+    moment: str, tmp_path: Path, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     replaced, name, by, error, happened = MOMENTS[moment]
     with made(opened(tmp_path)) as workspace:
         version = workspace.version
@@ -75,7 +85,10 @@ def test_a_commit_has_happened_or_not(moment: str, tmp_path: Path, expected: Any
         on_disk = Manifest.load(tmp_path)
         assert on_disk is not None
         assert on_disk.files() <= {file.name for file in (tmp_path / "rows").iterdir()}
-        assert (on_disk.version, on_disk.token) == (version + happened, workspace._store.manifest.token)
+        assert (on_disk.version, on_disk.token) == (
+            version + happened,
+            workspace._store.manifest.token,
+        )
         assert happened or not stray(workspace, tmp_path)
     with opened(tmp_path) as workspace:
         assert rows(workspace) == expected[happened]
@@ -91,7 +104,9 @@ def test_folders_on_the_way_to_a_path_are_made(tmp_path: Path, expected: Any) ->
         assert rows(workspace) == expected[False]
 
 
-def test_a_full_disc_is_told_and_room_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disc_is_told_and_room_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with made(opened(tmp_path)) as workspace:
         with monkeypatch.context() as trouble:
             trouble.setattr(whole_files.os, "replace", full)
@@ -105,7 +120,9 @@ def test_a_full_disc_is_told_and_room_is_given_back(tmp_path: Path, monkeypatch:
 
 
 ASKED: dict[str, Callable[[Any], object]] = {
-    "upsert": lambda tx: tx.upsert("acct", [(1, "new"), (60, "new")]) or tx.delete_where("acct", id=2),
+    "upsert": lambda tx: (
+        tx.upsert("acct", [(1, "new"), (60, "new")]) or tx.delete_where("acct", id=2)
+    ),
     "delete_where": lambda tx: tx.delete_where("acct", o="o2"),
     "existing": lambda tx: tx.insert("e", [(n, n) for n in range(20, 30)], existing="error"),
 }
@@ -143,7 +160,9 @@ def test_a_disc_that_is_soon_full_is_told_by_all_that_writes(
         assert rows(workspace) == expected[False]
 
 
-def test_a_compaction_that_fails_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compaction_that_fails_leaves_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with made(opened(tmp_path)) as workspace:
         workspace.load("e", [(n, n) for n in range(20)])
         before = stray(workspace, tmp_path)
@@ -162,30 +181,40 @@ def test_a_compaction_that_fails_leaves_no_files(tmp_path: Path, monkeypatch: py
         assert stray(workspace, tmp_path) == before
 
 
-def test_commits_leave_no_files_that_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commits_leave_no_files_that_pile_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with made(opened(tmp_path)) as workspace:
         for _ in range(3):
             assert workspace.load("e", [(0, 1)]) == 0
             with pytest.raises(lftj.KeyViolationError):
                 workspace.load("acct", [(1, "another"), (60, "a"), (61, "b")])
         assert not stray(workspace, tmp_path)
-        # Where a commit changed less than it asked for, a file tells its changes: those of late commits alone are kept.
+        # Where a commit changed less than it asked for, a file tells its changes: those of late
+        # commits alone are kept.
         monkeypatch.setattr(store, "most_entries", lambda parts: 10)
         monkeypatch.setattr(store, "recent_entries", lambda parts: 3)
         for node in range(100, 160):
             with workspace.transaction() as tx:
                 tx.insert("e", [(0, 1), (1, 2), (node, node), (node, node + 1)])
-            assert sorted(row[:3] for row in tx.changes("e").fetchall()) == [(node, node, 1), (node, node + 1, 1)]
+            assert sorted(row[:3] for row in tx.changes("e").fetchall()) == [
+                (node, node, 1),
+                (node, node + 1, 1),
+            ]
         assert len(list((tmp_path / "rows").iterdir())) < 150
         assert workspace.verify() == []
 
 
-def test_what_workers_store_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_workers_store_does_not_pile_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stored_files, "UNTOUCHED", 0.0)
     monkeypatch.setattr(store, "most_entries", lambda parts: 70)
     monkeypatch.setattr(store, "recent_entries", lambda parts: 30)
     with made(lftj.connect(executor=InlineExecutor(tmp_path, 3, 2))) as workspace:
-        workspace.add_rules(".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), acct(z, _).")
+        workspace.add_rules(
+            ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), acct(z, _)."
+        )
         executor = workspace._store.executor
         for step in range(60):
             with workspace.transaction() as tx:
@@ -208,11 +237,16 @@ def test_what_workers_store_does_not_pile_up(tmp_path: Path, monkeypatch: pytest
 def test_rows_without_a_manifest_are_not_removed(tmp_path: Path) -> None:
     with made(opened(tmp_path)):
         pass
-    before, files = {file.name for file in (tmp_path / "rows").iterdir()}, list(tmp_path.glob("manifest-*"))
+    before, files = (
+        {file.name for file in (tmp_path / "rows").iterdir()},
+        list(tmp_path.glob("manifest-*")),
+    )
     texts = [file.read_bytes() for file in files]
     for file in files:
         file.unlink()
-    with pytest.raises(lftj.DistributedError, match=r"the manifest is missing, though .* holds rows") as caught:
+    with pytest.raises(
+        lftj.DistributedError, match=r"the manifest is missing, though .* holds rows"
+    ) as caught:
         opened(tmp_path)
     assert caught.value.code == "E403"
     assert {file.name for file in (tmp_path / "rows").iterdir()} == before
@@ -235,7 +269,9 @@ def test_a_first_commit_that_died_is_no_damage(tmp_path: Path) -> None:
         assert workspace.load("e", [(1, 2)]) == 1
 
 
-def test_an_interrupt_that_a_transaction_outlives_loses_none_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_that_a_transaction_outlives_loses_none_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with made(opened(tmp_path)) as workspace, workspace.transaction() as tx:
         tx.delete_where("acct", o="o2")
         with monkeypatch.context() as patch:
@@ -258,6 +294,8 @@ def test_the_number_of_parts_is_open_until_there_are_rows(tmp_path: Path) -> Non
 
 def test_a_path_that_is_no_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(lftj.DistributedError, match=r"/file cannot be used: .*File exists") as caught:
+    with pytest.raises(
+        lftj.DistributedError, match=r"/file cannot be used: .*File exists"
+    ) as caught:
         opened(tmp_path / "file")
     assert caught.value.code == "E405"

@@ -1,4 +1,6 @@
-"""What tasks are told grows with the number of parts, not with its square: each part is told its own."""
+"""What tasks are told grows with the number of parts, not with its square: each part is told its
+own.
+"""
 
 from __future__ import annotations
 

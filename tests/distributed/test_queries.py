@@ -1,4 +1,6 @@
-"""Questions to parts: the answers of one process, from those parts alone that can have some, and nothing left behind."""
+"""Questions to parts: the answers of one process, from those parts alone that can have some, and
+nothing left behind.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ def test_answers_are_those_of_one_process(tmp_path: Path, parts: int) -> None:
         for each in (local, far):
             each.load("edge", [(1, 11), (11, 1)])
             each.load("acct", [(40, "o1", 2.0)])
-        assert [sorted(old[1].query(question).fetchall()) for question in QUESTIONS[:12]] == expected[:12]
+        assert [
+            sorted(old[1].query(question).fetchall()) for question in QUESTIONS[:12]
+        ] == expected[:12]
         assert far.verify() == []
 
 
@@ -105,13 +109,19 @@ def test_only_the_part_that_can_have_answers_is_asked_and_reads_nothing(tmp_path
         assert set(reads) == {0}
 
 
-def test_many_answers_stay_with_the_executors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_answers_stay_with_the_executors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(query, "GATHERED", 5)
     with both(tmp_path, 3) as (local, far, _):
         found: Any = far.query("reach(x, y)")
         assert isinstance(found, lftj.DistributedResult)
         assert len(found) == len(local.query("reach(x, y)"))
-        assert sorted((row["x"], row["y"]) for row in found.to_spark()) == sorted(local["reach"].fetchall()) == sorted(found.fetchall())
+        assert (
+            sorted((row["x"], row["y"]) for row in found.to_spark())
+            == sorted(local["reach"].fetchall())
+            == sorted(found.fetchall())
+        )
         far.compact()
         assert len(found.fetchall()) == len(found)  # it is held
         del found
@@ -122,14 +132,26 @@ def test_many_answers_stay_with_the_executors(tmp_path: Path, monkeypatch: pytes
 
 def test_what_is_wrong_is_told_alike(tmp_path: Path) -> None:
     with both(tmp_path, 3) as (local, far, _):
-        for question in ("nothing(x)", "edge(x)", "edge(x, y), x < z", "edge(x, ", "edge(1, y). edge(2, y)", 'edge(x, y), y = "a"', 5):
+        for question in (
+            "nothing(x)",
+            "edge(x)",
+            "edge(x, y), x < z",
+            "edge(x, ",
+            "edge(1, y). edge(2, y)",
+            'edge(x, y), y = "a"',
+            5,
+        ):
             told = []
             for each in (local, far):
                 with pytest.raises(LftjError) as caught:
                     each.query(question)
                 told.append((type(caught.value), caught.value.code, str(caught.value)))
             assert told[0] == told[1]
-        for limits, code in [({"work": 1}, "E330"), ({"seconds": 0.0}, "E331"), ({"memory": 1}, "E332")]:
+        for limits, code in [
+            ({"work": 1}, "E330"),
+            ({"seconds": 0.0}, "E331"),
+            ({"memory": 1}, "E332"),
+        ]:
             for each in (local, far):
                 with each.limits(**limits), pytest.raises(LftjError) as caught:
                     each.query("edge(a, b), edge(b, c), edge(c, d), edge(d, f)")
@@ -139,9 +161,14 @@ def test_what_is_wrong_is_told_alike(tmp_path: Path) -> None:
 
 @given(questions(), databases(), st.sampled_from([1, 2, 3, 7]))
 @settings(max_examples=settings().max_examples // 2)
-def test_oracle_answers_over_parts_equal_the_reference(question: tuple[Program, object], facts: dict[str, list[Row]], parts: int) -> None:
+def test_oracle_answers_over_parts_equal_the_reference(
+    question: tuple[Program, object], facts: dict[str, list[Row]], parts: int
+) -> None:
     program, body = question
-    with tempfile.TemporaryDirectory() as folder, lftj.connect(executor=InlineExecutor(Path(folder), parts)) as workspace:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        lftj.connect(executor=InlineExecutor(Path(folder), parts)) as workspace,
+    ):
         for spec in (*BASES, *program.specs):
             declare(workspace, spec)
         with workspace.transaction() as transaction:

@@ -1,4 +1,6 @@
-"""Recursion in rounds: what parts find and tell each other is what one process finds, after every change, and when a round fails."""
+"""Recursion in rounds: what parts find and tell each other is what one process finds, after every
+change, and when a round fails.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def edges(nodes: int, count: int, seed: int) -> list[tuple[int, int]]:
     return sorted({(draw.randrange(nodes), draw.randrange(nodes)) for _ in range(count)})
 
 
-def pair(folder: Path, parts: int, rules: str, rows: list[tuple[int, int]], elastic: float = 0.2) -> tuple[Any, Any, InlineExecutor]:
+def pair(
+    folder: Path, parts: int, rules: str, rows: list[tuple[int, int]], elastic: float = 0.2
+) -> tuple[Any, Any, InlineExecutor]:
     """The same in parts and in one process."""
     executor = InlineExecutor(folder, parts, 2)
     both = (lftj.connect(executor=executor, elastic=elastic), lftj.connect())
@@ -109,23 +113,35 @@ def test_an_insertion_goes_on_from_what_there_is(tmp_path: Path) -> None:
 
 
 def test_parts_close_what_they_hold_before_they_tell(tmp_path: Path) -> None:
-    """A path inside one part takes one round, however long it is; there are no more rounds than iterations anywhere."""
-    many, _, _ = pair(tmp_path / "one", 1, PROGRAMS["two atoms of its own"], [(n, n + 1) for n in range(60)])
+    """A path inside one part takes one round, however long it is; there are no more rounds than
+    iterations anywhere.
+    """
+    many, _, _ = pair(
+        tmp_path / "one", 1, PROGRAMS["two atoms of its own"], [(n, n + 1) for n in range(60)]
+    )
     assert many.profile(last=1)["rounds"].iloc[0] == 1
-    many, _, _ = pair(tmp_path / "several", 3, PROGRAMS["two atoms of its own"], [(n, n + 1) for n in range(60)])
+    many, _, _ = pair(
+        tmp_path / "several", 3, PROGRAMS["two atoms of its own"], [(n, n + 1) for n in range(60)]
+    )
     assert many.profile(last=1)["rounds"].iloc[0] <= 8  # the length doubles, at least, in each
 
 
 def test_what_parts_are_told_they_do_not_tell_again(tmp_path: Path) -> None:
-    many, _, _ = pair(tmp_path, 3, PROGRAMS["two atoms of its own"], [(n, (n + 1) % 12) for n in range(12)])
+    many, _, _ = pair(
+        tmp_path, 3, PROGRAMS["two atoms of its own"], [(n, (n + 1) % 12) for n in range(12)]
+    )
     paths, loops = 12 * 12, 3 + 1  # and what each part counts of them
-    assert many.profile(last=1)["rows"].iloc[0] <= 3 * paths + loops  # written once, and told by those two who hold it
+    assert (
+        many.profile(last=1)["rows"].iloc[0] <= 3 * paths + loops
+    )  # written once, and told by those two who hold it
 
 
 @pytest.mark.parametrize("move", [move for move in Move if move is not Move.WHOLE])
 def test_a_commit_that_fails_in_a_round_has_not_been(tmp_path: Path, move: Move) -> None:
     rows = edges(30, 36, seed=4)
-    many, one, executor = pair(tmp_path, 3, PROGRAMS["two relations and a negation"], rows, 0 if move is Move.ANEW else 0.2)
+    many, one, executor = pair(
+        tmp_path, 3, PROGRAMS["two relations and a negation"], rows, 0 if move is Move.ANEW else 0.2
+    )
     version = many.version
 
     def fail(task: Any) -> None:
@@ -181,10 +197,14 @@ def test_oracle_rounds_equal_the_reference(history: History, parts: int) -> None
             model.workspace.close()
 
 
-def test_what_rounds_found_is_packed_once_however_many_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rounds_found_is_packed_once_however_many_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count, made = 40, list[Entry]()
     workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 4))
-    workspace.add_rules(".decl e(x: number, y: number) .decl s(x: number) .decl r(x: number) r(x) :- s(x). r(y) :- r(x), e(x, y).")
+    workspace.add_rules(
+        ".decl e(x: number, y: number) .decl s(x: number) .decl r(x: number) r(x) :- s(x). r(y) :- r(x), e(x, y)."
+    )
     workspace.load("e", [(node, node + 1) for node in range(count)])
 
     def counted(entry: Entry, version: SupportsIndex) -> Any:

@@ -1,4 +1,6 @@
-"""Recursion in rounds after deletions: what may be lost is taken away and derived again, and views are what the reference says."""
+"""Recursion in rounds after deletions: what may be lost is taken away and derived again, and views
+are what the reference says.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
 
-BASES = (Spec("e", ("int", "int")), Spec("n", ("int", "int")), Spec("q", ()), Spec("w", ("str", "str")))
+BASES = (
+    Spec("e", ("int", "int")),
+    Spec("n", ("int", "int")),
+    Spec("q", ()),
+    Spec("w", ("str", "str")),
+)
 
 PROGRAMS: dict[str, tuple[tuple[Spec, ...], str]] = {
     "two atoms of its own": (
@@ -101,19 +108,54 @@ def history(executor: InlineExecutor, name: str, elastic: float, seed: int, step
     pair = Pair((*BASES, *views), workspace)
     first = Change("insert", "e", tuple(edges(9, 14, draw)))
     words = Change("insert", "w", (("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e")))
-    pair.step(Transact((first, words, Change("insert", "n", tuple(edges(9, 4, draw))), Change("insert", "q", ((),)))))
-    pair.step(Transact(tuple(AddRule(clause) for clause in parse(text).clauses if isinstance(clause, tree.Rule))))
-    read = {atom for each in parse(text).clauses if isinstance(each, tree.Rule) for atom in BASES if f"{atom.name}(" in str(each)}
-    own = [view for view in views if view.name not in ("m", "d", "alone")]  # which may hold rows of their own
-    changeable = [*sorted(read, key=lambda spec: spec.name), *sorted(read, key=lambda spec: spec.name), *own]
+    pair.step(
+        Transact(
+            (
+                first,
+                words,
+                Change("insert", "n", tuple(edges(9, 4, draw))),
+                Change("insert", "q", ((),)),
+            )
+        )
+    )
+    pair.step(
+        Transact(
+            tuple(
+                AddRule(clause) for clause in parse(text).clauses if isinstance(clause, tree.Rule)
+            )
+        )
+    )
+    read = {
+        atom
+        for each in parse(text).clauses
+        if isinstance(each, tree.Rule)
+        for atom in BASES
+        if f"{atom.name}(" in str(each)
+    }
+    own = [
+        view for view in views if view.name not in ("m", "d", "alone")
+    ]  # which may hold rows of their own
+    changeable = [
+        *sorted(read, key=lambda spec: spec.name),
+        *sorted(read, key=lambda spec: spec.name),
+        *own,
+    ]
     for _ in range(steps):
         actions = []
         for _ in range(draw.randint(1, 2)):
             spec = draw.choice(changeable)
             present = sorted(pair.model.relations[spec.name])
             gone = draw.random() < 0.7 and present and spec not in own
-            rows = draw.sample(present, min(len(present), draw.randint(1, 2))) if gone else some(spec, draw)
-            actions.append(Change("delete" if gone or draw.random() < 0.3 else "insert", spec.name, tuple(rows)))
+            rows = (
+                draw.sample(present, min(len(present), draw.randint(1, 2)))
+                if gone
+                else some(spec, draw)
+            )
+            actions.append(
+                Change(
+                    "delete" if gone or draw.random() < 0.3 else "insert", spec.name, tuple(rows)
+                )
+            )
         pair.step(Transact(tuple(actions)))
     return pair
 
@@ -125,7 +167,9 @@ def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) 
         pair = history(InlineExecutor(tmp_path, parts, 2), name, inf, seed=len(name))
     profile = pair.workspace.profile()
     assert profile["overdeleted"].sum() > 0
-    assert profile["anew"].sum() == profile["anew"].max()  # when the rules came: everything else was followed
+    assert (
+        profile["anew"].sum() == profile["anew"].max()
+    )  # when the rules came: everything else was followed
     assert not list((tmp_path / "rows").glob("*news*"))
 
 
@@ -140,10 +184,14 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.2])
-def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oracle_some_deletions_are_given_up(
+    tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stage_rounds, "ALWAYS", 0)
     with in_rounds():
-        pair = history(InlineExecutor(tmp_path, 3, 2), "two atoms of its own", elastic, seed=4, steps=12)
+        pair = history(
+            InlineExecutor(tmp_path, 3, 2), "two atoms of its own", elastic, seed=4, steps=12
+        )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]
     assert profile["given_up"].sum() > 0
@@ -164,7 +212,9 @@ def closure(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
     return found
 
 
-def closing(folder: Path, parts: int, rows: set[tuple[int, int]], **options: float) -> tuple[Any, InlineExecutor]:
+def closing(
+    folder: Path, parts: int, rows: set[tuple[int, int]], **options: float
+) -> tuple[Any, InlineExecutor]:
     executor = InlineExecutor(folder, parts, 2)
     workspace = lftj.connect(executor=executor, **options)
     workspace.relation("e", {"x": int, "y": int})
@@ -181,13 +231,17 @@ def cut(workspace: Any, rows: set[tuple[int, int]], *gone: tuple[int, int]) -> A
         tx.delete("e", list(gone))
     before, after = closure(rows), closure(rows - set(gone))
     assert set(workspace["t"].fetchall()) == after
-    assert sorted(row[:3] for row in tx.changes("t").fetchall()) == sorted((*row, -1) for row in before - after)
+    assert sorted(row[:3] for row in tx.changes("t").fetchall()) == sorted(
+        (*row, -1) for row in before - after
+    )
     return workspace.profile(last=1).iloc[0]
 
 
 @pytest.mark.parametrize("parts", [1, 3, 7])
 def test_cycles_that_are_cut_hold_nothing_up(tmp_path: Path, parts: int) -> None:
-    """Rows of a cycle are reasons for one another: cut off from where they came, or cut through, none may stay for that."""
+    """Rows of a cycle are reasons for one another: cut off from where they came, or cut through,
+    none may stay for that.
+    """
     ring = {(n, (n + 1) % 12) for n in range(12)}
     rows = ring | {(50, 0), (6, 60), (60, 61), (3, 3)}
     workspace, _ = closing(tmp_path, parts, rows)
@@ -211,7 +265,10 @@ def test_rows_of_one_column_come_back_where_there_is_another_way(tmp_path: Path)
 
 
 def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
-    chains = {(100 * chain + n, 100 * chain + n + 1) for chain in range(60) for n in range(12)} | {(9000, 9001), (9001, 9002)}
+    chains = {(100 * chain + n, 100 * chain + n + 1) for chain in range(60) for n in range(12)} | {
+        (9000, 9001),
+        (9001, 9002),
+    }
     workspace, executor = closing(tmp_path, 7, chains)
     whole = workspace.profile(last=1).iloc[0]
     report = cut(workspace, chains, (9001, 9002))
@@ -220,7 +277,9 @@ def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
     moves = [task.steps[-1].move for task in executor.tasks]
     assert moves.count(Move.BEGIN) <= 2
     assert moves.count(Move.OVERDELETE) <= 3  # the parts of three nodes
-    assert moves.count(Move.REDERIVE) <= 3  # of nodes that lost rows led over, among all that the leading variable may be
+    assert (
+        moves.count(Move.REDERIVE) <= 3
+    )  # of nodes that lost rows led over, among all that the leading variable may be
     assert moves.count(Move.TELL) <= 3  # one that lost nothing is only asked
     report = cut(workspace, chains - {(9001, 9002)}, (305, 306), (2500, 2501))
     assert (report["overdeleted"], report["anew"]) == (6 * 7 + 12, 0)
@@ -228,10 +287,19 @@ def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
-def test_what_returns_is_neither_taken_away_nor_put_back(tmp_path: Path, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layers of nodes, each with edges to five of the next ten: nearly every row that rests on an edge has another derivation."""
+def test_what_returns_is_neither_taken_away_nor_put_back(
+    tmp_path: Path, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Layers of nodes, each with edges to five of the next ten: nearly every row that rests on an
+    edge has another derivation.
+    """
     draw = random.Random(1)
-    layers = {(100 * layer + n, 100 * layer + 100 + m) for layer in range(7) for n in range(10) for m in draw.sample(range(10), 5)}
+    layers = {
+        (100 * layer + n, 100 * layer + 100 + m)
+        for layer in range(7)
+        for n in range(10)
+        for m in draw.sample(range(10), 5)
+    }
     workspace, _ = closing(tmp_path, parts, layers, elastic=inf)
     middle = sorted(layers)[len(layers) // 2]
     cut(workspace, layers, middle)  # builds the key orders that are read
@@ -249,7 +317,9 @@ def test_what_returns_is_neither_taken_away_nor_put_back(tmp_path: Path, parts: 
     report = workspace.profile(last=1).iloc[0]
     assert report["overdeleted"] > 500
     assert len(tx.changes("t").fetchall()) < 5
-    assert sum(written) < report["overdeleted"] / 5  # trees of each part, and of the part that is over-deleted
+    assert (
+        sum(written) < report["overdeleted"] / 5
+    )  # trees of each part, and of the part that is over-deleted
 
 
 @pytest.mark.parametrize("parts", [2, 64])
@@ -260,7 +330,9 @@ def test_oracle_few_rows_in_many_parts(tmp_path: Path, parts: int) -> None:
 
 
 def test_who_lost_nothing_is_asked_where_a_row_had_another_derivation(tmp_path: Path) -> None:
-    """From 1 to 3 by way of 4, or of 2, whose part loses nothing; parts of other nodes are not asked."""
+    """From 1 to 3 by way of 4, or of 2, whose part loses nothing; parts of other nodes are not
+    asked.
+    """
     rows = {(1, 2), (2, 3), (1, 4), (4, 3)} | {(n, n + 1) for n in range(100, 140)}
     workspace, executor = closing(tmp_path, 64, rows)
     executor.tasks.clear()
@@ -268,7 +340,14 @@ def test_who_lost_nothing_is_asked_where_a_row_had_another_derivation(tmp_path: 
     assert (report["overdeleted"], report["anew"]) == (2, 0)
     of = {part_of(n, INT, 64): n for n in (1, 2, 3, 4)}
     assert len(of) == 4
-    ran = {move: {of.get(task.part) for task in executor.tasks if task.steps and task.steps[-1].move is move} for move in Move}
+    ran = {
+        move: {
+            of.get(task.part)
+            for task in executor.tasks
+            if task.steps and task.steps[-1].move is move
+        }
+        for move in Move
+    }
     assert 2 not in ran[Move.BEGIN] | ran[Move.OVERDELETE]
     assert ran[Move.REDERIVE] == {1, 2, 3, 4}
 

@@ -1,4 +1,6 @@
-"""Recursion with `min` and `max` in rounds, through random histories: after deletions too, all is as the reference engine has it."""
+"""Recursion with `min` and `max` in rounds, through random histories: after deletions too, all is
+as the reference engine has it.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ FREE = {
 
 
 def some(name: str, count: int, draw: random.Random) -> list[tuple[Any, ...]]:
-    """Rows of a relation. Edges have weights of any sign, often none in a circle, and no circle has less than none."""
+    """Rows of a relation. Edges have weights of any sign, often none in a circle, and no circle has
+    less than none.
+    """
     height = [3, -1, 0, 0, 5, 2, -4, 0]
     rows = set[tuple[Any, ...]]()
     for _ in range(count):
@@ -109,13 +113,27 @@ def some(name: str, count: int, draw: random.Random) -> list[tuple[Any, ...]]:
     return sorted(rows)
 
 
-def history(executor: InlineExecutor, views: tuple[Spec, ...], text: str, elastic: float, seed: int, steps: int = 9) -> Pair:
+def history(
+    executor: InlineExecutor,
+    views: tuple[Spec, ...],
+    text: str,
+    elastic: float,
+    seed: int,
+    steps: int = 9,
+) -> Pair:
     """A program, rows, and changes of all that it reads, each step against the reference."""
     draw = random.Random(seed)
     workspace: Any = lftj.connect(executor=executor, elastic=elastic)
     pair = Pair((*BASES, *views), workspace)
     many = {"s": 3, "e": 14, "n": 7, "f": 14, "t": 14}
-    pair.step(Transact(tuple(Change("insert", name, tuple(some(name, count, draw))) for name, count in many.items())))
+    pair.step(
+        Transact(
+            tuple(
+                Change("insert", name, tuple(some(name, count, draw)))
+                for name, count in many.items()
+            )
+        )
+    )
     rules = [clause for clause in parse(text).clauses if isinstance(clause, tree.Rule)]
     pair.step(Transact(tuple(map(AddRule, rules))))
     read = [name for name in many if any(f"{name}(" in str(rule) for rule in rules)]
@@ -125,7 +143,11 @@ def history(executor: InlineExecutor, views: tuple[Spec, ...], text: str, elasti
             name = draw.choice(read)
             present = sorted(pair.model.relations[name])
             gone = draw.random() < 0.65 and present
-            rows = draw.sample(present, min(len(present), draw.randint(1, 3))) if gone else some(name, draw.randint(1, 3), draw)
+            rows = (
+                draw.sample(present, min(len(present), draw.randint(1, 3)))
+                if gone
+                else some(name, draw.randint(1, 3), draw)
+            )
             actions.append(Change("delete" if gone else "insert", name, tuple(rows)))
         pair.step(Transact(tuple(actions)))
     return pair
@@ -138,12 +160,16 @@ def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) 
         pair = history(InlineExecutor(tmp_path, parts, 2), *PROGRAMS[name], inf, seed=len(name))
     profile = pair.workspace.profile()
     assert profile["overdeleted"].sum() > 0
-    assert profile["anew"].sum() == profile["anew"].max()  # when the rules came: everything else was followed
+    assert (
+        profile["anew"].sum() == profile["anew"].max()
+    )  # when the rules came: everything else was followed
     assert not list((tmp_path / "rows").glob("*news*"))
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_oracle_values_that_may_rest_on_worse_ones_are_derived_anew(tmp_path: Path, name: str) -> None:
+def test_oracle_values_that_may_rest_on_worse_ones_are_derived_anew(
+    tmp_path: Path, name: str
+) -> None:
     views = (Spec("g", ("int", "float")), Spec("b", ("int", "int")))
     with in_rounds():
         pair = history(InlineExecutor(tmp_path, 3), views, FREE[name], inf, seed=3)
@@ -163,10 +189,18 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.4])
-def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oracle_some_deletions_are_given_up(
+    tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stage_rounds, "ALWAYS", 0)
     with in_rounds():
-        pair = history(InlineExecutor(tmp_path, 3, 2), *PROGRAMS["shortest paths of all pairs, some forbidden"], elastic, seed=4, steps=12)
+        pair = history(
+            InlineExecutor(tmp_path, 3, 2),
+            *PROGRAMS["shortest paths of all pairs, some forbidden"],
+            elastic,
+            seed=4,
+            steps=12,
+        )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]
     assert profile["given_up"].sum() > 0

@@ -35,7 +35,9 @@ def test_rows_that_parts_hold_are_not_read_again(tmp_path: Path) -> None:
     many = loaded(lftj.connect(executor=InlineExecutor(tmp_path)), EDGES)
     count = len(set(EDGES))
     many.add_rules(TWO)
-    assert many.profile(last=1)["read"].iloc[0] == count  # whole, once for all parts; the slices are there
+    assert (
+        many.profile(last=1)["read"].iloc[0] == count
+    )  # whole, once for all parts; the slices are there
     rule = many.add_rules(BACK)[0]
     assert many.profile(last=1)["read"].iloc[0] == count  # by the other column
     many.remove_rule(rule)
@@ -63,7 +65,9 @@ def test_a_commit_that_failed_is_in_no_rows_that_rules_begin_with(tmp_path: Path
     assert views(many) == expected([*EDGES, (50, 51), (51, 50)])
 
 
-def test_an_aggregated_relation_is_only_refused_rows_that_are_there_in_the_end(tmp_path: Path) -> None:
+def test_an_aggregated_relation_is_only_refused_rows_that_are_there_in_the_end(
+    tmp_path: Path,
+) -> None:
     for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
         workspace: Any
         workspace.relation("e", {"x": int, "y": int})

@@ -1,4 +1,6 @@
-"""Stored parts that are damaged, of another version, of a commit that never happened, or that a worker died with."""
+"""Stored parts that are damaged, of another version, of a commit that never happened, or that a
+worker died with.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,13 @@ def test_a_damaged_file_means_building_from_rows(tmp_path: Path) -> None:
     assert set(workspace["v"]) == expected(RULES["a projection"], edges | set(new))
 
 
-def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checkpoints, "COMMITS", 0)
-    monkeypatch.setattr(segment, "_CHECKED", 0)  # pages are checked as those of large parts are: when someone looked at them
+    monkeypatch.setattr(
+        segment, "_CHECKED", 0
+    )  # pages are checked as those of large parts are: when someone looked at them
     executor = InlineExecutor(tmp_path, 1)
     edges = {(x, y) for x in range(3000) for y in range(2)}
     rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."
@@ -50,9 +56,13 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, mo
     executor.forget()
     assert change(workspace, (5, 2000))["opened"] == 1
     edges.add((5, 2000))
-    file = min((tmp_path / "state").glob("part0-*.pages"), key=lambda file: file.stat().st_mtime_ns)  # all records need the first one
+    file = min(
+        (tmp_path / "state").glob("part0-*.pages"), key=lambda file: file.stat().st_mtime_ns
+    )  # all records need the first one
     content = bytearray(file.read_bytes())
-    content[content.index(np.arange(2000, 2003).tobytes())] ^= 1  # a leaf of groups that no commit has changed yet
+    content[content.index(np.arange(2000, 2003).tobytes())] ^= (
+        1  # a leaf of groups that no commit has changed yet
+    )
     file.write_bytes(content)
     executor.forget()
     assert change(workspace, (2000, 3000), (2001, 3000))["built"] == 1
@@ -64,7 +74,9 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, mo
     assert set(workspace["v"]) == expected(rules, edges | {(2002, 3000)})
 
 
-def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_worker_that_died_all_is_checked_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(segment, "_CHECKED", 0)
     executor = InlineExecutor(tmp_path, 1)
     workspace = opened(executor, RULES["a projection"], edges := [(x, x + 1) for x in range(3000)])
@@ -82,7 +94,9 @@ def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypat
     assert set(workspace["v"]) == expected(RULES["a projection"], {*edges, (1, 5000), new})
 
 
-def test_where_no_thread_can_be_started_parts_are_stored_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_thread_can_be_started_parts_are_stored_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -100,7 +114,9 @@ def test_where_no_thread_can_be_started_parts_are_stored_at_once(tmp_path: Path,
     assert change(workspace, (0, 98))["opened"] == 1
 
 
-def test_that_somebody_died_with_a_part_is_known_when_the_path_is_opened_again(tmp_path: Path) -> None:
+def test_that_somebody_died_with_a_part_is_known_when_the_path_is_opened_again(
+    tmp_path: Path,
+) -> None:
     executor = InlineExecutor(tmp_path, 1)
     opened(executor, RULES["a projection"], graph()).close()
     trial = tmp_path / "state" / "0.trial"
@@ -113,7 +129,9 @@ def test_that_somebody_died_with_a_part_is_known_when_the_path_is_opened_again(t
         assert workspace.verify() == []
 
 
-def test_states_of_other_versions_of_the_code_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_of_other_versions_of_the_code_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     executor = InlineExecutor(tmp_path, 1)
     workspace = opened(executor, RULES["a projection"], graph())
     monkeypatch.setattr(stored_part, "stored_format", lambda: "another")
@@ -121,7 +139,9 @@ def test_states_of_other_versions_of_the_code_are_passed_over(tmp_path: Path, mo
     assert change(workspace, (2, 5000))["built"] == 1
 
 
-def test_states_of_commits_that_never_became_true_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_of_commits_that_never_became_true_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checkpoints, "COMMITS", 0)
     executor = InlineExecutor(tmp_path, 2)
     edges = set(graph())

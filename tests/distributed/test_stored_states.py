@@ -1,4 +1,6 @@
-"""Workers that never saw a part open it as another one stored it: the work of a commit is that of its change."""
+"""Workers that never saw a part open it as another one stored it: the work of a commit is that of
+its change.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def test_a_worker_that_starts_anew_opens_what_was_stored(tmp_path: Path, rules: 
 
 
 @pytest.mark.parametrize("rules", [RULES["the next"], RULES["the last"]], ids=["next", "last"])
-def test_what_was_stored_of_a_search_for_least_values_finds_the_one_after(tmp_path: Path, rules: str) -> None:
+def test_what_was_stored_of_a_search_for_least_values_finds_the_one_after(
+    tmp_path: Path, rules: str
+) -> None:
     executor = InlineExecutor(tmp_path, 2)
     edges = {(3 * x, 3 * x + 1) for x in range(200)}
     workspace = opened(executor, rules, sorted(edges))
@@ -100,7 +104,9 @@ def test_strings_of_several_workers_mean_the_same_to_those_that_come_after(tmp_p
         executor.forget()
         for each in workspaces:
             with each.transaction() as tx:
-                tx.insert("e", [(f"n{step}", f"new{step}"), (f"other{step}", "m1"), ("n1", f"a{step}")])
+                tx.insert(
+                    "e", [(f"n{step}", f"new{step}"), (f"other{step}", "m1"), ("n1", f"a{step}")]
+                )
                 tx.delete("e", [sorted(rows)[step]])
         assert set(workspaces[0]["v"]) == set(workspaces[1]["v"])
         assert workspaces[0].profile(last=1)["built"].iloc[0] == 0
@@ -131,7 +137,15 @@ def test_a_commit_reads_the_strings_it_names_not_all_that_are_known(tmp_path: Pa
         executor = InlineExecutor(tmp_path / f"{number}", 1)
         workspace = lftj.connect(executor=executor)
         workspace.relation("e", {"x": str, "y": str})
-        workspace.load("e", pa.table({"x": [f"n{x % 100}" for x in range(rows)], "y": [f"a much longer name, {y}" for y in range(rows)]}))
+        workspace.load(
+            "e",
+            pa.table(
+                {
+                    "x": [f"n{x % 100}" for x in range(rows)],
+                    "y": [f"a much longer name, {y}" for y in range(rows)],
+                }
+            ),
+        )
         workspace.add_rules(".decl v(x: symbol, n: number) v(x, count()) :- e(x, _).")
         for name in ("before", "after"):
             executor.forget()

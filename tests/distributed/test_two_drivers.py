@@ -1,4 +1,6 @@
-"""Two drivers of one path whose lock does not keep them apart: one commit of each version is true, and who made the other is told."""
+"""Two drivers of one path whose lock does not keep them apart: one commit of each version is true,
+and who made the other is told.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,17 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refused(act: Callable[[], object]) -> None:
     """Raises since another workspace has gone on."""
-    with pytest.raises(lftj.DistributedError, match="another workspace has written below") as caught:
+    with pytest.raises(
+        lftj.DistributedError, match="another workspace has written below"
+    ) as caught:
         act()
     assert caught.value.code == "E406"
 
 
 @pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
-def test_no_locks_is_not_in_use(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_locks_is_not_in_use(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def flock(*_: Any) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -72,7 +78,10 @@ def test_a_removed_lock_and_commits_in_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("unlocked")
-@pytest.mark.parametrize("first", ["begins to send", "has rows settled", "has sent", "has derived", "is about to make it true"])
+@pytest.mark.parametrize(
+    "first",
+    ["begins to send", "has rows settled", "has sent", "has derived", "is about to make it true"],
+)
 def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One driver is somewhere in its commit, when another one commits, compacts and goes on."""
     one = made(opened(tmp_path))
@@ -120,8 +129,12 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("unlocked")
-def test_opening_while_another_one_is_in_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What opens the path removes files that nothing names, so it sees to it first that nothing ever will."""
+def test_opening_while_another_one_is_in_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What opens the path removes files that nothing names, so it sees to it first that nothing
+    ever will.
+    """
     one = made(opened(tmp_path))
     before = rows(one)
     plain, others = commit.Commit._outcome, list[Any]()
@@ -211,7 +224,9 @@ MOMENTS: dict[str, tuple[Any, str, bool]] = {
 
 @pytest.mark.usefixtures("unlocked")
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_driver_that_is_killed_beside_another(moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_is_killed_beside_another(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made(opened(tmp_path)).close()
     other = opened(tmp_path)
     where, name, happened = MOMENTS[moment]
@@ -220,7 +235,10 @@ def test_a_driver_that_is_killed_beside_another(moment: str, tmp_path: Path, mon
             plain = getattr(where, name)
 
             def killed(*args: Any) -> Any:
-                if name != "_sync_folder" or epochs.epoch_file(tmp_path, workspace._store.manifest.epoch + 1).exists():
+                if (
+                    name != "_sync_folder"
+                    or epochs.epoch_file(tmp_path, workspace._store.manifest.epoch + 1).exists()
+                ):
                     os.kill(os.getpid(), signal.SIGKILL)
                 return plain(*args)  # row files are written in the same way
 

@@ -1,4 +1,6 @@
-"""Rules in which no variable leads, so that nothing tells which part has what they find: aggregates count it once all the same."""
+"""Rules in which no variable leads, so that nothing tells which part has what they find: aggregates
+count it once all the same.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,10 @@ def test_what_is_maintained_is_what_is_derived(tmp_path: Path, parts: int, rules
     before = workspace.version, {name: sorted(workspace[name].fetchall()) for name in views}
     assert any(before[1].values())
     assert workspace.verify() == []
-    assert (workspace.version, {name: sorted(workspace[name].fetchall()) for name in views}) == before
+    assert (
+        workspace.version,
+        {name: sorted(workspace[name].fetchall()) for name in views},
+    ) == before
     assert not list(tmp_path.glob("verify-*"))
     executor.tasks.clear()
     workspace.load("e", [(100, 101)])
@@ -65,7 +68,13 @@ def test_rows_that_are_lacking_or_in_excess_are_shown(tmp_path: Path, parts: int
     (name,) = (name for name in names if right.log.get(name))
     kept = set(workspace["r"].fetchall())
     # as if the last commit had never come to the view
-    store.manifest = replace(right, log={**right.log, name: tuple(entry for entry in right.log[name] if entry.version < right.version)})
+    store.manifest = replace(
+        right,
+        log={
+            **right.log,
+            name: tuple(entry for entry in right.log[name] if entry.version < right.version),
+        },
+    )
     wrong = set(workspace["r"].fetchall())
     assert wrong != kept
     (found,) = workspace.verify()

@@ -1,4 +1,6 @@
-"""A group in rounds keeps from whom it took its value: a deletion concerns who took theirs from what is lost, and nobody else."""
+"""A group in rounds keeps from whom it took its value: a deletion concerns who took theirs from
+what is lost, and nobody else.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ LABELS = """
 """
 
 
-def test_an_edge_of_a_component_that_is_nearly_all_concerns_who_was_reached_by_it(tmp_path: Path) -> None:
+def test_an_edge_of_a_component_that_is_nearly_all_concerns_who_was_reached_by_it(
+    tmp_path: Path,
+) -> None:
     draw, nodes = random.Random(3), 1000
     pairs = {(draw.randrange(nodes), draw.randrange(nodes)) for _ in range(2 * nodes)}
     executor = InlineExecutor(tmp_path, 4, 2)
@@ -46,7 +50,9 @@ def test_an_edge_of_a_component_that_is_nearly_all_concerns_who_was_reached_by_i
 
 
 def test_what_is_there_twice_may_go_once(tmp_path: Path) -> None:
-    """A component has its label from a node that has more than one edge, and nodes theirs by edges of several days."""
+    """A component has its label from a node that has more than one edge, and nodes theirs by edges
+    of several days.
+    """
     workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
     workspace.relation("e", {"x": int, "y": int, "day": int})
     workspace.load("e", [(n, n + 1, day) for n in range(20) for day in (1, 2)] + [(0, 5, 1)])
@@ -67,7 +73,9 @@ def test_what_is_there_twice_may_go_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("type", ["date", "float", "timestamp", "decimal(4,1)"])
 def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: str) -> None:
-    """Who took its value from whom is told of groups of each type, else any that offers as much would stand for it."""
+    """Who took its value from whom is told of groups of each type, else any that offers as much
+    would stand for it.
+    """
     nodes: list[Any] = {
         "date": [datetime.date(1970, 1, day) for day in (1, 2, 3)],
         "float": [0.0, 0.5, -1.0],
@@ -83,7 +91,9 @@ def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: st
         """)
         first, second, third = nodes
         workspace.load("s", [(first,)])
-        workspace.load("e", [(first, second, 1), (first, second, 2), (second, third, 1), (third, second, 1)])
+        workspace.load(
+            "e", [(first, second, 1), (first, second, 2), (second, third, 1), (third, second, 1)]
+        )
         with workspace.transaction() as tx:
             tx.delete("e", [(first, second, 1)])
         assert workspace.profile(last=1).iloc[0]["overdeleted"] == 0
@@ -95,7 +105,9 @@ def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: st
 
 
 def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:
-    """Where edges lie by both ends, those parts alone are asked for other values that border on groups without one."""
+    """Where edges lie by both ends, those parts alone are asked for other values that border on
+    groups without one.
+    """
     executor = InlineExecutor(tmp_path, 64, 2)
     workspace: Any = lftj.connect(executor=executor)
     workspace.relation("e", {"x": int, "y": int})
@@ -106,19 +118,33 @@ def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:
         l(y, min(k)) :- l(x, k), e(x, y).
         l(x, min(k)) :- l(y, k), e(x, y).
     """)
-    workspace.load("e", [(1, 2), (2, 3), (3, 1), (3, 4)] + [(100 * n + m, 100 * n + m + 1) for n in range(1, 30) for m in range(9)])
+    workspace.load(
+        "e",
+        [(1, 2), (2, 3), (3, 1), (3, 4)]
+        + [(100 * n + m, 100 * n + m + 1) for n in range(1, 30) for m in range(9)],
+    )
     executor.tasks.clear()
     with workspace.transaction() as tx:
         tx.delete("e", [(3, 4)])
-    assert sorted(row[:3] for row in tx.changes("l").fetchall()) == [(4, 1, -1)]  # nor has it one of its own
+    assert sorted(row[:3] for row in tx.changes("l").fetchall()) == [
+        (4, 1, -1)
+    ]  # nor has it one of its own
     with workspace.transaction() as tx:
         tx.delete("e", [(3, 1)])
     assert not tx.changes("l").fetchall()
-    assert workspace.profile(last=1).iloc[0]["overdeleted"] == 1  # node 1 has its label by another edge
+    assert (
+        workspace.profile(last=1).iloc[0]["overdeleted"] == 1
+    )  # node 1 has its label by another edge
     assert {task.part for task in executor.tasks} <= {part_of(n, INT, 64) for n in range(1, 5)}
     with workspace.transaction() as tx:
         tx.delete("e", [(1, 2)])
-    assert sorted(row[:3] for row in tx.changes("l").fetchall()) == [(1, 1, -1), (2, 1, -1), (2, 2, 1), (3, 1, -1), (3, 2, 1)]
+    assert sorted(row[:3] for row in tx.changes("l").fetchall()) == [
+        (1, 1, -1),
+        (2, 1, -1),
+        (2, 2, 1),
+        (3, 1, -1),
+        (3, 2, 1),
+    ]
     assert workspace.profile(last=3)["anew"].sum() == 0
 
 
@@ -142,7 +168,9 @@ def test_a_path_from_before_there_were_witnesses_is_derived_anew_once(tmp_path: 
     for gone, least in (((20, 21), 21), ((9, 10), 10)):
         with workspace.transaction() as tx:
             tx.delete("e", [gone])
-        assert {row[:2] for row in tx.changes("l").fetchall() if row[2] > 0} == {(n, least) for n in range(least, 31 if least > 20 else 21)}
+        assert {row[:2] for row in tx.changes("l").fetchall() if row[2] > 0} == {
+            (n, least) for n in range(least, 31 if least > 20 else 21)
+        }
         assert workspace.verify() == []
     assert workspace.profile()["anew"].tolist() == [1, 0]
 

@@ -1,4 +1,6 @@
-"""What a workspace in parts refuses by name: calls after its end, an end inside a transaction, and what it cannot do yet; and snapshots."""
+"""What a workspace in parts refuses by name: calls after its end, an end inside a transaction, and
+what it cannot do yet; and snapshots.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ def test_a_closed_workspace_says_so(tmp_path: Path) -> None:
     workspace.close()
     with pytest.raises(lftj.LftjError, match="the workspace is closed") as caught:
         workspace["p"]
-    assert (caught.value.code, caught.value.hint) == ("E341", "open another one with lftj.connect(executor=…)")
+    assert (caught.value.code, caught.value.hint) == (
+        "E341",
+        "open another one with lftj.connect(executor=…)",
+    )
 
 
 def test_a_workspace_is_not_closed_inside_a_transaction(tmp_path: Path) -> None:
@@ -32,16 +37,27 @@ def test_a_workspace_is_not_closed_inside_a_transaction(tmp_path: Path) -> None:
             tx.insert("p", [(1,)])
             with pytest.raises(lftj.LftjError, match="a transaction is open") as caught:
                 workspace.close()
-        assert (caught.value.code, caught.value.hint) == ("E342", "commit or roll it back, then close")
+        assert (caught.value.code, caught.value.hint) == (
+            "E342",
+            "commit or roll it back, then close",
+        )
         assert workspace["p"].fetchall() == [(1,)]
 
 
 def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path) -> None:
     with lftj.connect(executor=InlineExecutor(tmp_path)) as workspace:
-        with pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate") as caught:
+        with pytest.raises(
+            lftj.DistributedError, match="cannot do this yet: add_aggregate"
+        ) as caught:
             workspace.add_aggregate(lftj.UserAggregate("product", 1, int, max))
-        assert (caught.value.code, caught.value.hint) == ("E400", "write the aggregate with count, sum, min, max, mean or concat")
-        with workspace.transaction() as tx, pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate"):
+        assert (caught.value.code, caught.value.hint) == (
+            "E400",
+            "write the aggregate with count, sum, min, max, mean or concat",
+        )
+        with (
+            workspace.transaction() as tx,
+            pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate"),
+        ):
             tx.add_aggregate(lftj.UserAggregate("product", 1, int, max))
         with pytest.raises(AttributeError, match="no attribute"):
             workspace.add_aggregates  # noqa: B018
@@ -57,7 +73,10 @@ def test_a_snapshot_has_the_rules_of_its_version_and_is_verified(tmp_path: Path)
         before = workspace.snapshot()
         workspace.remove_rule(rule)
         workspace.load("e", [(2, 3)])
-        assert ([str(each.rule) for each in before.rules], workspace.snapshot().rules) == ([str(rule.rule)], [])
+        assert ([str(each.rule) for each in before.rules], workspace.snapshot().rules) == (
+            [str(rule.rule)],
+            [],
+        )
         assert repr(before) == f"<DistributedSnapshot of version {before.version}, 2 relations>"
         assert before["n"].fetchall() == [(1, 2)]
         assert before.verify() == []

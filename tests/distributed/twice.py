@@ -1,4 +1,6 @@
-"""An executor that runs every task twice, as Spark may: what a second attempt does must change nothing for whoever took the first."""
+"""An executor that runs every task twice, as Spark may: what a second attempt does must change
+nothing for whoever took the first.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,26 @@ from lftj.errors import LftjError
 from tests.distributed.inline import InlineExecutor
 
 WAYS = ("first", "last", "late")
-"""Which result is taken, that of the attempt that ends first, or last; `late`: the other attempt goes on while commits follow."""
+"""Which result is taken, that of the attempt that ends first, or last; `late`: the other attempt
+goes on while commits follow.
+"""
 
 
 class TwiceExecutor(InlineExecutor):
-    """Every task runs in two of three memories, whose codes of strings differ; both attempts end. `way`: one of WAYS, or `any` of them.
+    """Every task runs in two of three memories, whose codes of strings differ; both attempts end.
+    `way`: one of WAYS, or `any` of them.
 
     `refused` counts the late attempts that were told that a commit is over.
     """
 
-    def __init__(self, path: Path, partitions: int = 3, way: str = "any", seed: int = 0, words: Sequence[str] = ()):
+    def __init__(
+        self,
+        path: Path,
+        partitions: int = 3,
+        way: str = "any",
+        seed: int = 0,
+        words: Sequence[str] = (),
+    ):
         super().__init__(path, partitions, workers=3)
         self.way, self.chance, self.refused = way, random.Random(seed), 0
         self._late: list[tuple[int, Callable[[Any], Any], Any]] = []
@@ -33,7 +45,12 @@ class TwiceExecutor(InlineExecutor):
             self._memories[number] = worker._worker
 
     def map(
-        self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
+        self,
+        task: Callable[[Any], Any],
+        payloads: Iterable[Any],
+        places: Sequence[int] | None = None,
+        *,
+        seconds: float | None = None,
     ) -> list[Any]:
         """Every task twice, the payloads in any order."""
         given = list(payloads)
@@ -56,7 +73,9 @@ class TwiceExecutor(InlineExecutor):
         return self._run(task, payload)
 
     def go_on(self, share: float = 1.0) -> None:
-        """Let this share of the late attempts end, the first ones first. What they find is nobody's, and errors are."""
+        """Let this share of the late attempts end, the first ones first. What they find is
+        nobody's, and errors are.
+        """
         count = round(share * len(self._late))
         ending, self._late = self._late[:count], self._late[count:]
         for memory, task, payload in ending:

@@ -1,12 +1,16 @@
 """Fenced blocks of the pages, and how each kind is run.
 
-- `python`: the blocks of one page run in one namespace, in order. A line that ends in `# → value` must be an expression with that `repr`.
+- `python`: the blocks of one page run in one namespace, in order. A line that ends in `# → value`
+  must be an expression with that `repr`.
 - `text` with `title="printed"`: what the python block above it printed.
 - any kind with another `title="name"`: written as a file of that name into the page's own folder.
-- `console`: lines `$ lftj …` run in that folder, and what they print must be the lines below; other commands are not run.
-- `datalog` without a title: must pass the checks that `lftj check` makes. Rules that are no program stand as `text`.
+- `console`: lines `$ lftj …` run in that folder, and what they print must be the lines below; other
+  commands are not run.
+- `datalog` without a title: must pass the checks that `lftj check` makes. Rules that are no program
+  stand as `text`.
 
-The site of the pages knows no other marks than titles: from any other on it shows a page as one paragraph.
+The site of the pages knows no other marks than titles: from any other on it shows a page as one
+paragraph.
 """
 
 from __future__ import annotations
@@ -47,7 +51,9 @@ class Block:
 def blocks(page: Path) -> list[Block]:
     """All fenced blocks of a page that name their kind."""
     text = page.read_text(encoding="utf-8")
-    return [Block(m[1], m[2], m[3], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)]
+    return [
+        Block(m[1], m[2], m[3], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)
+    ]
 
 
 def run_python(block: Block, namespace: dict[str, Any], page: Path) -> int:
@@ -58,9 +64,13 @@ def run_python(block: Block, namespace: dict[str, Any], page: Path) -> int:
     for statement in ast.parse(source, filename=str(page)).body:
         last = lines[(statement.end_lineno or 1) - 1]
         if EXPECTED in last:
-            assert isinstance(statement, ast.Expr), f"{page.name}:{statement.lineno}: only an expression can be compared"
+            assert isinstance(statement, ast.Expr), (
+                f"{page.name}:{statement.lineno}: only an expression can be compared"
+            )
             value = eval(compile(ast.Expression(statement.value), str(page), "eval"), namespace)
-            assert repr(value) == last.split(EXPECTED, 1)[1].strip(), f"{page.name}:{statement.lineno}"
+            assert repr(value) == last.split(EXPECTED, 1)[1].strip(), (
+                f"{page.name}:{statement.lineno}"
+            )
             checked += 1
         else:
             exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)

@@ -1,4 +1,6 @@
-"""The programs in examples/choice, through the engine and the reference, and beside what says the same without choice."""
+"""The programs in examples/choice, through the engine and the reference, and beside what says the
+same without choice.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,16 @@ EXPECTED = {
     "eligible_advisors": {("Jim", "Bell"), ("Ann", "Bell"), ("Lee", "Volta")},
     "highest_mark": {("logic", "Ann", 9), ("music", "Lee", 5)},
     "more_dogs_than_cats": {()},
-    "spanning_forest": {("a", ""), ("b", "a"), ("c", "a"), ("d", "b"), ("e", "d"), ("f", ""), ("g", "f"), ("h", "g")},
+    "spanning_forest": {
+        ("a", ""),
+        ("b", "a"),
+        ("c", "a"),
+        ("d", "b"),
+        ("e", "d"),
+        ("f", ""),
+        ("g", "f"),
+        ("h", "g"),
+    },
     "total_order": {("", "apple"), ("apple", "fig"), ("fig", "pear"), ("pear", "plum")},
 }
 
@@ -41,7 +52,9 @@ def test_what_is_chosen(program: Path):
     assert output(program) == EXPECTED[program.stem]
 
 
-@pytest.mark.parametrize("program", sorted((FOLDER / "without").glob("*.dl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "program", sorted((FOLDER / "without").glob("*.dl")), ids=lambda path: path.stem
+)
 def test_the_same_without_choice(program: Path):
     assert "choice-domain" not in program.read_text(encoding="utf-8")
     assert output(program) == EXPECTED[program.stem]

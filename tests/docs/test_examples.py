@@ -20,13 +20,24 @@ def _ids(pages: list[Path]) -> list[str]:
 
 @pytest.fixture
 def on_spark(request: pytest.FixtureRequest) -> None:
-    """What starts a Spark session finds the one of all tests running: its tests of faults count on how often that one tries."""
-    if any("local_spark" in path.read_text(encoding="utf-8") for path in request.node.callspec.params.values()):
+    """What starts a Spark session finds the one of all tests running: its tests of faults count on
+    how often that one tries.
+    """
+    if any(
+        "local_spark" in path.read_text(encoding="utf-8")
+        for path in request.node.callspec.params.values()
+    ):
         request.getfixturevalue("spark")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_spark: None) -> None:
+def test_page(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    on_spark: None,
+) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__page__"}
     for block in blocks(page):
@@ -36,10 +47,14 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             capsys.readouterr()
             run_python(block, namespace, page)
         elif block.kind == "text" and block.printed:
-            assert capsys.readouterr().out.rstrip() == block.text.rstrip(), f"{page.name}:{block.line}"
+            assert capsys.readouterr().out.rstrip() == block.text.rstrip(), (
+                f"{page.name}:{block.line}"
+            )
         elif block.kind == "datalog":
             (tmp_path / "block.dl").write_text(block.text, encoding="utf-8")
-            assert main(["check", "block.dl"]) == 0, f"{page.name}:{block.line}: {capsys.readouterr().err}"
+            assert main(["check", "block.dl"]) == 0, (
+                f"{page.name}:{block.line}: {capsys.readouterr().err}"
+            )
         elif block.kind == "console":
             _run_console(block, page, capsys)
 
@@ -59,7 +74,11 @@ def test_every_page_can_be_found_from_the_index() -> None:
     docs = ROOT / "docs"
     for index in (docs / "index.md", docs / "decisions" / "index.md"):
         text = index.read_text(encoding="utf-8")
-        assert [page.name for page in sorted(index.parent.glob("*.md")) if page != index and f"({page.name})" not in text] == []
+        assert [
+            page.name
+            for page in sorted(index.parent.glob("*.md"))
+            if page != index and f"({page.name})" not in text
+        ] == []
 
 
 def test_the_readme_shows_all_kinds() -> None:
@@ -69,7 +88,11 @@ def test_the_readme_shows_all_kinds() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=_ids(EXAMPLES))
 def test_example_programs(
-    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_spark: None
+    example: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    on_spark: None,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")

@@ -19,14 +19,20 @@ API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize("name", sorted(lftj.__all__))
 def test_public_name_has_a_docstring_and_an_entry(name: str) -> None:
     value = getattr(lftj, name)
-    assert re.search(rf"`(lftj\.)?{re.escape(name)}[`(\[]", API), f"docs/api.md says nothing about {name}"
+    assert re.search(rf"`(lftj\.)?{re.escape(name)}[`(\[]", API), (
+        f"docs/api.md says nothing about {name}"
+    )
     if inspect.isclass(value) or inspect.isfunction(value):
         assert inspect.getdoc(value), f"{name} has no docstring"
 
 
 def _members(class_: type) -> dict[str, object]:
     """What a class has of its own or from a class of ours."""
-    ours = [each for each in reversed(class_.__mro__) if each.__module__.partition(".")[0] in ("lftj", "partition")]
+    ours = [
+        each
+        for each in reversed(class_.__mro__)
+        if each.__module__.partition(".")[0] in ("lftj", "partition")
+    ]
     return {name: value for each in ours for name, value in vars(each).items()}
 
 
@@ -46,10 +52,24 @@ def test_public_method_has_a_docstring(name: str, method: str) -> None:
     assert inspect.getdoc(getattr(getattr(lftj, name), method)), f"{name}.{method} has no docstring"
 
 
-@pytest.mark.parametrize("name", ["Workspace", "Transaction", "Snapshot", "Result", "DistributedWorkspace", "DistributedTransaction"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Workspace",
+        "Transaction",
+        "Snapshot",
+        "Result",
+        "DistributedWorkspace",
+        "DistributedTransaction",
+    ],
+)
 def test_methods_of_the_main_classes_have_an_entry(name: str) -> None:
     entry = next(line for line in API.splitlines() if line.startswith(f"| `{name}`"))
-    assert not [method for owner, method in _public_methods() if owner == name and f"`{method}`" not in entry]
+    assert not [
+        method
+        for owner, method in _public_methods()
+        if owner == name and f"`{method}`" not in entry
+    ]
 
 
 def _codes_in(*paths: Path) -> set[str]:
@@ -57,13 +77,25 @@ def _codes_in(*paths: Path) -> set[str]:
 
 
 def test_every_error_code_is_documented_and_no_other() -> None:
-    used = _codes_in(*(path for package in ("lftj", "scantree", "sensitivity", "partition") for path in (ROOT / package).rglob("*.py")))
-    assert _codes_in(ROOT / "docs" / "errors.md") == used | {"E000", "E001"} & _codes_in(ROOT / "docs" / "errors.md")
+    used = _codes_in(
+        *(
+            path
+            for package in ("lftj", "scantree", "sensitivity", "partition")
+            for path in (ROOT / package).rglob("*.py")
+        )
+    )
+    assert _codes_in(ROOT / "docs" / "errors.md") == used | {"E000", "E001"} & _codes_in(
+        ROOT / "docs" / "errors.md"
+    )
 
 
 def test_every_error_code_has_a_remedy() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in page.splitlines() if re.match(r"\| E\d+ ", line)]
+    rows = [
+        re.split(r" (?<!\\)\| ", line.strip("| "))
+        for line in page.splitlines()
+        if re.match(r"\| E\d+ ", line)
+    ]
     assert len(rows) > 60
     assert not [row[0] for row in rows if len(row) != 4 or len(row[3]) < 10]
 
@@ -72,7 +104,11 @@ def test_every_error_class_is_public_and_documented() -> None:
     from lftj import errors
 
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    classes = [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, errors.LftjError)]
+    classes = [
+        value
+        for value in vars(errors).values()
+        if inspect.isclass(value) and issubclass(value, errors.LftjError)
+    ]
     assert len(classes) > 10
     for value in classes:
         assert getattr(lftj, value.__name__) is value
@@ -96,17 +132,27 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_files_and_folders_that_pages_name_are_there() -> None:
-    own = re.compile(r"`((?:lftj|scantree|sensitivity|partition|bench|tests|examples|docs)/[\w./*-]+)`")
+    own = re.compile(
+        r"`((?:lftj|scantree|sensitivity|partition|bench|tests|examples|docs)/[\w./*-]+)`"
+    )
     pages = (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md")
-    named = {(page.name, path) for page in pages for path in own.findall(page.read_text(encoding="utf-8"))}
+    named = {
+        (page.name, path)
+        for page in pages
+        for path in own.findall(page.read_text(encoding="utf-8"))
+    }
     assert len(named) > 40
-    assert not [(page, path) for page, path in sorted(named) if not any(ROOT.glob(path.rstrip("/")))]
+    assert not [
+        (page, path) for page, path in sorted(named) if not any(ROOT.glob(path.rstrip("/")))
+    ]
 
 
 def test_the_site_can_show_every_block() -> None:
     for page in PAGES:
         fences = re.findall(r"^ *```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-        assert not [fence for fence in fences if not re.fullmatch(r'(\w+( title="[^"]+")?)?', fence)], page.name
+        assert not [
+            fence for fence in fences if not re.fullmatch(r'(\w+( title="[^"]+")?)?', fence)
+        ], page.name
 
 
 def test_the_site_can_be_read_and_has_every_page() -> None:

@@ -31,7 +31,9 @@ READ: dict[str, Callable[[str], Value]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One folder: program.dl, its files of facts, and expected/ with one file for each output relation."""
+    """One folder: program.dl, its files of facts, and expected/ with one file for each output
+    relation.
+    """
 
     folder: Path
 
@@ -43,13 +45,22 @@ class Case:
 
     def expected(self) -> dict[str, str]:
         """File names and contents of expected/."""
-        return {path.name: path.read_text(encoding="utf-8") for path in sorted((self.folder / "expected").iterdir())}
+        return {
+            path.name: path.read_text(encoding="utf-8")
+            for path in sorted((self.folder / "expected").iterdir())
+        }
 
     def facts(self) -> dict[str, set[Row]]:
         """The rows of all `.input` relations."""
         types = column_types(self.program)
         return {
-            each.relation: set(read_rows(self.folder / _parameter(each, "filename", f"{each.relation}.facts"), types[each.relation], each))
+            each.relation: set(
+                read_rows(
+                    self.folder / _parameter(each, "filename", f"{each.relation}.facts"),
+                    types[each.relation],
+                    each,
+                )
+            )
             for each in _directives(self.program, "input")
         }
 
@@ -57,7 +68,9 @@ class Case:
         """What the reference derives, as the files that `.output` asks for."""
         relations = evaluate(self.program, self.facts())
         return {
-            _parameter(each, "filename", f"{each.relation}.csv"): as_text(relations[each.relation], _parameter(each, "delimiter", "\t"))
+            _parameter(each, "filename", f"{each.relation}.csv"): as_text(
+                relations[each.relation], _parameter(each, "delimiter", "\t")
+            )
             for each in _directives(self.program, "output")
         }
 
@@ -69,24 +82,34 @@ def cases() -> list[Case]:
 
 def column_types(program: tree.ParsedProgram) -> dict[str, list[str]]:
     """The base type of each column of each declared relation."""
-    base = {clause.name: clause.base for clause in program.clauses if isinstance(clause, tree.TypeAlias)}
+    base = {
+        clause.name: clause.base for clause in program.clauses if isinstance(clause, tree.TypeAlias)
+    }
 
     def resolved(name: str) -> str:
         return resolved(base[name]) if name in base else name.partition("(")[0]
 
-    return {each.name: [resolved(column.type) for column in each.columns] for each in program.clauses if isinstance(each, tree.Declaration)}
+    return {
+        each.name: [resolved(column.type) for column in each.columns]
+        for each in program.clauses
+        if isinstance(each, tree.Declaration)
+    }
 
 
 def read_rows(path: Path, types: list[str], directive: tree.Directive) -> Iterable[Row]:
     """The rows of a delimited file without a header."""
     delimiter = _parameter(directive, "delimiter", "\t")
     for line in path.read_text(encoding="utf-8").splitlines():
-        yield tuple(READ[type_](field) for type_, field in zip(types, line.split(delimiter), strict=True))
+        yield tuple(
+            READ[type_](field) for type_, field in zip(types, line.split(delimiter), strict=True)
+        )
 
 
 def as_text(rows: Iterable[Row], delimiter: str) -> str:
     """Rows as a file, in ascending order of their values; a row without columns is `()`."""
-    return "".join((delimiter.join(map(_shown, row)) if row else "()") + "\n" for row in sorted(rows))  # type: ignore[type-var]
+    return "".join(
+        (delimiter.join(map(_shown, row)) if row else "()") + "\n" for row in sorted(rows)
+    )  # type: ignore[type-var]
 
 
 def _shown(value: Value) -> str:
@@ -94,7 +117,11 @@ def _shown(value: Value) -> str:
 
 
 def _directives(program: tree.ParsedProgram, kind: str) -> list[tree.Directive]:
-    return [clause for clause in program.clauses if isinstance(clause, tree.Directive) and clause.kind == kind]
+    return [
+        clause
+        for clause in program.clauses
+        if isinstance(clause, tree.Directive) and clause.kind == kind
+    ]
 
 
 def _parameter(directive: tree.Directive, name: str, default: str) -> str:

@@ -1,4 +1,5 @@
-"""Folders of programs with mistakes: beside each `.dl` a `.txt` with the whole message that a user reads, letter by letter.
+"""Folders of programs with mistakes: beside each `.dl` a `.txt` with the whole message that a user
+reads, letter by letter.
 
 `python -m tests.golden.errors` writes the messages anew; read the difference before you keep it.
 """

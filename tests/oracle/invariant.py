@@ -1,7 +1,8 @@
 """The coverage invariant, checked by brute force on what a workspace keeps.
 
-For every live context (bindings that match on the levels above) and every value v at the next level: if v is a match, every participating
-atom's coverage contains v; if it is none, some participant that lacks v has v in its coverage. Positions without an index cover everything.
+For every live context (bindings that match on the levels above) and every value v at the next
+level: if v is a match, every participating atom's coverage contains v; if it is none, some
+participant that lacks v has v in its coverage. Positions without an index cover everything.
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ class _Checker:
         self.plan = trace.body.plan
         self.shape = trace.body.shape
         self.rows = [
-            {tuple(row) for row in zip(*(c.tolist() for c in database[a.relation].tree(a.order).columns()), strict=True)}
+            {
+                tuple(row)
+                for row in zip(
+                    *(c.tolist() for c in database[a.relation].tree(a.order).columns()), strict=True
+                )
+            }
             for a in (*self.plan.atoms, *self.plan.probes)
         ]
         values = {value for rows in self.rows for row in rows for value in row}
@@ -44,14 +50,27 @@ class _Checker:
 
     def failures(self) -> list[str]:
         ground = [position for position in self.shape.positions if not self._takes_part(position)]
-        if any(position.key not in self.trace.indices and not self._has(position, ()) for position in ground):
+        if any(
+            position.key not in self.trace.indices and not self._has(position, ())
+            for position in ground
+        ):
             return []  # no context is live, and any change of that atom is looked at as a whole
         return list(self._level(0, ()))
 
     def _level(self, level: int, bound: tuple[int, ...]) -> Iterator[str]:
-        if level >= min(self.shape.levels, self.shape.exists_from) or level in self.shape.computed or self.plan.levels[level].filters:
-            return  # below a comparison or a computed value contexts live by more than atoms; the histories' results judge them
-        here = [position for position in self.shape.positions if position.level == level and self._takes_part(position)]
+        if (
+            level >= min(self.shape.levels, self.shape.exists_from)
+            or level in self.shape.computed
+            or self.plan.levels[level].filters
+        ):
+            # below a comparison or a computed value contexts live by more than atoms; the
+            # histories' results judge them
+            return
+        here = [
+            position
+            for position in self.shape.positions
+            if position.level == level and self._takes_part(position)
+        ]
         for value in self.domain:
             binding = (*bound, value)
             lacking = [position for position in here if not self._has(position, binding)]
@@ -67,7 +86,9 @@ class _Checker:
 
     def _has(self, position: Position, binding: tuple[int, ...]) -> bool:
         columns = self.shape.atoms[position.atom].columns[: position.column + 1]
-        prefix = tuple(binding[column] if isinstance(column, int) else column.code for column in columns)
+        prefix = tuple(
+            binding[column] if isinstance(column, int) else column.code for column in columns
+        )
         present = any(row[: len(prefix)] == prefix for row in self.rows[position.atom])
         return present != position.negated
 

@@ -1,4 +1,6 @@
-"""Looking behind the views: by which strategy a commit brought them up to date, and the support counts it left."""
+"""Looking behind the views: by which strategy a commit brought them up to date, and the support
+counts it left.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ Supports = dict[str, dict[Row, int]]
 
 
 MANY = 10_000
-"""Assignments of a view beyond which an update may be given up, however few rows there are: it may always take 20,000 steps."""
+"""Assignments of a view beyond which an update may be given up, however few rows there are: it may
+always take 20,000 steps.
+"""
 
 
 def strategies(workspace: Any) -> dict[str, set[str]]:
-    """What the last commit did: strategies by relation, hidden ones included; a fallback counts as an update where assignments are many."""
+    """What the last commit did: strategies by relation, hidden ones included; a fallback counts as
+    an update where assignments are many.
+    """
     profile = workspace.profile(last=1)
     many = profile.groupby("relation")["assignments"].transform("sum") > MANY
     profile.loc[many & (profile["strategy"] == "fallback"), "strategy"] = "update"
@@ -36,6 +42,10 @@ def supports(workspace: Any, relations: Iterable[str]) -> Supports:
             schema = engine.state.schema(name)
             *columns, counts = state.support.tree.columns()
             types = [type_ for _, type_ in schema.columns]
-            rows = frames.to_tuples(types, columns, engine.dictionary) if schema.arity else [()] * len(counts)
+            rows = (
+                frames.to_tuples(types, columns, engine.dictionary)
+                if schema.arity
+                else [()] * len(counts)
+            )
             found[name] = dict(zip(rows, counts.tolist(), strict=True))
     return found

@@ -23,7 +23,9 @@ class Model:
         self.relations = self._evaluate(self.base, [])
 
     def take(self, step: Transact) -> bool:
-        """Do the step; False when it must fail (two rows of one key, arithmetic without a value), and then nothing changes."""
+        """Do the step; False when it must fail (two rows of one key, arithmetic without a value),
+        and then nothing changes.
+        """
         base, rules = dict(self.base), list(self.rules)
         for action in step.actions:
             self._act(action, base, rules)
@@ -52,7 +54,9 @@ class Model:
             return rows | set(change.rows)
         key = self.keys[change.relation]
         replaced = {tuple(row[place] for place in key) for row in change.rows}
-        return {row for row in rows if tuple(row[place] for place in key) not in replaced} | set(change.rows)
+        return {row for row in rows if tuple(row[place] for place in key) not in replaced} | set(
+            change.rows
+        )
 
     def _evaluate(self, base: Relations, rules: list[tree.Rule]) -> Relations:
         declarations = [spec.declaration for spec in self.specs.values()]

@@ -1,4 +1,6 @@
-"""A workspace and its model side by side: every step goes to both, and everything a user can see is compared."""
+"""A workspace and its model side by side: every step goes to both, and everything a user can see is
+compared.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from lftj.errors import KeyViolationError, ValueRangeError
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.oracle.model import Model, Relations, difference
-from tests.strategies.histories import AddRule, Change, History, RemoveRule, Step, TakeSnapshot, Transact
+from tests.strategies.histories import (
+    AddRule,
+    Change,
+    History,
+    RemoveRule,
+    Step,
+    TakeSnapshot,
+    Transact,
+)
 from tests.strategies.schemas import BASES, Row, Spec
 
 
@@ -28,7 +38,9 @@ class RolledBack(Exception):
 
 
 def typed(rows: Iterable[Row]) -> set[tuple[tuple[str, object], ...]]:
-    """Rows with the types of their values, since True == 1 == 1.0 in Python. Asserts that no row comes twice."""
+    """Rows with the types of their values, since True == 1 == 1.0 in Python. Asserts that no row
+    comes twice.
+    """
     listed = [tuple((type(value).__name__, value) for value in row) for row in rows]
     assert len(set(listed)) == len(listed), f"a row twice in {listed}"
     return set(listed)
@@ -39,11 +51,17 @@ def declare(workspace: Any, spec: Spec) -> None:
     if spec.functional or spec.declaration.choice:
         workspace.add_rules(str(spec.declaration))
     else:
-        workspace.relation(spec.name, spec.columns, key=[f"c{place}" for place in spec.key] if spec.key is not None else None)
+        workspace.relation(
+            spec.name,
+            spec.columns,
+            key=[f"c{place}" for place in spec.key] if spec.key is not None else None,
+        )
 
 
 class Pair:
-    """`step` does one step on both and compares; `check` compares all relations and all snapshots."""
+    """`step` does one step on both and compares; `check` compares all relations and all
+    snapshots.
+    """
 
     def __init__(self, specs: Iterable[Spec], workspace: Any = None):
         specs = list(specs)
@@ -106,9 +124,17 @@ class Pair:
 
 
 def run(history: History, workspace: Any = None) -> Pair:
-    """The whole history, compared after every step: first the rows it starts with, then one rule after another, then its steps."""
+    """The whole history, compared after every step: first the rows it starts with, then one rule
+    after another, then its steps.
+    """
     pair = Pair((*BASES, *history.program.specs), workspace)
-    pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
+    pair.step(
+        Transact(
+            tuple(
+                Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows
+            )
+        )
+    )
     for rule in history.program.rules:
         pair.step(Transact((AddRule(rule),)))
     for step in history.steps:

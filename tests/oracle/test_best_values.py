@@ -1,5 +1,6 @@
-"""Random histories over cycles through `min` and `max`: facts, rules that come and go, rollbacks, snapshots; after each step views, changes
-and the counted states are compared."""
+"""Random histories over cycles through `min` and `max`: facts, rules that come and go, rollbacks,
+snapshots; after each step views, changes and the counted states are compared.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,15 @@ import lftj
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.oracle.pair import Pair
-from tests.strategies.histories import Action, AddRule, Change, RemoveRule, Step, TakeSnapshot, Transact
+from tests.strategies.histories import (
+    Action,
+    AddRule,
+    Change,
+    RemoveRule,
+    Step,
+    TakeSnapshot,
+    Transact,
+)
 from tests.strategies.schemas import Spec
 from tests.strategies.terms import Draw
 from tests.unit.recursion.stratum import check
@@ -53,16 +62,30 @@ def histories(draw: Draw) -> list[Step]:
     for _ in range(draw(st.integers(3, 9))):
         actions: list[Action] = []
         for _ in range(draw(st.integers(1, 3))):
-            kind = draw(st.sampled_from(["rule", "rule", "rule", "insert", "insert", "insert", "delete", "remove"]))
+            kind = draw(
+                st.sampled_from(
+                    ["rule", "rule", "rule", "insert", "insert", "insert", "delete", "remove"]
+                )
+            )
             if kind == "rule" and waiting:
                 actions.append(AddRule(waiting.pop()))
             elif kind == "remove":
                 actions.append(RemoveRule(draw(st.integers(0, 9))))
             else:
                 spec = draw(st.sampled_from(SPECS[:3]))
-                rows = draw(st.lists(st.tuples(*[NUMBERS] * len(spec.types)), min_size=1, max_size=8 if kind == "insert" else 3))
-                actions.append(Change("delete" if kind == "delete" else "insert", spec.name, tuple(rows)))
-        rollback = all(isinstance(action, Change) for action in actions) and draw(st.integers(0, 5)) == 0
+                rows = draw(
+                    st.lists(
+                        st.tuples(*[NUMBERS] * len(spec.types)),
+                        min_size=1,
+                        max_size=8 if kind == "insert" else 3,
+                    )
+                )
+                actions.append(
+                    Change("delete" if kind == "delete" else "insert", spec.name, tuple(rows))
+                )
+        rollback = (
+            all(isinstance(action, Change) for action in actions) and draw(st.integers(0, 5)) == 0
+        )
         steps.append(Transact(tuple(actions), rollback))
         if draw(st.integers(0, 5)) == 0:
             steps.append(TakeSnapshot())

@@ -1,6 +1,8 @@
-"""Random histories over relations that choose, plain and recursive, and over rules that do: compared with the naive reference.
+"""Random histories over relations that choose, plain and recursive, and over rules that do:
+compared with the naive reference.
 
-Where every relation of a cycle has one domain, the state after each step has to be that of a bootstrap, and updates have to have led there.
+Where every relation of a cycle has one domain, the state after each step has to be that of a
+bootstrap, and updates have to have led there.
 """
 
 from __future__ import annotations
@@ -34,7 +36,12 @@ class Choosing(Spec):
 
 
 EDGE, WORD = Spec("edge", ("int", "int")), Spec("word", ("str", "str"))
-PLAIN = (Spec("path", ("int", "int")), Spec("few", ("int",)), Spec("pair", ("str", "str")), Spec("many", ("int",)))
+PLAIN = (
+    Spec("path", ("int", "int")),
+    Spec("few", ("int",)),
+    Spec("pair", ("str", "str")),
+    Spec("many", ("int",)),
+)
 DOMAINS = [(("c0",),), (("c1",),), (("c0",), ("c1",)), (("c0", "c1"),)]
 LISTED = """
 tree(x, y) :- edge(x, y).
@@ -86,7 +93,10 @@ def changes(draw: Draw) -> Change:
 
 def steps(listed: Sequence[str]) -> st.SearchStrategy[Transact]:
     """Rows and rules that come and go, now and then rolled back."""
-    rules = st.one_of(st.sampled_from(listed).map(lambda text: AddRule(rule_of(text))), st.integers(0, 9).map(RemoveRule))
+    rules = st.one_of(
+        st.sampled_from(listed).map(lambda text: AddRule(rule_of(text))),
+        st.integers(0, 9).map(RemoveRule),
+    )
     actions = st.lists(st.one_of(changes(), changes(), changes(), rules), min_size=1, max_size=3)
     return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
 
@@ -99,7 +109,15 @@ def steps(listed: Sequence[str]) -> st.SearchStrategy[Transact]:
 )
 @settings(max_examples=2 * settings().max_examples)
 def test_oracle_choices_follow_every_change(tree_by, names_by, rules, history):
-    pair = Pair([EDGE, WORD, *PLAIN, Choosing("tree", EDGE.types, choice=tree_by), Choosing("names", WORD.types, choice=names_by)])
+    pair = Pair(
+        [
+            EDGE,
+            WORD,
+            *PLAIN,
+            Choosing("tree", EDGE.types, choice=tree_by),
+            Choosing("names", WORD.types, choice=names_by),
+        ]
+    )
     pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))
     for step in history:
         pair.step(step)
@@ -117,10 +135,19 @@ ONE_DOMAIN = [(("c0",),), (("c1",),), (("c0", "c1"),)]
     st.lists(steps(CYCLIC), min_size=2, max_size=6),
 )
 @settings(max_examples=2 * settings().max_examples)
-def test_oracle_states_of_cycles_with_one_domain_equal_a_bootstrap(tree_by, names_by, rules, start, history):
-    choosing = [Choosing("tree", EDGE.types, choice=tree_by), Choosing("names", WORD.types, choice=names_by)]
+def test_oracle_states_of_cycles_with_one_domain_equal_a_bootstrap(
+    tree_by, names_by, rules, start, history
+):
+    choosing = [
+        Choosing("tree", EDGE.types, choice=tree_by),
+        Choosing("names", WORD.types, choice=names_by),
+    ]
     pair = Pair([EDGE, WORD, *PLAIN, *choosing], lftj.connect(elastic=math.inf))
-    for step in Transact(tuple(start)), Transact(tuple(AddRule(rule_of(text)) for text in rules)), *history:
+    for step in (
+        Transact(tuple(start)),
+        Transact(tuple(AddRule(rule_of(text)) for text in rules)),
+        *history,
+    ):
         pair.step(step)
         check(pair.workspace)
         strategies = set(pair.workspace.profile(last=1)["strategy"])

@@ -1,4 +1,6 @@
-"""Random histories over rules whose atoms are linked by equations of what is computed from them, beside the naive reference."""
+"""Random histories over rules whose atoms are linked by equations of what is computed from them,
+beside the naive reference.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,22 @@ VALUES = st.sampled_from((-(2**63), -4, -1, 0, 1, 2, 5, 6, 2**63 - 1))
 def changes(draw: Draw) -> Change:
     """Rows won or lost by a base relation."""
     rows: list[Row] = draw(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
-    return Change(draw(st.sampled_from(["insert", "insert", "delete"])), draw(st.sampled_from("ab")), tuple(rows))
+    return Change(
+        draw(st.sampled_from(["insert", "insert", "delete"])),
+        draw(st.sampled_from("ab")),
+        tuple(rows),
+    )
 
 
-@given(st.lists(st.sampled_from(RULES), min_size=1, max_size=5, unique_by=lambda text: text if "near" in text[:4] else text[:5]), st.data())
+@given(
+    st.lists(
+        st.sampled_from(RULES),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda text: text if "near" in text[:4] else text[:5],
+    ),
+    st.data(),
+)
 def test_oracle_computed_keys_follow_every_change(rules, data):
     pair = Pair([Spec(name, ("int", "int")) for name in ("a", "b", "near", "few", "least")])
     for rule in rules:

@@ -1,4 +1,6 @@
-"""Aggregates of bodies that are trees of atoms, which are drawn into the join: compared with the naive reference under histories."""
+"""Aggregates of bodies that are trees of atoms, which are drawn into the join: compared with the
+naive reference under histories.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,29 @@ def bodies(draw: st.DrawFn) -> tuple[str, list[str]]:
     for _ in range(draw(st.integers(1, 4))):
         name = draw(st.sampled_from(["e", "e", "w", "w", "r"]))
         args = [f"v{len(known) + place}" for place in range(BASES[name])]
-        for place in draw(st.lists(st.integers(0, BASES[name] - 1), min_size=1, max_size=1 if draw(st.booleans()) else 2, unique=True)):
+        for place in draw(
+            st.lists(
+                st.integers(0, BASES[name] - 1),
+                min_size=1,
+                max_size=1 if draw(st.booleans()) else 2,
+                unique=True,
+            )
+        ):
             args[place] = draw(st.sampled_from(known))
         if draw(st.integers(0, 7)) == 0:
             args[-1] = draw(st.sampled_from(["_", "1", *args]))
         literals.append(f"{name}({', '.join(args)})")
         known += [arg for arg in args if arg.startswith("v") and arg not in known]
     one = st.sampled_from(known)
-    tests = ["{} < {}", "{} != 1", "!e({}, {})", "!r({})", "{} = {} + 0", "!w({}, _, {})", "to_string({}) != to_string({})"]
+    tests = [
+        "{} < {}",
+        "{} != 1",
+        "!e({}, {})",
+        "!r({})",
+        "{} = {} + 0",
+        "!w({}, _, {})",
+        "to_string({}) != to_string({})",
+    ]
     for test in draw(st.lists(st.sampled_from(tests), max_size=2)):
         literals.append(test.format(draw(one), draw(one)))
     return ", ".join(literals), known
@@ -45,11 +62,18 @@ def rules(draw: st.DrawFn) -> str:
     """A rule that aggregates in its head, or in its body; also several values in one head."""
     body, have = draw(bodies())
     group = draw(st.lists(st.sampled_from(have), min_size=2, max_size=2))
-    function, value = draw(st.sampled_from(["count", "sum", "sum", "min", "max", "mean"])), draw(st.sampled_from(have))
+    function, value = (
+        draw(st.sampled_from(["count", "sum", "sum", "min", "max", "mean"])),
+        draw(st.sampled_from(have)),
+    )
     value = draw(st.sampled_from([value, value, f"{value} * 2", f"0 - {value}"]))
     if draw(st.booleans()):
         other = draw(st.sampled_from(["count()", "sum", "max"]))
-        first = "count()" if function == "count" else f"{function if function != 'mean' else 'sum'}({value})"
+        first = (
+            "count()"
+            if function == "count"
+            else f"{function if function != 'mean' else 'sum'}({value})"
+        )
         second = other if other == "count()" else f"{other}({draw(st.sampled_from(have))})"
         return f"h({group[0]}, {first}, {second}) :- {body}."
     target = "" if function == "count" else f" {value}"
@@ -72,11 +96,33 @@ def changes() -> st.SearchStrategy[Change]:
     )
 
 
-@given(rules(), st.lists(changes(), min_size=1, max_size=6), st.integers(0, 3), st.sampled_from([True, True, False]))
-@example("h(v0, sum(v2), count()) :- e(v0, v1), w(v1, _, v2), e(v2, v3).", [Change("insert", "w", ((1, 1, 2),))], 0, True)
-@example("h(0, n, 0) :- n = max v3 : { e(v0, v1), e(v1, v2), w(v2, v3, _), !e(v2, v3) }.", [Change("insert", "e", ((1, 1),))], 1, True)
-def test_oracle_aggregates_drawn_into_joins(text: str, history: list[Change], before: int, repeats: bool) -> None:
-    pair = Pair([*(Spec(name, ("int",) * arity) for name, arity in BASES.items()), *(Spec(name, types) for name, types in HEADS.items())])
+@given(
+    rules(),
+    st.lists(changes(), min_size=1, max_size=6),
+    st.integers(0, 3),
+    st.sampled_from([True, True, False]),
+)
+@example(
+    "h(v0, sum(v2), count()) :- e(v0, v1), w(v1, _, v2), e(v2, v3).",
+    [Change("insert", "w", ((1, 1, 2),))],
+    0,
+    True,
+)
+@example(
+    "h(0, n, 0) :- n = max v3 : { e(v0, v1), e(v1, v2), w(v2, v3, _), !e(v2, v3) }.",
+    [Change("insert", "e", ((1, 1),))],
+    1,
+    True,
+)
+def test_oracle_aggregates_drawn_into_joins(
+    text: str, history: list[Change], before: int, repeats: bool
+) -> None:
+    pair = Pair(
+        [
+            *(Spec(name, ("int",) * arity) for name, arity in BASES.items()),
+            *(Spec(name, types) for name, types in HEADS.items()),
+        ]
+    )
     (rule,) = parse(text).clauses
     assert isinstance(rule, tree.Rule)
     for change in history[:before]:
@@ -92,10 +138,20 @@ def test_oracle_aggregates_drawn_into_joins(text: str, history: list[Change], be
 
 @given(rules(), st.lists(changes(), min_size=1, max_size=6), st.integers(0, 2), st.integers(1, 4))
 @example(
-    "h(0, n, 0) :- n = max v3 : { e(v0, v1), w(v1, v3, _) }.", [Change("insert", "e", ((1, 1),)), Change("insert", "w", ((1, 1, 2),))], 0, 1
+    "h(0, n, 0) :- n = max v3 : { e(v0, v1), w(v1, v3, _) }.",
+    [Change("insert", "e", ((1, 1),)), Change("insert", "w", ((1, 1, 2),))],
+    0,
+    1,
 )
-def test_oracle_rules_added_before_their_rows(text: str, history: list[Change], before: int, few: int) -> None:
-    pair = Pair([*(Spec(name, ("int",) * arity) for name, arity in BASES.items()), *(Spec(name, types) for name, types in HEADS.items())])
+def test_oracle_rules_added_before_their_rows(
+    text: str, history: list[Change], before: int, few: int
+) -> None:
+    pair = Pair(
+        [
+            *(Spec(name, ("int",) * arity) for name, arity in BASES.items()),
+            *(Spec(name, types) for name, types in HEADS.items()),
+        ]
+    )
     (rule,) = parse(text).clauses
     assert isinstance(rule, tree.Rule)
     with patch.object(statistics, "_FEW", few), patch.object(statistics, "_SEVERAL", 0.0):

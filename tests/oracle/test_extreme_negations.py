@@ -1,4 +1,6 @@
-"""Negations that say that a value is the least or the greatest, under histories of rows: compared with the naive reference."""
+"""Negations that say that a value is the least or the greatest, under histories of rows: compared
+with the naive reference.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,19 @@ def changes() -> st.SearchStrategy[Change]:
     rows = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=6)
     kinds = st.sampled_from(["insert", "insert", "delete"])
     wide = st.builds(lambda kind, found: Change(kind, "t", tuple(found)), kinds, rows)
-    return st.one_of(wide, st.builds(lambda kind, found: Change(kind, "q", tuple(row[:2] for row in found)), kinds, rows))
+    return st.one_of(
+        wide,
+        st.builds(
+            lambda kind, found: Change(kind, "q", tuple(row[:2] for row in found)), kinds, rows
+        ),
+    )
 
 
 @given(st.sampled_from(LISTED), st.lists(changes(), max_size=6))
 def test_oracle_negations_that_are_extremes(text, history):
-    pair = Pair([Spec("t", ("int", "int", "int")), Spec("q", ("int", "int")), Spec("v", ("int", "int"))])
+    pair = Pair(
+        [Spec("t", ("int", "int", "int")), Spec("q", ("int", "int")), Spec("v", ("int", "int"))]
+    )
     pair.step(Transact((AddRule(rule_of(text)),)))
     for change in history:
         pair.step(Transact((change,)))

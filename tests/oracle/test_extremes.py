@@ -1,4 +1,6 @@
-"""Values at the ends of their ranges: exact results, or an error that leaves everything as it was."""
+"""Values at the ends of their ranges: exact results, or an error that leaves everything
+as it was.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,12 @@ AGGREGATES = ("sum", "mean", "min", "max", "count")
 
 
 @st.composite
-def expressions(draw: Draw, operators: tuple[str, ...], constants: tuple[float, ...], depth: int = 2) -> tree.Term:
-    """An expression over x and y, each operator with a variable below it: constants alone would be computed when the rule is added."""
+def expressions(
+    draw: Draw, operators: tuple[str, ...], constants: tuple[float, ...], depth: int = 2
+) -> tree.Term:
+    """An expression over x and y, each operator with a variable below it: constants alone would be
+    computed when the rule is added.
+    """
     if depth == 0 or not draw(st.integers(0, 3)):
         return tree.Variable(draw(st.sampled_from("xy")))
     operator = draw(st.sampled_from(operators))
@@ -38,16 +44,23 @@ def expressions(draw: Draw, operators: tuple[str, ...], constants: tuple[float, 
 
 def pairs(domain: tuple[float, ...]) -> st.SearchStrategy[list[Row]]:
     """Up to five pairs."""
-    return st.lists(st.tuples(st.sampled_from(domain), st.sampled_from(domain)), max_size=5, unique=True)
+    return st.lists(
+        st.tuples(st.sampled_from(domain), st.sampled_from(domain)), max_size=5, unique=True
+    )
 
 
 def judge(type_: str, made: tree.Rule, rows: list[Row], result: str | None = None) -> None:
-    """The rule over these rows, in the engine and by the reference: equal rows, or an error of both and nothing changed."""
+    """The rule over these rows, in the engine and by the reference: equal rows, or an error of both
+    and nothing changed.
+    """
     workspace = lftj.connect()
     workspace.relation("n", {"x": type_, "y": type_})
     workspace.view("r", {f"c{place}": result or type_ for place in range(len(made.heads[0].terms))})
     workspace.add_rule(made)
-    declarations = [declare("n", type_, type_), declare("r", *[result or type_] * len(made.heads[0].terms))]
+    declarations = [
+        declare("n", type_, type_),
+        declare("r", *[result or type_] * len(made.heads[0].terms)),
+    ]
     try:
         expected = evaluate([*declarations, made], {"n": rows})["r"]
     except ArithmeticFailure:
@@ -62,19 +75,32 @@ def judge(type_: str, made: tree.Rule, rows: list[Row], result: str | None = Non
 @given(expressions(INTEGER_OPERATORS, INTEGERS), pairs(INTEGERS))
 @settings(max_examples=4 * settings().max_examples)
 def test_oracle_integer_arithmetic(expression: tree.Term, rows: list[Row]):
-    judge("int", rule(atom("r", "x", "y", "z"), atom("n", "x", "y"), compare("z", "=", expression)), rows)
+    judge(
+        "int",
+        rule(atom("r", "x", "y", "z"), atom("n", "x", "y"), compare("z", "=", expression)),
+        rows,
+    )
 
 
 @given(expressions(FLOAT_OPERATORS, FLOATS), pairs(FLOATS))
 @settings(max_examples=2 * settings().max_examples)
 def test_oracle_float_arithmetic(expression: tree.Term, rows: list[Row]):
-    judge("float", rule(atom("r", "x", "y", "z"), atom("n", "x", "y"), compare("z", "=", expression)), rows)
+    judge(
+        "float",
+        rule(atom("r", "x", "y", "z"), atom("n", "x", "y"), compare("z", "=", expression)),
+        rows,
+    )
 
 
 @given(st.sampled_from(AGGREGATES), pairs(INTEGERS))
 def test_oracle_integer_aggregates(function: str, rows: list[Row]):
     head = of_group(function) if function == "count" else of_group(function, "y")
-    judge("int", rule(atom("r", head), atom("n", "_", "y")), rows, "float" if function == "mean" else None)
+    judge(
+        "int",
+        rule(atom("r", head), atom("n", "_", "y")),
+        rows,
+        "float" if function == "mean" else None,
+    )
 
 
 @given(st.sampled_from(AGGREGATES[:-1]), pairs(FLOATS))

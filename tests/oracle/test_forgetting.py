@@ -17,7 +17,10 @@ _BEYOND = 1000  # the codes that come after are no numbers that a row of these h
 
 @given(histories())
 def test_forgetting_strings_changes_nothing(history: History) -> None:
-    with mock.patch.object(dictionary, "_FEW", np.inf), mock.patch.object(dictionary, "_ROOM", -(1 << 60)):
+    with (
+        mock.patch.object(dictionary, "_FEW", np.inf),
+        mock.patch.object(dictionary, "_ROOM", -(1 << 60)),
+    ):
         workspace = lftj.connect()
         workspace._engine.dictionary.encode([f"(unused {number})" for number in range(_BEYOND)])
         run(history, workspace)

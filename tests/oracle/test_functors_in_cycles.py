@@ -1,4 +1,6 @@
-"""Random histories over recursions that make and test strings: compared with the naive reference."""
+"""Random histories over recursions that make and test strings: compared with the naive
+reference.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
 WORD, LINK = Spec("word", ("str",)), Spec("link", ("str", "str"))
-VIEWS = (Spec("made", ("str",)), Spec("way", ("str", "str")), Spec("long", ("str", "int")), Spec("alone", ("str",)))
+VIEWS = (
+    Spec("made", ("str",)),
+    Spec("way", ("str", "str")),
+    Spec("long", ("str", "int")),
+    Spec("alone", ("str",)),
+)
 # Every string made is shorter than the one that it is made of, or of bounded length.
 LISTED = """
 made(w) :- word(w).
@@ -37,19 +44,26 @@ STRINGS = st.sampled_from(["", "a", "b", "ab", "!", "3", "ä"])
 
 def stratified(rules: Sequence[str]) -> list[str]:
     """Without what would put a negation into a cycle."""
-    return [text for text in rules if "!made" not in text or not any("made(y) :- way" in other for other in rules)]
+    return [
+        text
+        for text in rules
+        if "!made" not in text or not any("made(y) :- way" in other for other in rules)
+    ]
 
 
 @st.composite
 def changes(draw: Draw) -> Change:
     """Rows won or lost by a base relation, or by the rows of its own that `made` has."""
     name = draw(st.sampled_from(["word", "link", "link", "made"]))
-    rows: list[Row] = draw(st.lists(st.tuples(*[STRINGS] * (2 if name == "link" else 1)), min_size=1, max_size=4))
+    rows: list[Row] = draw(
+        st.lists(st.tuples(*[STRINGS] * (2 if name == "link" else 1)), min_size=1, max_size=4)
+    )
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
 @given(
-    st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True).map(stratified), st.lists(with_removals(changes()), max_size=6)
+    st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True).map(stratified),
+    st.lists(with_removals(changes()), max_size=6),
 )
 def test_oracle_functors_follow_every_change(rules, history):
     pair = Pair([WORD, LINK, *VIEWS])

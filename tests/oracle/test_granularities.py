@@ -1,5 +1,6 @@
-"""Histories maintained by traces of random granularity: views, change sets and support counts equal the reference after every step, and
-the coverage invariant itself holds (`docs/sensitivity.md`)."""
+"""Histories maintained by traces of random granularity: views, change sets and support counts equal
+the reference after every step, and the coverage invariant itself holds (`docs/sensitivity.md`).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,13 @@ def run(history: History, override: TraceOverride) -> None:
     workspace = lftj.connect()
     workspace._engine.trace_override = override
     pair = Pair((*BASES, *history.program.specs), workspace)
-    pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
+    pair.step(
+        Transact(
+            tuple(
+                Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows
+            )
+        )
+    )
     for rule in history.program.rules:
         pair.step(Transact((AddRule(rule),)))
     for step in history.steps:
@@ -59,7 +66,9 @@ def test_oracle_each_granularity(kind: Granularity, first_proof: bool, history: 
 def test_a_negated_atom_without_variables_ends_every_search(kind: Granularity):
     workspace = lftj.connect()
     workspace._engine.trace_override = TraceOverride(lambda position: kind, False)
-    workspace.add_rules(".decl label(x: number, s: number) .decl rate(x: number, y: number) .decl v(z: number)")
+    workspace.add_rules(
+        ".decl label(x: number, s: number) .decl rate(x: number, y: number) .decl v(z: number)"
+    )
     workspace.load("rate", [(1, 2), (3, 2), (3, 4)])
     workspace.load("label", [(1, 7), (2, 8)])
     workspace.add_rules("v(z) :- label(x, s), !rate(_, 2), label(z, t).")
@@ -89,7 +98,9 @@ def test_columns_that_nothing_joins_are_neither_searched_nor_kept(rule: str, kin
     workspace, anew = lftj.connect(), lftj.connect(trace_budget=0)
     workspace._engine.trace_override = TraceOverride(lambda position: kind, True)
     for each in (workspace, anew):
-        each.add_rules(".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: number)")
+        each.add_rules(
+            ".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: number)"
+        )
         each.add_rules(f".decl rate(x: number, y: number) .decl v(z: number)\n{rule}")
     changed = 0
     for _ in range(60):

@@ -1,4 +1,6 @@
-"""Random histories over rules whose bodies fall into parts that no variable links, beside the naive reference."""
+"""Random histories over rules whose bodies fall into parts that no variable links, beside the naive
+reference.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,22 @@ VALUES = st.sampled_from((0, 1, 2, 3, 5))
 def changes(draw: Draw) -> Change:
     """Rows won or lost by a base relation."""
     rows: list[Row] = draw(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
-    return Change(draw(st.sampled_from(["insert", "insert", "delete"])), draw(st.sampled_from("abc")), tuple(rows))
+    return Change(
+        draw(st.sampled_from(["insert", "insert", "delete"])),
+        draw(st.sampled_from("abc")),
+        tuple(rows),
+    )
 
 
-@given(st.lists(st.sampled_from(RULES), min_size=1, max_size=5, unique_by=lambda text: text if "one" in text[:3] else text[:4]), st.data())
+@given(
+    st.lists(
+        st.sampled_from(RULES),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda text: text if "one" in text[:3] else text[:4],
+    ),
+    st.data(),
+)
 def test_oracle_independent_parts_follow_every_change(rules, data):
     pair = Pair([Spec(name, ("int", "int")) for name in ("a", "b", "c", "one", "many", "best")])
     for rule in rules:

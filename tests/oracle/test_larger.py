@@ -1,6 +1,8 @@
-"""Relations of many pages, where every page is cut, filled and emptied: the engine against DuckDB after every batch.
+"""Relations of many pages, where every page is cut, filled and emptied: the engine against DuckDB
+after every batch.
 
-Random programs live on a handful of rows; what goes wrong at the edges of pages only shows on thousands.
+Random programs live on a handful of rows; what goes wrong at the edges of pages only shows on
+thousands.
 """
 
 from __future__ import annotations
@@ -54,21 +56,31 @@ CLOSURE_SQL = """
 def rows_of(name: str, by: random.Random) -> tuple[Any, ...]:
     """A random row; pairs are skewed, so that some keys are heavy."""
     skewed = min(by.randrange(DOMAIN), by.randrange(DOMAIN), by.randrange(DOMAIN))
-    return {"n": (skewed,), "s": (f"s{skewed % 50}", by.randrange(DOMAIN))}.get(name, (skewed, by.randrange(DOMAIN)))
+    return {"n": (skewed,), "s": (f"s{skewed % 50}", by.randrange(DOMAIN))}.get(
+        name, (skewed, by.randrange(DOMAIN))
+    )
 
 
 def batches(by: random.Random) -> Iterator[tuple[dict[str, set], dict[str, set]]]:
     """Insertions and deletions: much comes, about half of it goes, and more comes again."""
     held: dict[str, set] = {name: set() for name in TYPES}
     for batch in range(BATCHES):
-        new = {name: {rows_of(name, by) for _ in range(ROWS // 3 if batch % 2 else ROWS)} for name in TYPES}
-        gone = {name: {row for row in sorted(held[name]) if by.random() < (0.6 if batch % 2 else 0.05)} for name in TYPES}
+        new = {
+            name: {rows_of(name, by) for _ in range(ROWS // 3 if batch % 2 else ROWS)}
+            for name in TYPES
+        }
+        gone = {
+            name: {row for row in sorted(held[name]) if by.random() < (0.6 if batch % 2 else 0.05)}
+            for name in TYPES
+        }
         for name in TYPES:
             held[name] = (held[name] - gone[name]) | new[name]
         yield new, gone
 
 
-def commit(workspace: Any, base: duckdb.DuckDBPyConnection, new: dict[str, set], gone: dict[str, set]) -> Any:
+def commit(
+    workspace: Any, base: duckdb.DuckDBPyConnection, new: dict[str, set], gone: dict[str, set]
+) -> Any:
     """One batch on both; deletions first."""
     with workspace.transaction() as transaction:
         for name in TYPES:
@@ -77,7 +89,9 @@ def commit(workspace: Any, base: duckdb.DuckDBPyConnection, new: dict[str, set],
     for name, types in TYPES.items():
         held = set(base.execute(f"SELECT * FROM {name}").fetchall())
         base.execute(f"DELETE FROM {name}")
-        columns = [list(column) for column in zip(*sorted((held - gone[name]) | new[name]), strict=True)]
+        columns = [
+            list(column) for column in zip(*sorted((held - gone[name]) | new[name]), strict=True)
+        ]
         base.execute(f"INSERT INTO {name} SELECT {', '.join(['unnest(?)'] * len(types))}", columns)
     return transaction
 
@@ -87,9 +101,16 @@ def test_oracle_many_pages(seed: int):
     workspace, base = lftj.connect(), duckdb.connect()
     for name, types in TYPES.items():
         workspace.relation(name, {f"c{place}": type_ for place, type_ in enumerate(types)})
-        base.execute(f"CREATE TABLE {name} ({', '.join(f'c{p} ' + {'int': 'BIGINT', 'str': 'VARCHAR'}[t] for p, t in enumerate(types))})")
-    workspace.add_rules("\n".join(f".decl {name}({DECLARED[name]}) {rule}" for name, rule in RULES.items()) + CLOSURE)
-    questions = {name: query(parse(rule).clauses[0]) for name, rule in RULES.items()} | {"closure": CLOSURE_SQL}  # type: ignore[arg-type]
+        base.execute(
+            f"CREATE TABLE {name} ({', '.join(f'c{p} ' + {'int': 'BIGINT', 'str': 'VARCHAR'}[t] for p, t in enumerate(types))})"
+        )
+    workspace.add_rules(
+        "\n".join(f".decl {name}({DECLARED[name]}) {rule}" for name, rule in RULES.items())
+        + CLOSURE
+    )
+    questions = {name: query(parse(rule).clauses[0]) for name, rule in RULES.items()} | {
+        "closure": CLOSURE_SQL
+    }  # type: ignore[arg-type]
     before: dict[str, set] = {name: set() for name in questions}
     for new, gone in batches(random.Random(seed)):
         transaction = commit(workspace, base, new, gone)
@@ -97,5 +118,7 @@ def test_oracle_many_pages(seed: int):
             expected = set(base.execute(question).fetchall())
             assert set(workspace[name].fetchall()) == expected, name
             change = {(tuple(row[:-2]), row[-2]) for row in transaction.changes(name).fetchall()}
-            assert change == {(row, 1) for row in expected - before[name]} | {(row, -1) for row in before[name] - expected}, name
+            assert change == {(row, 1) for row in expected - before[name]} | {
+                (row, -1) for row in before[name] - expected
+            }, name
             before[name] = expected

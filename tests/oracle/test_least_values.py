@@ -1,4 +1,6 @@
-"""Random histories over rules that ask for the least or greatest value beyond a bound, traced and not, beside the naive reference."""
+"""Random histories over rules that ask for the least or greatest value beyond a bound, traced and
+not, beside the naive reference.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from tests.strategies.histories import AddRule, Change, Transact, with_removals
 from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
-VALUES = {"int": (2 - 2**63, -3, -1, 0, 1, 2, 2**63 - 3), "float": (-1e300, -1.5, -5e-324, 0.0, 0.25, 1.0, 1e300)}
+VALUES = {
+    "int": (2 - 2**63, -3, -1, 0, 1, 2, 2**63 - 3),
+    "float": (-1e300, -1.5, -5e-324, 0.0, 0.25, 1.0, 1e300),
+}
 RULES = """
 next(t, u) :- at(t, _), u = min s : { event(s, _), s > t }.
 next(t, u) :- at(t, k), u = min s : { event(s, k), s >= t, !shut(s) }.
@@ -35,14 +40,23 @@ both(t, min(s), max(s)) :- at(t, _), event(s, _), s > t.
 first(min(s)) :- event(s, k), at(k, _), s > k.
 first(max(s)) :- event(s, k), at(t, _), s < t.
 """.strip().splitlines()
-OVERRIDES = [None, *(TraceOverride(lambda _, kind=kind: kind, True) for kind in (EXACT, hull(), projected(0)))]
+OVERRIDES = [
+    None,
+    *(TraceOverride(lambda _, kind=kind: kind, True) for kind in (EXACT, hull(), projected(0))),
+]
 
 
 @st.composite
 def changes(draw: Draw, type_: str) -> Change:
     """Rows won or lost by a base relation."""
     name = draw(st.sampled_from(["at", "event", "event", "event", "shut"]))
-    rows: list[Row] = draw(st.lists(st.tuples(*[st.sampled_from(VALUES[type_])] * (1 if name == "shut" else 2)), min_size=1, max_size=4))
+    rows: list[Row] = draw(
+        st.lists(
+            st.tuples(*[st.sampled_from(VALUES[type_])] * (1 if name == "shut" else 2)),
+            min_size=1,
+            max_size=4,
+        )
+    )
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
@@ -50,7 +64,9 @@ def changes(draw: Draw, type_: str) -> Change:
 @pytest.mark.parametrize("override", OVERRIDES, ids=["automatic", "exact", "hull", "projected"])
 @given(data=st.data())
 @settings(max_examples=settings().max_examples)
-def test_oracle_least_values_follow_every_change(type_: str, override: TraceOverride | None, data: st.DataObject):
+def test_oracle_least_values_follow_every_change(
+    type_: str, override: TraceOverride | None, data: st.DataObject
+):
     workspace = lftj.connect()
     workspace._engine.trace_override = override
     specs = [Spec("at", (type_,) * 2), Spec("event", (type_,) * 2), Spec("shut", (type_,))]

@@ -1,4 +1,6 @@
-"""Bodies with more atoms, variables and columns than an exhaustive search for an order takes: the engine against DuckDB."""
+"""Bodies with more atoms, variables and columns than an exhaustive search for an order takes: the
+engine against DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +31,35 @@ STAR = [atom("e", X[0], X[place + 1]) for place in range(7)]
 CYCLE = [*(atom("e", X[place], X[place + 1]) for place in range(9)), atom("e", X[9], X[0])]
 CASES = {
     "chain": rule(atom("r", X[0], X[11]), *CHAIN[:11]),
-    "chain of constants": rule(atom("r", X[7]), *CHAIN, compare(X[0], "=", 3), compare(X[14], ">", 9)),
+    "chain of constants": rule(
+        atom("r", X[7]), *CHAIN, compare(X[0], "=", 3), compare(X[14], ">", 9)
+    ),
     "counted chain": rule(atom("r", X[0], of_group("count"), of_group("max", X[12])), *CHAIN[:12]),
-    "star": rule(atom("r", X[0], of_group("count")), *STAR, compare(X[1], "<", X[2]), compare(X[2], "<", X[3])),
+    "star": rule(
+        atom("r", X[0], of_group("count")),
+        *STAR,
+        compare(X[1], "<", X[2]),
+        compare(X[2], "<", X[3]),
+    ),
     "cycle": rule(atom("r", *X[:10]), *CYCLE),
     "negated chain": rule(
-        atom("r", X[0], X[9]), *CHAIN[:9], without(atom("e", X[9], X[0])), without(atom("e", X[3], "_"), compare(X[3], ">", 20))
+        atom("r", X[0], X[9]),
+        *CHAIN[:9],
+        without(atom("e", X[9], X[0])),
+        without(atom("e", X[3], "_"), compare(X[3], ">", 20)),
     ),
     "wide": rule(atom("r", *X[:WIDTH]), atom("w", *X[:WIDTH]), compare(X[0], "<", X[15])),
-    "wide with itself": rule(atom("r", X[0], X[1]), atom("w", *X[:WIDTH]), atom("w", *X[4:10], *X[:4], *X[10:16][::-1])),
-    "wide with wildcards": rule(atom("r", X[0], of_group("count")), atom("w", X[0], *["_"] * 14, X[1]), atom("e", X[1], X[0])),
-    "wide under negation": rule(atom("r", X[0], X[1]), atom("e", X[0], X[1]), without(atom("w", *["_"] * 14, X[0], X[1]))),
+    "wide with itself": rule(
+        atom("r", X[0], X[1]), atom("w", *X[:WIDTH]), atom("w", *X[4:10], *X[:4], *X[10:16][::-1])
+    ),
+    "wide with wildcards": rule(
+        atom("r", X[0], of_group("count")),
+        atom("w", X[0], *["_"] * 14, X[1]),
+        atom("e", X[1], X[0]),
+    ),
+    "wide under negation": rule(
+        atom("r", X[0], X[1]), atom("e", X[0], X[1]), without(atom("w", *["_"] * 14, X[0], X[1]))
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""Random programs under random commits: views, change sets and support counts are right after each, and were not recomputed."""
+"""Random programs under random commits: views, change sets and support counts are right after each,
+and were not recomputed.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,14 @@ def maintained(draw: Draw, functions: bool = True) -> tuple[Program, Rows, list[
 
 
 def filled(program: Program, facts: Rows) -> Pair:
-    """A workspace and its model with rules and rows; rules first, so that what is kept of them has seen every row come."""
+    """A workspace and its model with rules and rows; rules first, so that what is kept of them has
+    seen every row come.
+    """
     pair = Pair((*BASES, *program.specs))
     pair.step(Transact(tuple(AddRule(rule) for rule in program.rules)))
-    pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in facts.items() if rows)))
+    pair.step(
+        Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in facts.items() if rows))
+    )
     return pair
 
 
@@ -48,14 +54,22 @@ def recursive(program: Program) -> set[str]:
 
 
 def require_updates(found: dict[str, set[str]], exempt: Iterable[str]) -> None:
-    """No relation was evaluated in full; hidden relations and those of cycles may share a row of the profile."""
+    """No relation was evaluated in full; hidden relations and those of cycles may share a row of
+    the profile.
+    """
     apart = set(exempt)
-    wrong = {name: how for name, how in found.items() if apart.isdisjoint(name.split(", ")) and how != {"update"}}
+    wrong = {
+        name: how
+        for name, how in found.items()
+        if apart.isdisjoint(name.split(", ")) and how != {"update"}
+    }
     assert not wrong, wrong
 
 
 @given(maintained())
-def test_oracle_commits_are_right_and_recompute_nothing(history: tuple[Program, Rows, list[Transact]]):
+def test_oracle_commits_are_right_and_recompute_nothing(
+    history: tuple[Program, Rows, list[Transact]],
+):
     program, facts, steps = history
     pair = filled(program, facts)
     for step in steps:
@@ -67,7 +81,9 @@ def test_oracle_commits_are_right_and_recompute_nothing(history: tuple[Program, 
 
 
 @given(maintained())
-def test_oracle_supports_do_not_depend_on_the_history(history: tuple[Program, Rows, list[Transact]]):
+def test_oracle_supports_do_not_depend_on_the_history(
+    history: tuple[Program, Rows, list[Transact]],
+):
     program, facts, steps = history
     pair = filled(program, facts)
     for step in steps:
@@ -75,23 +91,37 @@ def test_oracle_supports_do_not_depend_on_the_history(history: tuple[Program, Ro
     anew = workspace_with(program, pair.model.base)
     names = [spec.name for spec in program.specs]
     found, expected = supports(pair.workspace, names), supports(anew, names)
-    for name in found.keys() - expected.keys():  # counted since it had rows of its own; without, each row has one proof
+    for name in (
+        found.keys() - expected.keys()
+    ):  # counted since it had rows of its own; without, each row has one proof
         expected[name] = dict.fromkeys(anew[name].fetchall(), 1)
     assert found == expected
 
 
 def apply(transaction: Any, change: Change, rows: list[Row]) -> None:
-    """Make a change; where there is a key, an insert replaces, so that no commit conflicts with what is there."""
+    """Make a change; where there is a key, an insert replaces, so that no commit conflicts with
+    what is there.
+    """
     verb = "upsert" if change.verb == "insert" and change.relation in KEYED else change.verb
     getattr(transaction, verb)(change.relation, rows)
 
 
 @given(maintained(functions=False), st.integers(1, 3))
-def test_oracle_one_batch_equals_any_split(history: tuple[Program, Rows, list[Transact]], size: int):
-    """A commit of many changes, and the same changes a few rows at a time, end in the same views and the same supports."""
+def test_oracle_one_batch_equals_any_split(
+    history: tuple[Program, Rows, list[Transact]], size: int
+):
+    """A commit of many changes, and the same changes a few rows at a time, end in the same views
+    and the same supports.
+    """
     program, facts, steps = history
     whole, split = workspace_with(program, facts), workspace_with(program, facts)
-    listed = [action for step in steps if not step.rollback for action in step.actions if isinstance(action, Change)]
+    listed = [
+        action
+        for step in steps
+        if not step.rollback
+        for action in step.actions
+        if isinstance(action, Change)
+    ]
     with whole.transaction() as transaction:
         for change in listed:
             apply(transaction, change, list(change.rows))

@@ -1,4 +1,6 @@
-"""Every history of up to four single-row commits over three values, for every construct of a body and every head, step by step."""
+"""Every history of up to four single-row commits over three values, for every construct of a body
+and every head, step by step.
+"""
 
 from __future__ import annotations
 
@@ -67,14 +69,22 @@ class Judge:
 
     def __init__(self, program: str, override: TraceOverride | None = None):
         self._clauses = parse(BASES + program).clauses
-        self._views = [part.split("(")[0].split("[")[0].strip() for part in program.split(".decl ")[1:]]
+        self._views = [
+            part.split("(")[0].split("[")[0].strip() for part in program.split(".decl ")[1:]
+        ]
         self._expected = cache(self._evaluate)
         self.workspace: Any = lftj.connect()
         self.workspace._engine.trace_override = override
         self.workspace.add_rules(BASES + program)
 
     def _evaluate(self, state: State) -> dict[str, set[Row]]:
-        found = evaluate(self._clauses, {name: {row for relation, row in state if relation == name} for name in ("e", "n", "m")})
+        found = evaluate(
+            self._clauses,
+            {
+                name: {row for relation, row in state if relation == name}
+                for name in ("e", "n", "m")
+            },
+        )
         return {view: found[view] for view in self._views}
 
     def check(self, transaction: Any, before: State, after: State) -> None:
@@ -96,7 +106,9 @@ class Judge:
 
 
 def up_to_renaming(toggles: int, kept_by_a_swap: int, length: int) -> int:
-    """How many histories there are up to renaming three values, by Burnside's lemma: of six renamings three are swaps, two keep nothing."""
+    """How many histories there are up to renaming three values, by Burnside's lemma: of six
+    renamings three are swaps, two keep nothing.
+    """
     return sum((toggles**steps + 3 * kept_by_a_swap**steps) // 6 for steps in range(1, length + 1))
 
 
@@ -105,7 +117,9 @@ def test_oracle_every_history_of_edges():
 
 
 def test_oracle_every_history_of_edges_and_nodes():
-    assert Judge(EDGES_AND_NODES).walk(EDGES + NODES, 4, renamings(VALUES)) == up_to_renaming(12, 2, 4)
+    assert Judge(EDGES_AND_NODES).walk(EDGES + NODES, 4, renamings(VALUES)) == up_to_renaming(
+        12, 2, 4
+    )
 
 
 def test_oracle_every_history_of_computing_bodies():
@@ -117,5 +131,7 @@ def test_oracle_every_history_of_computing_bodies():
 def test_oracle_every_history_by_trace(granularity: Granularity, first_proof: bool):
     override = TraceOverride(lambda position: granularity, first_proof)
     assert Judge(EDGES_ALONE, override).walk(EDGES, 3, renamings(VALUES)) == up_to_renaming(9, 1, 3)
-    assert Judge(EDGES_AND_NODES, override).walk(EDGES + NODES, 2, renamings(VALUES)) == up_to_renaming(12, 2, 2)
+    assert Judge(EDGES_AND_NODES, override).walk(
+        EDGES + NODES, 2, renamings(VALUES)
+    ) == up_to_renaming(12, 2, 2)
     assert Judge(COMPUTING, override).walk(NODES + MARKS, 2, []) == 6 + 6**2

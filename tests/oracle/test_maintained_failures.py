@@ -1,7 +1,8 @@
-"""A failure anywhere in a commit: it has happened whole or not at all, and the commits after it are right.
+"""A failure anywhere in a commit: it has happened whole or not at all, and the commits after it are
+right.
 
-Instead of naming phases, the tests let the commit fail at each of its calls in turn: every function of the engine that a commit enters
-raises once, at its entry.
+Instead of naming phases, the tests let the commit fail at each of its calls in turn: every function
+of the engine that a commit enters raises once, at its entry.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import EXACT
 from tests.oracle.maintained import strategies, supports
 
-PACKAGES = tuple(str(Path(lftj.__file__).parents[1] / name) for name in ("lftj", "sensitivity", "scantree"))
+PACKAGES = tuple(
+    str(Path(lftj.__file__).parents[1] / name) for name in ("lftj", "sensitivity", "scantree")
+)
 RULES = """
 .decl e(x: number, y: number)  .decl n(x: number)  .decl s(x: number, t: symbol)
 .decl two(x: number, z: number)                two(x, z) :- e(x, y), e(y, z).
@@ -39,7 +42,9 @@ class Injected(Exception):
 
 
 class FailingCommit:
-    """In place of the engine's `carry_out`: one that raises Injected at the entry of its call number `fatal`."""
+    """In place of the engine's `carry_out`: one that raises Injected at the entry of its call
+    number `fatal`.
+    """
 
     def __init__(self, engine: Any, fatal: int):
         self._carry_out, self._fatal = engine.carry_out, fatal
@@ -56,7 +61,8 @@ class FailingCommit:
 
     def _entered(self, frame: FrameType, event: str, argument: object) -> None:
         code = frame.f_code
-        # a generator is also entered to be closed, and then, as in __del__ and in the finalizer of a tree, an exception is only printed
+        # a generator is also entered to be closed, and then, as in __del__ and in the finalizer of
+        # a tree, an exception is only printed
         silent = code.co_flags & inspect.CO_GENERATOR or code.co_name in ("__del__", "bury")
         if event != "call" or silent or not code.co_filename.startswith(PACKAGES):
             return
@@ -66,7 +72,10 @@ class FailingCommit:
             raise Injected(self.where)
 
 
-@pytest.fixture(params=[None, TraceOverride(lambda position: EXACT, first_proof=True)], ids=["automatic", "by trace"])
+@pytest.fixture(
+    params=[None, TraceOverride(lambda position: EXACT, first_proof=True)],
+    ids=["automatic", "by trace"],
+)
 def workspace(request: pytest.FixtureRequest) -> Any:
     made = lftj.connect()
     made._engine.trace_override = request.param
@@ -100,7 +109,9 @@ def change_back(workspace: Any) -> None:
 
 def shown(workspace: Any) -> dict[str, Any]:
     """Everything a user sees, and the support counts."""
-    return {view: sorted(workspace[view].fetchall()) for view in VIEWS} | {"supports": supports(workspace, VIEWS)}
+    return {view: sorted(workspace[view].fetchall()) for view in VIEWS} | {
+        "supports": supports(workspace, VIEWS)
+    }
 
 
 def test_a_commit_that_fails_at_any_call_happens_not_at_all_and_the_next_is_right(workspace: Any):
@@ -128,7 +139,9 @@ def test_a_commit_that_fails_at_any_call_happens_not_at_all_and_the_next_is_righ
 
 
 def fails(workspace: Any, fatal: int) -> str | None:
-    """Make `change` fail at its call number `fatal`: where that was, or None when there are not as many."""
+    """Make `change` fail at its call number `fatal`: where that was, or None when there are not as
+    many.
+    """
     engine, version = workspace._engine, workspace.version
     engine.carry_out = failing = FailingCommit(engine, fatal)
     try:

@@ -26,7 +26,12 @@ def changes() -> st.SearchStrategy[Change]:
     rows = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=6)
     kinds = st.sampled_from(["insert", "insert", "delete"])
     edges = st.builds(lambda kind, found: Change(kind, "e", tuple(found)), kinds, rows)
-    return st.one_of(edges, st.builds(lambda kind, found: Change(kind, "r", tuple((x,) for x, _ in found)), kinds, rows))
+    return st.one_of(
+        edges,
+        st.builds(
+            lambda kind, found: Change(kind, "r", tuple((x,) for x, _ in found)), kinds, rows
+        ),
+    )
 
 
 @given(st.sampled_from(LISTED), st.lists(changes(), max_size=6))

@@ -25,7 +25,9 @@ def questions(draw: Draw) -> tuple[Program, object]:
 
 
 @given(questions(), databases())
-def test_oracle_answers_equal_the_reference(question: tuple[Program, object], facts: dict[str, list[Row]]):
+def test_oracle_answers_equal_the_reference(
+    question: tuple[Program, object], facts: dict[str, list[Row]]
+):
     program, body = question
     answers = workspace_with(program, facts).query(body)
     assert set(answers.columns) == direct(body.literals)  # type: ignore[attr-defined]

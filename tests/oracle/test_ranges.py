@@ -1,4 +1,6 @@
-"""Random histories over rules that go through ranges of numbers: compared with the naive reference."""
+"""Random histories over rules that go through ranges of numbers: compared with the
+naive reference.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
 STAY, SHUT = Spec("stay", ("int", "int")), Spec("shut", ("int",))
-VIEWS = tuple(Spec(name, ("int",) * arity) for name, arity in (("night", 1), ("free", 2), ("week", 2), ("full", 1), ("until", 1)))
+VIEWS = tuple(
+    Spec(name, ("int",) * arity)
+    for name, arity in (("night", 1), ("free", 2), ("week", 2), ("full", 1), ("until", 1))
+)
 LISTED = """
 night(x) :- stay(a, b), x = range(a, b).
 night(range(a, b, 2)) :- stay(a, b), !shut(a).
@@ -35,11 +40,16 @@ INTEGERS = st.integers(-2, 4)
 def changes(draw: Draw) -> Change:
     """Rows won or lost by a base relation, or by the rows of its own that `until` has."""
     name = draw(st.sampled_from(["stay", "stay", "stay", "shut", "until"]))
-    rows: list[Row] = draw(st.lists(st.tuples(*[INTEGERS] * (2 if name == "stay" else 1)), min_size=1, max_size=4))
+    rows: list[Row] = draw(
+        st.lists(st.tuples(*[INTEGERS] * (2 if name == "stay" else 1)), min_size=1, max_size=4)
+    )
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
-@given(st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True), st.lists(with_removals(changes()), max_size=6))
+@given(
+    st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True),
+    st.lists(with_removals(changes()), max_size=6),
+)
 def test_oracle_ranges_follow_every_change(rules, history):
     pair = Pair([STAY, SHUT, *VIEWS])
     pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))

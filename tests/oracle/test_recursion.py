@@ -1,4 +1,6 @@
-"""Random histories over recursive strata: facts, rules, negation, rollbacks; after each step views, changes and the counted states."""
+"""Random histories over recursive strata: facts, rules, negation, rollbacks; after each step views,
+changes and the counted states.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ def recursive_programs(draw: Draw) -> Program:
             found.append(View(Spec(f"v{level}{'ab'[place]}", types), level, recursive=True))
     found.append(View(Spec("v3", ("int",)), 3))
     views = tuple(found)
-    rules = [rule_for(draw, view, views) for view in views for _ in range(draw(st.integers(1, 2)) + view.recursive)]
+    rules = [
+        rule_for(draw, view, views)
+        for view in views
+        for _ in range(draw(st.integers(1, 2)) + view.recursive)
+    ]
     return Program(views, tuple(rules))
 
 
@@ -35,7 +41,9 @@ def recursive_histories(draw: Draw, max_steps: int = 6) -> History:
     """A recursive program with rows, then steps."""
     program = draw(recursive_programs())
     steps = st.one_of(*[transactions(program, read_by(program))] * 8, st.just(TakeSnapshot()))
-    return History(program, draw(databases()), tuple(draw(st.lists(steps, min_size=2, max_size=max_steps))))
+    return History(
+        program, draw(databases()), tuple(draw(st.lists(steps, min_size=2, max_size=max_steps)))
+    )
 
 
 @given(recursive_histories())
@@ -55,7 +63,13 @@ def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: Hist
 
 def _follow(history: History) -> None:
     pair = Pair((*BASES, *history.program.specs))
-    pair.step(Transaction(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
+    pair.step(
+        Transaction(
+            tuple(
+                Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows
+            )
+        )
+    )
     for rule in history.program.rules:
         pair.step(Transaction((AddRule(rule),)))
         check(pair.workspace)

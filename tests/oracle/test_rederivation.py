@@ -1,4 +1,6 @@
-"""Two independent ways to maintain recursive views side by side: ours, which counts proofs, and delete and re-derive, which does not."""
+"""Two independent ways to maintain recursive views side by side: ours, which counts proofs, and
+delete and re-derive, which does not.
+"""
 
 from __future__ import annotations
 

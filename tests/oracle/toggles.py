@@ -1,6 +1,8 @@
-"""All histories up to a length, walked in one workspace: each step inserts a row that is not there or deletes one that is.
+"""All histories up to a length, walked in one workspace: each step inserts a row that is not there
+or deletes one that is.
 
-From the end of a history the walk goes back to where the next one branches off, by taking up the committed state of that moment.
+From the end of a history the walk goes back to where the next one branches off, by taking up the
+committed state of that moment.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ def renamings(values: Sequence[int]) -> list[dict[Any, Any]]:
 class Walk:
     """A workspace and what is done after each commit: `check(transaction, rows before, rows now)`.
 
-    Of histories that one of the renamings `alike` turns into each other only the first is walked: programs that only ask whether values
-    are equal cannot tell them apart.
+    Of histories that one of the renamings `alike` turns into each other only the first is walked:
+    programs that only ask whether values are equal cannot tell them apart.
     """
 
     workspace: Any
@@ -38,10 +40,15 @@ class Walk:
 
     def __post_init__(self) -> None:
         place = {toggle: number for number, toggle in enumerate(self.toggles)}
-        self._renamed = [[place[name, tuple(new[value] for value in row)] for name, row in self.toggles] for new in self.alike]
+        self._renamed = [
+            [place[name, tuple(new[value] for value in row)] for name, row in self.toggles]
+            for new in self.alike
+        ]
 
     def all(self, length: int, state: State = frozenset(), history: Numbers = ()) -> None:
-        """Walk all histories that begin with `history`, which led to the rows `state`, and go on to `length` steps."""
+        """Walk all histories that begin with `history`, which led to the rows `state`, and go on to
+        `length` steps.
+        """
         engine = self.workspace._engine
         committed = engine.state
         for number, toggle in enumerate(self.toggles) if len(history) < length else ():

@@ -1,8 +1,10 @@
-"""`python -m tests.record check|write [--part histories|bench|data] [--data PATH]`: hold what the engine chooses against the record of it.
+"""`python -m tests.record check|write [--part histories|bench|data] [--data PATH]`: hold what the
+engine chooses against the record of it.
 
-`check` runs the histories, or the benchmarks, and says where strategy, kernel steps or rows of a rule are not what was recorded, by
-history, commit and rule. `write` records what there is now, and says the same about the record before. `draw` draws new histories from the
-tests of `tests/oracle` (see `drawing`); after it comes `write`.
+`check` runs the histories, or the benchmarks, and says where strategy, kernel steps or rows of a
+rule are not what was recorded, by history, commit and rule. `write` records what there is now, and
+says the same about the record before. `draw` draws new histories from the tests of `tests/oracle`
+(see `drawing`); after it comes `write`.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def _found(part: str, data: Path | None) -> Record:
 
 
 def report(was: Record, found: Record, most: int = SHOWN) -> Iterator[str]:
-    """The first differences, how many there are, and how often each strategy was taken before and now; nothing where there is none."""
+    """The first differences, how many there are, and how often each strategy was taken before and
+    now; nothing where there is none.
+    """
     listed = list(lines.differences(was, found))
     yield from listed[:most]
     if listed:
@@ -67,10 +71,19 @@ def report(was: Record, found: Record, most: int = SHOWN) -> Iterator[str]:
 
 def main(words: list[str] | None = None) -> int:
     """The exit code: 1 when a check finds a difference."""
-    parser = argparse.ArgumentParser(prog="tests.record", description="Strategy, kernel steps and rows of every rule at every commit.")
+    parser = argparse.ArgumentParser(
+        prog="tests.record",
+        description="Strategy, kernel steps and rows of every rule at every commit.",
+    )
     parser.add_argument("command", choices=("check", "write", "draw"))
-    parser.add_argument("--part", choices=PARTS, help="this part only; without, all, `data` only where --data is given")
-    parser.add_argument("--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md")
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        help="this part only; without, all, `data` only where --data is given",
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md"
+    )
     arguments = parser.parse_args(words)
     if arguments.command == "draw":
         from tests.record.drawing import draw
@@ -79,12 +92,23 @@ def main(words: list[str] | None = None) -> int:
         return 0
     if arguments.part == "data" and arguments.data is None:
         parser.error("--part data needs --data PATH")
-    parts = [arguments.part] if arguments.part else [part for part in PARTS if part != "data" or arguments.data is not None]
+    parts = (
+        [arguments.part]
+        if arguments.part
+        else [part for part in PARTS if part != "data" or arguments.data is not None]
+    )
     differ = False
     for part in parts:
         was, found = recorded(part), _found(part, arguments.data)
         told = list(report(was, found)) if was else ["nothing was recorded before"]
-        print("\n".join([f"{part}: {len(found):,} histories, {sum(map(len, found.values())):,} commits", *(told or ["no difference"])]))
+        print(
+            "\n".join(
+                [
+                    f"{part}: {len(found):,} histories, {sum(map(len, found.values())):,} commits",
+                    *(told or ["no difference"]),
+                ]
+            )
+        )
         differ |= bool(told)
         if arguments.command == "write":
             lines.write(lines.HERE / f"{part}.txt.xz", lines.text_of(found))

@@ -1,7 +1,8 @@
-"""The benchmarks of `bench`, each run once at a small size, for what its commits do and not for how long they take.
+"""The benchmarks of `bench`, each run once at a small size, for what its commits do and not for how
+long they take.
 
-Left out, since they evaluate in other processes, on several threads or no rules: `startup`, `partition`, `storage`, `load`, and of the
-others what is in `LEFT_OUT`.
+Left out, since they evaluate in other processes, on several threads or no rules: `startup`,
+`partition`, `storage`, `load`, and of the others what is in `LEFT_OUT`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Bench:
     data: Path | None = None
 
     def play(self) -> Record:
-        """Run it; a history for each of its workspaces that had rules to keep true, in the order in which they were made."""
+        """Run it; a history for each of its workspaces that had rules to keep true, in the order in
+        which they were made.
+        """
         commits: Record = {}
 
         def seen(workspace: int, version: int, works: list[Work]) -> None:
@@ -68,15 +71,29 @@ class Bench:
         with pytest.MonkeyPatch.context() as patch, observed(seen):
             for name, value in NO_HURRY.items():
                 patch.setattr(name, value)
-            measure: Callable[[Report, Path | None], None] = importlib.import_module(self.module).measure
-            measure(Report(self.figures, self.size, BARS[self.figures], only=frozenset()), self.data)
-        return {name: [each for each in history if each.works] for name, history in commits.items() if any(each.works for each in history)}
+            measure: Callable[[Report, Path | None], None] = importlib.import_module(
+                self.module
+            ).measure
+            measure(
+                Report(self.figures, self.size, BARS[self.figures], only=frozenset()), self.data
+            )
+        return {
+            name: [each for each in history if each.works]
+            for name, history in commits.items()
+            if any(each.works for each in history)
+        }
 
 
 def benches(data: Path | None) -> Iterator[Bench]:
-    """All that need no data, with the small data sets of the tests where they serve; or with `data` those that read published data."""
+    """All that need no data, with the small data sets of the tests where they serve; or with `data`
+    those that read published data.
+    """
     parts: list[Any] = [bench.maintenance, bench.recursion]
-    modules = [(f"{each.__name__}.{part}", each.__name__.partition(".")[2]) for each in parts for part, _ in each.PARTS]
+    modules = [
+        (f"{each.__name__}.{part}", each.__name__.partition(".")[2])
+        for each in parts
+        for part, _ in each.PARTS
+    ]
     modules.append(("bench.triejoin", "triejoin"))
     for module, figures in modules:
         if module not in LEFT_OUT and (module in WITH_DATA) == (data is not None):

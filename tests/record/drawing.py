@@ -1,7 +1,8 @@
-"""Draws histories for the record: the tests of `tests/oracle` run as they are, and what they do to a workspace and its model is taped.
+"""Draws histories for the record: the tests of `tests/oracle` run as they are, and what they do to
+a workspace and its model is taped.
 
-Hypothesis draws anew when it, or the tests, or constants in the engine change. So what it drew is kept, and drawn again on demand only:
-when tests for new constructs came.
+Hypothesis draws anew when it, or the tests, or constants in the engine change. So what it drew is
+kept, and drawn again on demand only: when tests for new constructs came.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SETTING_OF = {
 }
 LEFT_OUT = frozenset(
     {
-        "test_oracle_random_granularities",  # drawn while rules are planned; those of each granularity are there
+        # drawn while rules are planned; those of each granularity are there
+        "test_oracle_random_granularities",
         "test_forgetting_strings_changes_nothing",  # those of test_histories again
         "test_oracle_supports_do_not_depend_on_the_history",  # those of the test before it again
     }
@@ -51,19 +53,32 @@ class Tape:
         """Begin a history."""
         engine = pair.workspace._engine
         name = self._function.removeprefix("test_").removeprefix("oracle_")
-        taped = Taped(name, [spec_of(spec) for spec in specs], elastic=engine.fraction, setting=SETTING_OF.get(self._function, ""))
+        taped = Taped(
+            name,
+            [spec_of(spec) for spec in specs],
+            elastic=engine.fraction,
+            setting=SETTING_OF.get(self._function, ""),
+        )
         if (override := engine.trace_override) is not None:
-            kind = str(override.granularity(None)) if self._function not in LEFT_OUT else next(iter(GRANULARITIES))
+            kind = (
+                str(override.granularity(None))
+                if self._function not in LEFT_OUT
+                else next(iter(GRANULARITIES))
+            )
             taped.trace = kind + "+first" * override.first_proof
         self.taped.setdefault(self._function, []).append(taped)
         pair.taped = taped
 
     def chosen(self) -> list[Taped]:
-        """The longest of every test, without those that are there already, in the order they were drawn, numbered."""
+        """The longest of every test, without those that are there already, in the order they were
+        drawn, numbered.
+        """
         found: list[Taped] = []
         for function, drawn in self.taped.items():
             if function not in LEFT_OUT:
-                for number, taped in enumerate(_longest({each.line: each for each in drawn}.values(), EACH), 1):
+                for number, taped in enumerate(
+                    _longest({each.line: each for each in drawn}.values(), EACH), 1
+                ):
                     taped.name = f"{taped.name}/{number}"
                     found.append(taped)
         return found
@@ -88,7 +103,11 @@ def draw() -> list[Taped]:
         pair.taped.add(each)
         step(pair, each)
 
-    files = [str(path) for path in sorted(ORACLE.glob("test_*.py")) if re.search(r"\bPair\b|pair import", path.read_text("utf-8"))]
+    files = [
+        str(path)
+        for path in sorted(ORACLE.glob("test_*.py"))
+        if re.search(r"\bPair\b|pair import", path.read_text("utf-8"))
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pair, "__init__", beginning)
         patch.setattr(Pair, "step", stepping)

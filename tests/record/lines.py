@@ -1,11 +1,13 @@
-"""The record as text: a line for each history, one for each commit, one for each rule that had work; and what two records differ in.
+"""The record as text: a line for each history, one for each commit, one for each rule that had
+work; and what two records differ in.
 
     = choice/3
     7 refused E310
     8
      tree #2 update 3 3 1 20 2 2
 
-The numbers are those of `NUMBERS`. Lines of a commit are in the order of their words: in which order rules are looked at is no choice.
+The numbers are those of `NUMBERS`. Lines of a commit are in the order of their words: in which
+order rules are looked at is no choice.
 """
 
 from __future__ import annotations
@@ -38,13 +40,23 @@ class Work:
     @classmethod
     def of(cls, work: Any) -> Work:
         """From a row of `ws.profile()`, or from what such a row is made of."""
-        return cls(work.relation, work.rule, work.strategy, tuple(int(getattr(work, name)) for name in NUMBERS))
+        return cls(
+            work.relation,
+            work.rule,
+            work.strategy,
+            tuple(int(getattr(work, name)) for name in NUMBERS),
+        )
 
     @classmethod
     def parsed(cls, line: str) -> Work:
         """From its line."""
         relation, rule, strategy, *numbers = line.split(" ")
-        return cls(now(relation.replace(_SPACE, " ")), rule.replace(_SPACE, " "), now(strategy), tuple(map(int, numbers)))
+        return cls(
+            now(relation.replace(_SPACE, " ")),
+            rule.replace(_SPACE, " "),
+            now(strategy),
+            tuple(map(int, numbers)),
+        )
 
     def __str__(self) -> str:
         words = (word.replace(" ", _SPACE) for word in (self.relation, self.rule, self.strategy))
@@ -70,7 +82,11 @@ def text_of(record: Mapping[str, History]) -> str:
     for name, history in record.items():
         lines.append(f"= {name}")
         for commit in history:
-            lines.append(f"{commit.number} refused {commit.refused}" if commit.refused else f"{commit.number}")
+            lines.append(
+                f"{commit.number} refused {commit.refused}"
+                if commit.refused
+                else f"{commit.number}"
+            )
             lines += (f" {work}" for work in sorted(commit.works))
     return "\n".join([*lines, ""])
 
@@ -101,9 +117,11 @@ def write(path: Path, text: str) -> None:
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
-# ── what differs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what differs ──────────────────────────────────────────────────────────────────────────────────
 def differences(recorded: Mapping[str, History], found: Mapping[str, History]) -> Iterator[str]:
-    """What differs, a line each: by history, commit and rule. A history that is in one of them alone is one line."""
+    """What differs, a line each: by history, commit and rule. A history that is in one of them
+    alone is one line.
+    """
     for name in dict.fromkeys([*recorded, *found]):
         if name not in found or name not in recorded:
             yield f"{name}: {'recorded, but not run' if name in recorded else 'run, but not recorded'}"
@@ -123,12 +141,16 @@ def _of_commit(name: str, was: Commit | None, is_: Commit | None) -> Iterator[st
     for rule in sorted(before.keys() | after.keys()):
         if before.get(rule) != after.get(rule):
             relation, number, turn = rule
-            what = " ".join([relation or "(no relation)", number, f"({turn + 1})" if turn else ""]).strip()
+            what = " ".join(
+                [relation or "(no relation)", number, f"({turn + 1})" if turn else ""]
+            ).strip()
             yield f"{place}, {what}: {_changed(before.get(rule), after.get(rule))}"
 
 
 def _by_rule(works: Iterable[Work]) -> dict[tuple[str, str, int], Work]:
-    """The works by relation, rule, and the turn of those that share both, as a rule with `;` has several bodies."""
+    """The works by relation, rule, and the turn of those that share both, as a rule with `;` has
+    several bodies.
+    """
     turns: Counter[tuple[str, str]] = Counter()
     found: dict[tuple[str, str, int], Work] = {}
     for work in sorted(works):
@@ -142,10 +164,14 @@ def _changed(was: Work | None, is_: Work | None) -> str:
     if was is None or is_ is None:
         work = was or is_
         assert work is not None
-        numbers = ", ".join(f"{name} {number}" for name, number in zip(NUMBERS, work.numbers, strict=True) if number)
+        numbers = ", ".join(
+            f"{name} {number}" for name, number in zip(NUMBERS, work.numbers, strict=True) if number
+        )
         return f"{'no more work' if is_ is None else 'work that was not there'}: {work.strategy}, {numbers or 'all zero'}"
     changed = [("strategy", was.strategy, is_.strategy)] if was.strategy != is_.strategy else []
-    changed += [each for each in zip(NUMBERS, was.numbers, is_.numbers, strict=True) if each[1] != each[2]]  # type: ignore[misc]
+    changed += [
+        each for each in zip(NUMBERS, was.numbers, is_.numbers, strict=True) if each[1] != each[2]
+    ]  # type: ignore[misc]
     return ", ".join(f"{name} {before} → {after}" for name, before, after in changed)
 
 

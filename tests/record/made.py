@@ -1,6 +1,8 @@
-"""Larger histories, made by formula: graphs of some hundred edges under recursion, where an update may cost more than it is worth.
+"""Larger histories, made by formula: graphs of some hundred edges under recursion, where an update
+may cost more than it is worth.
 
-Python's `random.Random` draws the same from a seed in every version that this project runs on, as long as only `random()` is asked.
+Python's `random.Random` draws the same from a seed in every version that this project runs on, as
+long as only `random()` is asked.
 """
 
 from __future__ import annotations
@@ -110,7 +112,10 @@ PROGRAMS = {
     """,
 }
 SHARES = {"default": 0.2, "anew": 0.0, "updated": math.inf}
-OPTIONS: dict[str, dict[str, Any]] = {**{name: {"elastic": share} for name, share in SHARES.items()}, "no traces": {"trace_budget": 0}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    **{name: {"elastic": share} for name, share in SHARES.items()},
+    "no traces": {"trace_budget": 0},
+}
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,10 @@ class Facts:
     def _row(self, name: str) -> Row:
         size = self._graph.island
         first = size * self._below(self._graph.nodes // size)
-        source, target = first + min(self._below(size), self._below(size)), first + self._below(size)
+        source, target = (
+            first + min(self._below(size), self._below(size)),
+            first + self._below(size),
+        )
         return (source, target) if name == "edge" else (source, target, 1 + self._below(20))
 
     def _below(self, number: int) -> int:

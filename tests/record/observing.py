@@ -1,4 +1,6 @@
-"""Sees what every commit of every workspace did for each rule. The one place that knows where the engine notes it."""
+"""Sees what every commit of every workspace did for each rule. The one place that knows where the
+engine notes it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class _Notes(deque[Any]):
 
 @contextmanager
 def observed(seen: Seen) -> Iterator[None]:
-    """Meanwhile every workspace is on one thread unless told otherwise, and its commits are seen."""
+    """Meanwhile every workspace is on one thread unless told otherwise, and its commits
+    are seen.
+    """
     made, begin = 0, Engine.__init__
 
     def beginning(engine: Engine, *args: Any, **options: Any) -> None:
@@ -39,7 +43,10 @@ def observed(seen: Seen) -> Iterator[None]:
         begin(engine, *args, **options)
         made += 1
         number = made
-        engine.history = _Notes(engine.history.maxlen, lambda version, works: seen(number, version, [*map(Work.of, works)]))
+        engine.history = _Notes(
+            engine.history.maxlen,
+            lambda version, works: seen(number, version, [*map(Work.of, works)]),
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("partition.executor.usable_cores", lambda: 1)

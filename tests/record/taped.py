@@ -1,4 +1,6 @@
-"""Histories as data: what is declared, then transactions. So the same come on every machine, whatever draws random histories by then."""
+"""Histories as data: what is declared, then transactions. So the same come on every machine,
+whatever draws random histories by then.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from tests.record.observing import observed
 from tests.strategies.histories import AddRule, Change, RemoveRule, Step, TakeSnapshot
 from tests.strategies.schemas import Spec
 
-GRANULARITIES: dict[str, Granularity] = {str(kind): kind for kind in (EXACT, hull(), hull(2), projected(0), projected(1), NONE)}
+GRANULARITIES: dict[str, Granularity] = {
+    str(kind): kind for kind in (EXACT, hull(), hull(2), projected(0), projected(1), NONE)
+}
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "from nothing": {
@@ -32,14 +36,21 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "lftj.maintenance.counting.long_chains._REST": 0,
     },
     "values repeat": {"lftj.join.plan.statistics.Statistics.repeats": lambda *_: True},
-    "few rows tell": {"lftj.join.plan.statistics._FEW": 2, "lftj.join.plan.statistics._SEVERAL": 0.0},
+    "few rows tell": {
+        "lftj.join.plan.statistics._FEW": 2,
+        "lftj.join.plan.statistics._SEVERAL": 0.0,
+    },
 }
-"""What tests change inside the engine for some histories, as their test does: so that what takes many rows shows on few."""
+"""What tests change inside the engine for some histories, as their test does: so that what takes
+many rows shows on few.
+"""
 
 
 @dataclass
 class Taped:
-    """A history. `trace` names a granularity, with `+first` where the first proof will do; `setting` is one of `SETTINGS`."""
+    """A history. `trace` names a granularity, with `+first` where the first proof will do;
+    `setting` is one of `SETTINGS`.
+    """
 
     name: str
     specs: list[dict[str, Any]]
@@ -58,15 +69,17 @@ class Taped:
         """The history of such a line."""
         return cls(**json.loads(line))
 
-    # ── as it is taped ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── as it is taped ────────────────────────────────────────────────────────────────────────────
     def add(self, step: Step) -> None:
         """Tape one more step."""
         if isinstance(step, TakeSnapshot):
             self.steps.append({"snapshot": True})
         else:
-            self.steps.append({"do": [_action_of(action) for action in step.actions], "rollback": step.rollback})
+            self.steps.append(
+                {"do": [_action_of(action) for action in step.actions], "rollback": step.rollback}
+            )
 
-    # ── as it is played ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── as it is played ───────────────────────────────────────────────────────────────────────────
     def play(self) -> History:
         """Do all of it, and say what each commit did."""
         commits: History = []
@@ -74,7 +87,9 @@ class Taped:
             workspace: Any = lftj.connect(elastic=self.elastic)
             if self.trace:
                 kind, _, first = self.trace.partition("+")
-                workspace._engine.trace_override = TraceOverride(lambda _: GRANULARITIES[kind], bool(first))
+                workspace._engine.trace_override = TraceOverride(
+                    lambda _: GRANULARITIES[kind], bool(first)
+                )
             for spec in self.specs:
                 _declare(workspace, spec)
             self._steps(workspace, commits)
@@ -82,7 +97,9 @@ class Taped:
 
     def _steps(self, workspace: Any, commits: History) -> None:
         handles: list[Any] = []
-        snapshots: list[Any] = []  # kept, since what a snapshot holds is copied rather than written over
+        snapshots: list[
+            Any
+        ] = []  # kept, since what a snapshot holds is copied rather than written over
         for step in self.steps:
             if "snapshot" in step:
                 snapshots.append(workspace.snapshot())
@@ -117,7 +134,7 @@ def _set(attributes: dict[str, Any]) -> Iterator[None]:
         yield
 
 
-# ── declarations, actions and values as JSON ──────────────────────────────────────────────────────────────────────────
+# ── declarations, actions and values as JSON ──────────────────────────────────────────────────────
 def spec_of(spec: Spec) -> dict[str, Any]:
     """A relation as data: `text` where it takes a `.decl`, otherwise its types and its key."""
     text = str(spec.declaration) if spec.functional or spec.declaration.choice else ""

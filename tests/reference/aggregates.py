@@ -19,7 +19,9 @@ def _sum(values: list[Value]) -> Value:
 
 
 def _rounded(total: Fraction | int) -> float:
-    """The float nearest to an exact total: what `math.fsum` gives, but without its trouble with great parts that cancel."""
+    """The float nearest to an exact total: what `math.fsum` gives, but without its trouble with
+    great parts that cancel.
+    """
     try:
         return float(total)
     except OverflowError:
@@ -41,7 +43,9 @@ def _concatenation(rows: Arguments) -> str:
 
 
 def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value | None:
-    """The aggregate over the argument tuples of all assignments of a group; None where an empty group has no result."""
+    """The aggregate over the argument tuples of all assignments of a group; None where an empty
+    group has no result.
+    """
     if function == "count":
         return len(rows)
     if not rows:
@@ -51,5 +55,10 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
     if function == "concat":
         return _concatenation(rows)
     values = [row[0] for row in rows]
-    of_values: dict[str, Callable[[list[Value]], Value]] = {"sum": _sum, "mean": _mean, "min": min, "max": max}  # type: ignore[dict-item]
+    of_values: dict[str, Callable[[list[Value]], Value]] = {
+        "sum": _sum,
+        "mean": _mean,
+        "min": min,
+        "max": max,
+    }  # type: ignore[dict-item]
     return checked(of_values[function](values))

@@ -1,7 +1,9 @@
-"""The satisfying assignments of a body, by nested loops in an order in which every literal finds its inputs bound.
+"""The satisfying assignments of a body, by nested loops in an order in which every literal finds
+its inputs bound.
 
-A name inside `!( … )`, an aggregate or one branch of a disjunction means the variable of the enclosing body when that body has it, and is a
-variable of its own otherwise. Each `_` is a variable of its own.
+A name inside `!( … )`, an aggregate or one branch of a disjunction means the variable of the
+enclosing body when that body has it, and is a variable of its own otherwise. Each `_` is a variable
+of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from functools import partial, reduce
 
 from lftj.syntax import tree
 from tests.reference.aggregates import UserFold, fold
-from tests.reference.terms import COMPARISONS, FAILED, ArithmeticFailure, Env, Value, value_of, variables_of
+from tests.reference.terms import (
+    COMPARISONS,
+    FAILED,
+    ArithmeticFailure,
+    Env,
+    Value,
+    value_of,
+    variables_of,
+)
 
 Facts = Mapping[str, set[tuple[Value, ...]]]
 Step = Callable[[Env], Iterable[Env]]
@@ -23,7 +33,9 @@ _fresh = itertools.count()
 
 
 def direct(literals: Iterable[tree.Literal]) -> Names:
-    """The variables of this body itself: of its atoms and comparisons, and those that every branch of a disjunction has."""
+    """The variables of this body itself: of its atoms and comparisons, and those that every branch
+    of a disjunction has.
+    """
     names: set[str] = set()
     for literal in literals:
         match literal:
@@ -32,7 +44,9 @@ def direct(literals: Iterable[tree.Literal]) -> Names:
             case tree.Comparison():
                 names |= variables_of(literal.left) | variables_of(literal.right)
             case tree.Disjunction():
-                names |= reduce(frozenset.__and__, (direct(branch.literals) for branch in literal.branches))
+                names |= reduce(
+                    frozenset.__and__, (direct(branch.literals) for branch in literal.branches)
+                )
     return frozenset(names)
 
 
@@ -46,16 +60,24 @@ def mentioned(node: object) -> Names:
 
 
 def flatten(literals: Iterable[tree.Literal]) -> Iterator[tree.Literal]:
-    """Give wildcards names; move expressions out of atoms and aggregates out of expressions, into equations of new variables."""
+    """Give wildcards names; move expressions out of atoms and aggregates out of expressions, into
+    equations of new variables.
+    """
     for literal in literals:
         if not isinstance(literal, tree.Atom | tree.Comparison):
             yield literal
             continue
         equations: list[tree.Comparison] = []
         if isinstance(literal, tree.Atom):
-            yield tree.Atom(literal.relation, tuple(_flat(term, equations, False) for term in literal.terms))
+            yield tree.Atom(
+                literal.relation, tuple(_flat(term, equations, False) for term in literal.terms)
+            )
         else:
-            yield tree.Comparison(literal.operator, _flat(literal.left, equations, True), _flat(literal.right, equations, True))
+            yield tree.Comparison(
+                literal.operator,
+                _flat(literal.left, equations, True),
+                _flat(literal.right, equations, True),
+            )
         yield from equations
 
 
@@ -79,9 +101,18 @@ class Unsafe(ValueError):
 
 
 class BodyPlan:
-    """One body, given which variables are bound before it (`bound`) and which names the bodies around it have (`scope`)."""
+    """One body, given which variables are bound before it (`bound`) and which names the bodies
+    around it have (`scope`).
+    """
 
-    def __init__(self, body: tree.Body, facts: Facts, users: Mapping[str, UserFold], bound: Names = NONE, scope: Names = NONE):
+    def __init__(
+        self,
+        body: tree.Body,
+        facts: Facts,
+        users: Mapping[str, UserFold],
+        bound: Names = NONE,
+        scope: Names = NONE,
+    ):
         self.facts, self.users, self.bound = facts, users, bound
         waiting = list(flatten(body.literals))
         self.scope = scope | direct(waiting)
@@ -93,7 +124,9 @@ class BodyPlan:
             self.bound |= names
 
     def solve(self, env: Env) -> list[Env]:
-        """The distinct extensions of `env` that satisfy the body. Raises ArithmeticFailure if something in one of these has no value."""
+        """The distinct extensions of `env` that satisfy the body. Raises ArithmeticFailure if
+        something in one of these has no value.
+        """
         envs = self.attempt({name: value for name, value in env.items() if name is not FAILED})
         if any(FAILED in found for found in envs):
             raise ArithmeticFailure("arithmetic failed for an assignment that nothing else rejects")
@@ -104,7 +137,11 @@ class BodyPlan:
         envs = [env]
         for step in self.steps:
             envs = [after for before in envs for after in step(before)]
-        return list({tuple(sorted(found.items(), key=lambda item: item[0])): found for found in envs}.values())
+        return list(
+            {
+                tuple(sorted(found.items(), key=lambda item: item[0])): found for found in envs
+            }.values()
+        )
 
     def _next(self, waiting: list[tree.Literal]) -> tuple[tree.Literal, Step, Names]:
         """Arithmetic last, so that it is done only for what everything else admits."""
@@ -119,24 +156,40 @@ class BodyPlan:
             case tree.Truth(value=value):
                 return (lambda env: [env] if value else []), NONE
             case tree.Atom(relation=relation, args=terms):
-                return (lambda env: _matches(self.facts.get(relation, set()), terms, env)), direct([literal])
+                return (lambda env: _matches(self.facts.get(relation, set()), terms, env)), direct(
+                    [literal]
+                )
             case tree.Negation(body=body):
                 return self._negation(body)
             case tree.Disjunction():
                 return self._disjunction(literal)
-            case tree.Comparison(operator="=", left=tree.Variable(name=name), right=tree.Aggregate() as aggregate):
+            case tree.Comparison(
+                operator="=", left=tree.Variable(name=name), right=tree.Aggregate() as aggregate
+            ):
                 return self._aggregate(name, aggregate)
-            case tree.Comparison(operator="=", left=tree.Variable(name=name), right=tree.Call(functor="range", args=args)):
+            case tree.Comparison(
+                operator="=",
+                left=tree.Variable(name=name),
+                right=tree.Call(functor="range", args=args),
+            ):
                 step = partial(_numbers, name, args)
-                return (step, frozenset({name})) if variables_of(literal.right) <= self.bound else None
+                return (
+                    (step, frozenset({name})) if variables_of(literal.right) <= self.bound else None
+                )
             case tree.Comparison():
                 return self._comparison(literal)
         return None
 
     def _inner(self, body: tree.Body, own: Names = NONE) -> BodyPlan | None:
-        """The plan of a nested body; None while variables that it shares with the bodies around it are unbound. It shares none of `own`."""
+        """The plan of a nested body; None while variables that it shares with the bodies around it
+        are unbound. It shares none of `own`.
+        """
         bound, scope = self.bound - own, self.scope - own
-        return BodyPlan(body, self.facts, self.users, bound, scope) if scope & mentioned(body) <= bound else None
+        return (
+            BodyPlan(body, self.facts, self.users, bound, scope)
+            if scope & mentioned(body) <= bound
+            else None
+        )
 
     def _negation(self, body: tree.Body) -> tuple[Step, Names] | None:
         inner = self._inner(body)
@@ -145,22 +198,31 @@ class BodyPlan:
     def _aggregate(self, name: str, aggregate: tree.Aggregate) -> tuple[Step, Names] | None:
         equations: list[tree.Comparison] = []
         flat = () if aggregate.target is None else (_flat(aggregate.target, equations, True),)
-        own = direct(aggregate.body.literals) & mentioned(flat)  # what is aggregated has nothing to do with the same names outside
+        own = direct(aggregate.body.literals) & mentioned(
+            flat
+        )  # what is aggregated has nothing to do with the same names outside
         inner = self._inner(tree.Body((*aggregate.body.literals, *equations)), own)
         if inner is None:
             return None
 
         def step(env: Env) -> list[Env]:
             outer = {known: value for known, value in env.items() if known not in own}
-            rows = [tuple(value_of(target, found) for target in flat) for found in inner.solve(outer)]
+            rows = [
+                tuple(value_of(target, found) for target in flat) for found in inner.solve(outer)
+            ]
             result = fold(aggregate.function, rows, self.users)
-            return [] if result is None or env.get(name, result) != result else [{**env, name: result}]
+            return (
+                [] if result is None or env.get(name, result) != result else [{**env, name: result}]
+            )
 
         return step, frozenset({name})
 
     def _disjunction(self, literal: tree.Disjunction) -> tuple[Step, Names] | None:
         try:
-            branches = [BodyPlan(branch, self.facts, self.users, self.bound, self.scope) for branch in literal.branches]
+            branches = [
+                BodyPlan(branch, self.facts, self.users, self.bound, self.scope)
+                for branch in literal.branches
+            ]
         except Unsafe:
             return None
         kept = reduce(frozenset.__and__, (branch.bound for branch in branches))
@@ -168,7 +230,11 @@ class BodyPlan:
             return None
 
         def step(env: Env) -> list[Env]:
-            found = [{name: each[name] for name in kept | ({FAILED} & each.keys())} for branch in branches for each in branch.attempt(env)]
+            found = [
+                {name: each[name] for name in kept | ({FAILED} & each.keys())}
+                for branch in branches
+                for each in branch.attempt(env)
+            ]
             return [dict(items) for items in {frozenset(each.items()) for each in found}]
 
         return step, kept
@@ -176,12 +242,20 @@ class BodyPlan:
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
         left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]
         if (unbound := (variables_of(left) | variables_of(right)) - self.bound) == NONE:
-            return (lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)), NONE
+            return (
+                lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)
+            ), NONE
         if literal.operator != "=":
             return None
         for target, source in ((left, right), (right, left)):
-            if isinstance(target, tree.Variable) and target.name in unbound and variables_of(source) <= self.bound:
-                return (lambda env, name=target.name, source=source: [_bound(env, name, source)]), frozenset({target.name})
+            if (
+                isinstance(target, tree.Variable)
+                and target.name in unbound
+                and variables_of(source) <= self.bound
+            ):
+                return (
+                    lambda env, name=target.name, source=source: [_bound(env, name, source)]
+                ), frozenset({target.name})
         return None
 
 
@@ -207,14 +281,22 @@ def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:
     except ArithmeticFailure:
         return [{**env, name: FAILED, FAILED: True}]
     up = start <= end  # type: ignore[operator]
-    numbers = [start] * (start != end) if step == 0 else range(start, end, step or (1 if up else -1))  # type: ignore[arg-type]
+    numbers = (
+        [start] * (start != end) if step == 0 else range(start, end, step or (1 if up else -1))
+    )  # type: ignore[arg-type]
     return [{**env, name: number} for number in numbers if env.get(name, number) == number]
 
 
 def _urgency(literal: tree.Literal) -> int:
     match literal:
         case tree.Comparison(left=left, right=right):
-            return 4 if isinstance(left, tree.Call) or isinstance(right, tree.Call) else 0 if not isinstance(right, tree.Aggregate) else 3
+            return (
+                4
+                if isinstance(left, tree.Call) or isinstance(right, tree.Call)
+                else 0
+                if not isinstance(right, tree.Aggregate)
+                else 3
+            )
         case tree.Atom():
             return 1
         case tree.Disjunction():
@@ -224,11 +306,17 @@ def _urgency(literal: tree.Literal) -> int:
     return 0
 
 
-def _matches(rows: Iterable[tuple[Value, ...]], terms: tuple[tree.Term, ...], env: Env) -> Iterator[Env]:
+def _matches(
+    rows: Iterable[tuple[Value, ...]], terms: tuple[tree.Term, ...], env: Env
+) -> Iterator[Env]:
     for row in rows:
         found = dict(env)
         for term, value in zip(terms, row, strict=True):
-            expected = found.setdefault(term.name, value) if isinstance(term, tree.Variable) else value_of(term, env)
+            expected = (
+                found.setdefault(term.name, value)
+                if isinstance(term, tree.Variable)
+                else value_of(term, env)
+            )
             if expected != value:
                 break
         else:

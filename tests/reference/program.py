@@ -1,4 +1,6 @@
-"""Whole programs: strata by counting what a relation depends on, each run to its fixpoint by evaluating every rule again and again."""
+"""Whole programs: strata by counting what a relation depends on, each run to its fixpoint by
+evaluating every rule again and again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class FunctionConflict(ValueError):
 
 
 def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
-    """The relations a body reads, each with whether it must be complete before (under negation or an aggregate)."""
+    """The relations a body reads, each with whether it must be complete before (under negation or
+    an aggregate).
+    """
     if isinstance(node, tree.Atom):
         return {(node.relation, strict), *reads(node.terms, strict)}
     if isinstance(node, tuple):
@@ -34,27 +38,46 @@ def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
 
 
 def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
-    """Column and function of the relations whose every head takes one `min` or `max`, the same in the same column."""
+    """Column and function of the relations whose every head takes one `min` or `max`, the same in
+    the same column.
+    """
     found: dict[str, set[tuple[tuple[int, str], ...]]] = {}
     for head in (head for rule in rules for head in rule.heads):
-        calls = tuple((column, term.function) for column, term in enumerate(head.terms) if isinstance(term, tree.HeadAggregate))
+        calls = tuple(
+            (column, term.function)
+            for column, term in enumerate(head.terms)
+            if isinstance(term, tree.HeadAggregate)
+        )
         found.setdefault(head.relation, set()).add(calls)
     single = {name: calls.pop() for name, calls in found.items() if len(calls) == 1}
-    return {name: calls[0] for name, calls in single.items() if len(calls) == 1 and calls[0][1] in ("min", "max")}
+    return {
+        name: calls[0]
+        for name, calls in single.items()
+        if len(calls) == 1 and calls[0][1] in ("min", "max")
+    }
 
 
 def levels(rules: list[tree.Rule]) -> dict[str, int]:
-    """On how many relations each depends: those of one cycle agree, and what one depends on outside it has less. Raises NotStratified.
+    """On how many relations each depends: those of one cycle agree, and what one depends on outside
+    it has less. Raises NotStratified.
 
-    A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is trusted to be monotone.
+    A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is
+    trusted to be monotone.
     """
     inside = extremes(rules)
     edges = set()
     for rule in rules:
         for head in rule.heads:
-            aggregated = head.relation not in inside and any(isinstance(term, tree.HeadAggregate) for term in head.terms)
-            edges |= {(head.relation, read, strict) for read, strict in reads((rule.body, head.terms), aggregated)}
-    names = {name for edge in edges for name in edge[:2]} | {head.relation for rule in rules for head in rule.heads}
+            aggregated = head.relation not in inside and any(
+                isinstance(term, tree.HeadAggregate) for term in head.terms
+            )
+            edges |= {
+                (head.relation, read, strict)
+                for read, strict in reads((rule.body, head.terms), aggregated)
+            }
+    names = {name for edge in edges for name in edge[:2]} | {
+        head.relation for rule in rules for head in rule.heads
+    }
     needs = {name: {name} for name in names}
     for _ in names:
         for head, read, _ in edges:
@@ -65,7 +88,9 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
 
 
 def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
-    """Of the rows that differ in this column alone, the one with the least or the greatest value there."""
+    """Of the rows that differ in this column alone, the one with the least or the greatest value
+    there.
+    """
     best: dict[Row, Row] = {}
     for row in sorted(rows, key=lambda row: row[column], reverse=function == "max"):  # type: ignore[arg-type, return-value]
         best.setdefault((*row[:column], *row[column + 1 :]), row)
@@ -75,18 +100,33 @@ def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
 class HeadRule:
     """One head of one rule: from the assignments of the body to rows."""
 
-    def __init__(self, head: tree.Atom, rule: tree.Rule, facts: Mapping[str, set[Row]], users: Mapping[str, UserFold]):
+    def __init__(
+        self,
+        head: tree.Atom,
+        rule: tree.Rule,
+        facts: Mapping[str, set[Row]],
+        users: Mapping[str, UserFold],
+    ):
         self.head, self.users = head, users
         names = tuple(tree.Variable(f"#head{column}") for column in range(len(head.terms)))
-        extra = [tree.Comparison("=", n, t) for n, t in zip(names, head.terms, strict=True) if not isinstance(t, tree.HeadAggregate)]
-        self.terms = tuple(t if isinstance(t, tree.HeadAggregate) else n for n, t in zip(names, head.terms, strict=True))
+        extra = [
+            tree.Comparison("=", n, t)
+            for n, t in zip(names, head.terms, strict=True)
+            if not isinstance(t, tree.HeadAggregate)
+        ]
+        self.terms = tuple(
+            t if isinstance(t, tree.HeadAggregate) else n
+            for n, t in zip(names, head.terms, strict=True)
+        )
         self.plan = BodyPlan(tree.Body((*rule.body.literals, *extra)), facts, users)
 
     def rows(self) -> set[Row]:
         """All head rows that the present facts give."""
         groups: dict[Row, list[Env]] = {}
         for env in self.plan.solve({}):
-            key = tuple(value_of(term, env) for term in self.terms if isinstance(term, tree.Variable))
+            key = tuple(
+                value_of(term, env) for term in self.terms if isinstance(term, tree.Variable)
+            )
             groups.setdefault(key, []).append(env)
         return {self._row(key, envs) for key, envs in groups.items()}
 
@@ -95,7 +135,13 @@ class HeadRule:
         row = []
         for term in self.terms:
             if isinstance(term, tree.HeadAggregate):
-                row.append(fold(term.function, [tuple(value_of(arg, env) for arg in term.args) for env in envs], self.users))
+                row.append(
+                    fold(
+                        term.function,
+                        [tuple(value_of(arg, env) for arg in term.args) for env in envs],
+                        self.users,
+                    )
+                )
             else:
                 row.append(next(plain))
         return tuple(row)
@@ -109,15 +155,27 @@ def _conversions(clauses: Iterable[tree.Clause]) -> dict[str, list[Callable[[Val
     def of(name: str) -> Callable[[Value], Value]:
         if name in base:
             return of(base[name])
-        return float if name == "float" else Decimal if name.startswith("decimal") else lambda value: value  # type: ignore[return-value]
+        return (
+            float
+            if name == "float"
+            else Decimal
+            if name.startswith("decimal")
+            else lambda value: value
+        )  # type: ignore[return-value]
 
-    return {each.name: [of(column.type) for column in each.columns] for each in clauses if isinstance(each, tree.Declaration)}
+    return {
+        each.name: [of(column.type) for column in each.columns]
+        for each in clauses
+        if isinstance(each, tree.Declaration)
+    }
 
 
 def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:
     """Raise FunctionConflict where a key has two rows."""
     for name, columns in keys.items():
-        if len({tuple(row[column] for column in columns) for row in relations.get(name, ())}) < len(relations.get(name, ())):
+        if len({tuple(row[column] for column in columns) for row in relations.get(name, ())}) < len(
+            relations.get(name, ())
+        ):
             raise FunctionConflict(name)
 
 
@@ -128,33 +186,59 @@ def evaluate(
     keys: Mapping[str, tuple[int, ...]] | None = None,
     users: Mapping[str, UserFold] | None = None,
 ) -> dict[str, set[Row]]:
-    """All relations, given and derived. `keys` holds key columns beside those of functions that the program declares.
+    """All relations, given and derived. `keys` holds key columns beside those of functions that the
+    program declares.
 
     Raises ArithmeticFailure, FunctionConflict, NotStratified.
     """
-    clauses = with_relations_for_choices(program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program))
+    clauses = with_relations_for_choices(
+        program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program)
+    )
     rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
     declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
     conversions = _conversions(clauses)
-    all_keys = {name: tuple(range(len(each.columns) - 1)) for name, each in declared.items() if each.functional} | dict(keys or {})
+    all_keys = {
+        name: tuple(range(len(each.columns) - 1))
+        for name, each in declared.items()
+        if each.functional
+    } | dict(keys or {})
 
     def stored(name: str, row: Row) -> Row:
         known = conversions.get(name)
-        return tuple(map(checked, row)) if known is None else tuple(checked(of(value)) for value, of in zip(row, known, strict=True))
+        return (
+            tuple(map(checked, row))
+            if known is None
+            else tuple(checked(of(value)) for value, of in zip(row, known, strict=True))
+        )
 
     domains = choice_domains(declared.values())
     level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)
     relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
     relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
-    heads = [(level[head.relation], HeadRule(head, rule, relations, users or {})) for rule in rules for head in rule.heads]
+    heads = [
+        (level[head.relation], HeadRule(head, rule, relations, users or {}))
+        for rule in rules
+        for head in rule.heads
+    ]
     for stratum in sorted(set(level.values())):
         now = [rule for number, rule in heads if number == stratum]
-        given = {(name, row) for name, number in level.items() if number == stratum for row in relations[name]}
+        given = {
+            (name, row)
+            for name, number in level.items()
+            if number == stratum
+            for row in relations[name]
+        }
         relations |= {name: set() for name, number in level.items() if number == stratum}
         while True:
-            derived = given | {(rule.head.relation, stored(rule.head.relation, row)) for rule in now for row in rule.rows()}
+            derived = given | {
+                (rule.head.relation, stored(rule.head.relation, row))
+                for rule in now
+                for row in rule.rows()
+            }
             before = {name: set(relations[name]) for name, _ in derived}
-            for name, row in accepted([each for each in derived if each[1] not in relations[each[0]]], relations, domains):
+            for name, row in accepted(
+                [each for each in derived if each[1] not in relations[each[0]]], relations, domains
+            ):
                 relations[name].add(row)
             for name in before.keys() & inside.keys():
                 best = only_best(relations[name], *inside[name])

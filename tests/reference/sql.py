@@ -1,7 +1,7 @@
 """The second opinion: a conjunctive rule as one SQL query, run by DuckDB.
 
-Negation becomes NOT EXISTS, a body aggregate a correlated subquery. Disjunctions and recursion are left to the sets and
-loops next door.
+Negation becomes NOT EXISTS, a body aggregate a correlated subquery. Disjunctions and recursion are
+left to the sets and loops next door.
 """
 
 from __future__ import annotations
@@ -37,7 +37,12 @@ FUNCTIONS = {
 }
 FUNCTIONS |= {"to_string": "({}::VARCHAR)", "substr": "substr({}, {} + 1, {})"}
 FUNCTIONS |= {part: f"{part}({{}})" for part in ("year", "month", "day")}
-FUNCTIONS |= {"to_number": "trunc({})::BIGINT", "to_float": "({}::DOUBLE)", "to_date": "({}::DATE)", "round": "round({}, {}::INT)"}
+FUNCTIONS |= {
+    "to_number": "trunc({})::BIGINT",
+    "to_float": "({}::DOUBLE)",
+    "to_date": "({}::DATE)",
+    "round": "round({}, {}::INT)",
+}
 AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
 
 Names = Mapping[str, str]
@@ -73,7 +78,11 @@ def expression(term: tree.Term, names: Names) -> str:
             return FUNCTIONS[functor].format(*(expression(arg, names) for arg in args))
         case tree.Call(functor=functor, args=(left, right)):
             # A plain number, since DuckDB adds only INTEGER to a DATE.
-            second = str(right.value) if isinstance(right, tree.Constant) and type(right.value) is int else expression(right, names)
+            second = (
+                str(right.value)
+                if isinstance(right, tree.Constant) and type(right.value) is int
+                else expression(right, names)
+            )
             return f"({expression(left, names)} {OPERATORS[functor]} ({second}))"
     raise NotImplementedError(f"{term} in SQL")
 
@@ -113,7 +122,9 @@ class Query:
             self._compare(ready.operator, ready.left, ready.right)
         for each in waiting:
             if isinstance(each, tree.Negation):
-                self.tests.append(f"NOT EXISTS ({Query(each.body, self.names, self.aliases).select('1')})")
+                self.tests.append(
+                    f"NOT EXISTS ({Query(each.body, self.names, self.aliases).select('1')})"
+                )
             elif isinstance(each, tree.Truth):
                 self.tests.append(str(each.value))
             elif not isinstance(each, tree.Comparison):
@@ -122,19 +133,31 @@ class Query:
     def _ready(self, each: tree.Comparison, waiting: list[tree.Comparison]) -> bool:
         unbound = (variables_of(each.left) | variables_of(each.right)) - set(self.names)
         if isinstance(each.right, tree.Aggregate):
-            others = [variables_of(side) for other in waiting if other is not each for side in (other.left, other.right)]
+            others = [
+                variables_of(side)
+                for other in waiting
+                if other is not each
+                for side in (other.left, other.right)
+            ]
             waits = any(mentioned(each.right) & names - set(self.names) for names in others)
             return not waits and (not unbound or each.operator == "=")
         return not unbound or self._binds(each)
 
     def _binds(self, each: tree.Comparison) -> bool:
-        free = [isinstance(side, tree.Variable) and side.name not in self.names for side in (each.left, each.right)]
+        free = [
+            isinstance(side, tree.Variable) and side.name not in self.names
+            for side in (each.left, each.right)
+        ]
         other = each.right if free[0] else each.left
         return each.operator == "=" and sum(free) == 1 and variables_of(other) <= set(self.names)
 
     def _compare(self, operator: str, left: tree.Term, right: tree.Term) -> None:
         for target, source in ((left, right), (right, left)):
-            if operator == "=" and isinstance(target, tree.Variable) and target.name not in self.names:
+            if (
+                operator == "="
+                and isinstance(target, tree.Variable)
+                and target.name not in self.names
+            ):
                 self.names[target.name] = self.value(source)
                 if isinstance(source, tree.Aggregate):
                     self.tests.append(f"{self.names[target.name]} IS NOT NULL")
@@ -149,7 +172,8 @@ class Query:
         if term.function == "count":
             return f"({inner.select('count(*)')})"
         assert term.target is not None
-        # An aggregate of outer columns alone would belong to the outer query; a table in between keeps it here.
+        # An aggregate of outer columns alone would belong to the outer query; a table in between
+        # keeps it here.
         result = f"{AGGREGATES[term.function]}(v)"
         rows = inner.select(f"{inner.value(term.target)} AS v")
         return f"(SELECT {f'coalesce({result}, 0)' if term.function == 'sum' else result} FROM ({rows}))"
@@ -166,21 +190,36 @@ def query(rule: tree.Rule) -> str:
     columns = []
     for term in terms:
         if isinstance(term, tree.HeadAggregate):
-            columns.append("count(*)" if term.function == "count" else f"{AGGREGATES[term.function]}({body.value(term.args[0])})")
+            columns.append(
+                "count(*)"
+                if term.function == "count"
+                else f"{AGGREGATES[term.function]}({body.value(term.args[0])})"
+            )
         else:
             columns.append(body.value(term))
     if not any(isinstance(term, tree.HeadAggregate) for term in terms):
         return body.select(f"DISTINCT {', '.join(columns) or '1'}")
-    groups = [column for column, term in zip(columns, terms, strict=True) if not isinstance(term, tree.HeadAggregate)]
+    groups = [
+        column
+        for column, term in zip(columns, terms, strict=True)
+        if not isinstance(term, tree.HeadAggregate)
+    ]
     grouped = body.select(", ".join(columns)) + (f" GROUP BY {', '.join(groups)}" if groups else "")
     return f"{grouped} HAVING count(*) > 0"
 
 
-def answer(rule: tree.Rule, types: Mapping[str, Iterable[str]], facts: Mapping[str, Iterable[tuple[Value, ...]]]) -> set[tuple[Value, ...]]:
+def answer(
+    rule: tree.Rule,
+    types: Mapping[str, Iterable[str]],
+    facts: Mapping[str, Iterable[tuple[Value, ...]]],
+) -> set[tuple[Value, ...]]:
     """The rows of a rule over tables of these column types, from an in-memory database."""
     with duckdb.connect() as base:
         for name, columns in types.items():
-            listed = ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns)) or "nothing INT"
+            listed = (
+                ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns))
+                or "nothing INT"
+            )
             base.execute(f'CREATE TABLE "{name}" ({listed})')
             for row in facts.get(name, ()):
                 base.execute(f'INSERT INTO "{name}" VALUES ({", ".join(map(literal, row)) or "0"})')

@@ -73,16 +73,28 @@ def _subtract(left: Value, right: Value) -> Value:
     if isinstance(left, datetime.datetime):
         return left - right * MICROSECOND  # type: ignore[operator]
     if isinstance(left, datetime.date):
-        return (left - right).days if isinstance(right, datetime.date) else left - datetime.timedelta(days=right)  # type: ignore[arg-type]
+        return (
+            (left - right).days
+            if isinstance(right, datetime.date)
+            else left - datetime.timedelta(days=right)
+        )  # type: ignore[arg-type]
     return left - right  # type: ignore[operator]
 
 
 def to_text(value: Value) -> Value:
-    """The text of a value; floats as C++ shows them, with the fewest digits that tell them apart."""
+    """The text of a value; floats as C++ shows them, with the fewest digits that tell
+    them apart.
+    """
     if isinstance(value, float):
-        fewest = next(text for digits in range(1, 18) if float(text := f"{value:.{digits}g}") == value)
+        fewest = next(
+            text for digits in range(1, 18) if float(text := f"{value:.{digits}g}") == value
+        )
         return f"{value:.17g}" if "e" in fewest and "e" not in f"{value:.17g}" else fewest
-    return str(value).lower() if isinstance(value, bool) else format(value, "f" * isinstance(value, decimal.Decimal))
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else format(value, "f" * isinstance(value, decimal.Decimal))
+    )
 
 
 FUNCTORS: dict[str, Callable[..., Value]] = {
@@ -107,7 +119,9 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "lnot": lambda value: int(not value),
     "cat": lambda *parts: "".join(parts),
     "strlen": len,
-    "substr": lambda text, start, length: text[start : start + length] if start >= 0 and length >= 0 else "",
+    "substr": lambda text, start, length: (
+        text[start : start + length] if start >= 0 and length >= 0 else ""
+    ),
     "to_string": to_text,
     "to_number": int,
     "to_unsigned": int,
@@ -116,7 +130,9 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "year": lambda value: value.year,
     "month": lambda value: value.month,
     "day": lambda value: value.day,
-    "round": lambda value, places: decimal.Decimal(value).quantize(decimal.Decimal(10) ** -places, decimal.ROUND_HALF_UP),
+    "round": lambda value, places: decimal.Decimal(value).quantize(
+        decimal.Decimal(10) ** -places, decimal.ROUND_HALF_UP
+    ),
     "as": lambda value, type_: value,
 }
 

@@ -1,4 +1,6 @@
-"""Short hand for syntax trees in tests: a plain string is a variable, `_` the wildcard, anything else a constant."""
+"""Short hand for syntax trees in tests: a plain string is a variable, `_` the wildcard, anything
+else a constant.
+"""
 
 from __future__ import annotations
 
@@ -74,4 +76,8 @@ def rule(heads: tree.Atom | tuple[tree.Atom, ...], *literals: tree.Literal) -> t
 
 def declare(name: str, *types: str, functional: bool = False) -> tree.Declaration:
     """`.decl name(c0: …, c1: …)`."""
-    return tree.Declaration(name, tuple(tree.Column(f"c{place}", type_) for place, type_ in enumerate(types)), functional)
+    return tree.Declaration(
+        name,
+        tuple(tree.Column(f"c{place}", type_) for place, type_ in enumerate(types)),
+        functional,
+    )

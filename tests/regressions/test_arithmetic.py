@@ -27,7 +27,8 @@ TOP = 2**63 - 1
     ],
 )
 def test_overflow_is_an_error_in_compiled_code_too(expression: str, row: tuple[int, int]):
-    # The compiler may assume that integers do not overflow, and then drops a test that looks at the result.
+    # The compiler may assume that integers do not overflow, and then drops a test that looks at the
+    # result.
     workspace = lftj.connect()
     workspace.relation("n", {"x": int, "y": int})
     workspace.add_rules(f".decl r(z: number) r(z) :- n(x, y), z = {expression}.")
@@ -38,7 +39,9 @@ def test_overflow_is_an_error_in_compiled_code_too(expression: str, row: tuple[i
 
 def test_an_aggregate_may_be_compared_with_a_variable_that_an_atom_binds():
     workspace = lftj.connect()
-    workspace.add_rules(".decl n(x: number) n(1). n(2). .decl r(x: number) r(x) :- n(x), x = max y : { n(y) }.")
+    workspace.add_rules(
+        ".decl n(x: number) n(1). n(2). .decl r(x: number) r(x) :- n(x), x = max y : { n(y) }."
+    )
     assert workspace["r"].fetchall() == [(2,)]
 
 
@@ -57,21 +60,31 @@ def test_a_value_that_its_type_could_not_show_is_an_error(type_: str, value: str
     # Codes have room for more than dates from year 1 to 9999 and decimals of 18 digits.
     workspace = lftj.connect()
     one = 'decimal("1")' if type_.endswith("0)") else value
-    workspace.add_rules(f".decl r(x: {type_}) .decl v(x: {type_}, one: {type_}, n: number) r({expression}) :- v(x, one, n), n > 0.")
+    workspace.add_rules(
+        f".decl r(x: {type_}) .decl v(x: {type_}, one: {type_}, n: number) r({expression}) :- v(x, one, n), n > 0."
+    )
     workspace.add_rules(f"v({value}, {one}, 0).")
     with pytest.raises(ValueRangeError):
         workspace.add_rules(f"v({value}, {one}, 1).")
     assert not workspace["r"]
 
 
-@pytest.mark.parametrize("rule", ["total(s) :- s = sum d : { n(_, d) }.", "total(sum(d)) :- n(_, d).", "total(d) :- n(_, d)."])
+@pytest.mark.parametrize(
+    "rule",
+    ["total(s) :- s = sum d : { n(_, d) }.", "total(sum(d)) :- n(_, d).", "total(d) :- n(_, d)."],
+)
 def test_a_decimal_that_is_too_long_for_its_column_is_an_error(rule: str):
-    # Decimals of one scale have codes alike, so rules take them for one another; a sum has more digits than what it adds.
+    # Decimals of one scale have codes alike, so rules take them for one another; a sum has more
+    # digits than what it adds.
     workspace = lftj.connect()
-    workspace.add_rules(f".decl n(x: number, d: decimal(18, 2)) .decl total(s: decimal(6, 2)) {rule}")
+    workspace.add_rules(
+        f".decl n(x: number, d: decimal(18, 2)) .decl total(s: decimal(6, 2)) {rule}"
+    )
     workspace.load("n", [(1, Decimal("9999.00"))])
     before = workspace["total"].fetchall()
-    with pytest.raises(ValueRangeError, match=r"total.s is decimal\(6,2\), and a rule derives (19999|10000)\.00") as caught:
+    with pytest.raises(
+        ValueRangeError, match=r"total.s is decimal\(6,2\), and a rule derives (19999|10000)\.00"
+    ) as caught:
         workspace.load("n", [(2, Decimal("10000.00"))])
     assert caught.value.code == "E220"
     assert "more digits" in (caught.value.hint or "")
@@ -80,9 +93,12 @@ def test_a_decimal_that_is_too_long_for_its_column_is_an_error(rule: str):
 
 @pytest.mark.parametrize("type_", ["date", "timestamp"])
 def test_min_and_max_compare_dates_too(type_: str):
-    # The table of operators was asked for dates as terms of a sum before it was asked for `min` and `max`.
+    # The table of operators was asked for dates as terms of a sum before it was asked for `min` and
+    # `max`.
     workspace = lftj.connect()
     first, last = (f'{type_}("{day}")' for day in ("1969-12-31", "2013-01-31"))
     workspace.add_rules(f".decl n(x: {type_}, y: {type_}) n({first}, {last}). n({last}, {first}).")
-    workspace.add_rules(f".decl r(x: {type_}, y: {type_}) r(min(x, y), max(x, y, {first})) :- n(x, y).")
+    workspace.add_rules(
+        f".decl r(x: {type_}, y: {type_}) r(min(x, y), max(x, y, {first})) :- n(x, y)."
+    )
     assert workspace["r"].fetchall() == [min(workspace["n"].fetchall())]

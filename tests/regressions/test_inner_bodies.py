@@ -30,14 +30,23 @@ def closure(holds: Inner) -> set[tuple[int, int]]:
     ("body", "holds"),
     [
         ("!( x < z, z < y, t(z) )", lambda x, y: not any(x < z < y for z in T)),
-        ("m = count : { h(z, w), w < y + 4, z >= x }, m > 0", lambda x, y: any(w < y + 4 and z >= x for z, w in H)),
-        ("!( h(z, _), z > x, !( h(v, w), v < y, w > x ) )", lambda x, y: not (x < 5 and not any(v < y and w > x for v, w in H))),
+        (
+            "m = count : { h(z, w), w < y + 4, z >= x }, m > 0",
+            lambda x, y: any(w < y + 4 and z >= x for z, w in H),
+        ),
+        (
+            "!( h(z, _), z > x, !( h(v, w), v < y, w > x ) )",
+            lambda x, y: not (x < 5 and not any(v < y and w > x for v, w in H)),
+        ),
     ],
 )
 def test_what_binds_its_variables_is_not_taken_from_the_cycle(body: str, holds: Inner):
-    # An atom of the cycle links x and y; without it the inner body is asked of all pairs, and reads nothing that is not finished.
+    # An atom of the cycle links x and y; without it the inner body is asked of all pairs, and reads
+    # nothing that is not finished.
     workspace = lftj.connect()
-    workspace.add_rules(".decl e(x: number, y: number) .decl h(x: number, y: number) .decl t(x: number)")
+    workspace.add_rules(
+        ".decl e(x: number, y: number) .decl h(x: number, y: number) .decl t(x: number)"
+    )
     workspace.load("e", E)
     workspace.load("h", H)
     workspace.load("t", [(x,) for x in T])
@@ -51,13 +60,18 @@ def test_what_binds_its_variables_is_not_taken_from_the_cycle(body: str, holds: 
 
 def test_a_cycle_that_cannot_be_avoided_is_told_as_before():
     workspace = lftj.connect()
-    with pytest.raises(lftj.LftjError, match="let one of these, inside or outside, bind each variable") as caught:
-        workspace.add_rules(".decl q(x: number) .decl t(x: number) q(x) :- t(x). q(y) :- q(x), t(y), !( t(z), z > x, z < y ).")
+    with pytest.raises(
+        lftj.LftjError, match="let one of these, inside or outside, bind each variable"
+    ) as caught:
+        workspace.add_rules(
+            ".decl q(x: number) .decl t(x: number) q(x) :- t(x). q(y) :- q(x), t(y), !( t(z), z > x, z < y )."
+        )
     assert "E150" in str(caught.value)
 
 
 def test_what_an_aggregate_gives_does_not_link_what_it_is_asked_of():
-    # x and j have nothing in common but equations with m, which the inner body, asked of both, is yet to give.
+    # x and j have nothing in common but equations with m, which the inner body, asked of both, is
+    # yet to give.
     workspace = lftj.connect()
     workspace.add_rules("""
         .decl edge(x: number) .decl event(j: number) .decl tri(i: number, k: number)
@@ -68,18 +82,23 @@ def test_what_an_aggregate_gives_does_not_link_what_it_is_asked_of():
     workspace.load("edge", [(x,) for x in edges])
     workspace.load("event", [(j,) for j in events])
     workspace.load("tri", [(1, 1), (2, 2), (2, 3)])
-    assert set(workspace["p"].fetchall()) == {(x, j) for x in edges for j in events if (loops if j != x else 0) + j == -x}
+    assert set(workspace["p"].fetchall()) == {
+        (x, j) for x in edges for j in events if (loops if j != x else 0) + j == -x
+    }
     assert workspace.verify() == []
 
 
 @pytest.mark.parametrize("window", ["", ", u < t + 40"])
 def test_what_comes_next_is_not_asked_of_all_triples(window: str):
-    # Without t < u in the inner body all pairs were asked about, and all that lies between each was found: a third of a minute for 1,000.
+    # Without t < u in the inner body all pairs were asked about, and all that lies between each was
+    # found: a third of a minute for 1,000.
     events = [((i * 7919) % 1999, "ab"[i % 2]) for i in range(240)]
     workspace = lftj.connect()
     workspace.add_rules(".decl at(t: number, k: symbol)  .decl next(t: number, u: number)")
     workspace.load("at", events)
-    workspace.add_rules(f"next(t, u) :- at(t, k), at(u, k), t < u{window}, !( at(s, k), t < s, s < u ).")
+    workspace.add_rules(
+        f"next(t, u) :- at(t, k), at(u, k), t < u{window}, !( at(s, k), t < s, s < u )."
+    )
     work = workspace.profile(last=1)
     assert int(work.steps.sum()) < 10 * len(events) ** 2 // 4
 
@@ -99,12 +118,15 @@ def test_what_comes_next_is_not_asked_of_all_triples(window: str):
 
 
 def test_comparisons_with_arithmetic_stay_where_they_were_written():
-    # t + 100 has no value for the last t, which does not matter as long as the inner body rejects it.
+    # t + 100 has no value for the last t, which does not matter as long as the inner body rejects
+    # it.
     workspace = lftj.connect()
     workspace.add_rules(".decl at(t: number)  .decl next(t: number, u: number)")
     last = 2**63 - 1
     workspace.load("at", [(last - 2,), (last - 1,), (last,), (5,), (7,)])
-    workspace.add_rules("next(t, u) :- at(t), at(u), u < t + 100, !( at(s), s > u, s < 10 ), !( at(s), t > s, s > u ), t < 10.")
+    workspace.add_rules(
+        "next(t, u) :- at(t), at(u), u < t + 100, !( at(s), s > u, s < 10 ), !( at(s), t > s, s > u ), t < 10."
+    )
     assert set(workspace["next"].fetchall()) == {(5, 7), (7, 7)}
 
 
@@ -122,7 +144,9 @@ def test_comparisons_with_arithmetic_stay_where_they_were_written():
 def test_an_aggregate_within_one_may_say_which_groups_are_empty(inner: str, expected: set[int]):
     # The outer x is what the sum over its own group comes to: zero, where there is no group.
     workspace = lftj.connect()
-    workspace.add_rules(".decl p(x: number) .decl c(x: number) .decl v(x: number) .decl e(x: number, y: number)")
+    workspace.add_rules(
+        ".decl p(x: number) .decl c(x: number) .decl v(x: number) .decl e(x: number, y: number)"
+    )
     workspace.load("p", [(0,), (1,), (2,)])
     workspace.load("c", [(0,), (1,)])
     workspace.load("e", [(1, 1), (2, 5), (2, 3)])

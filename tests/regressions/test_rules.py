@@ -9,11 +9,15 @@ import lftj
 
 def test_after_a_rule_that_was_refused_another_has_its_number():
     ws = lftj.connect()
-    ws.add_rules(".decl e(x: number)\n.decl n(x: number)\n.decl f[x: number]: y: symbol\n.decl g(x: number)")
+    ws.add_rules(
+        ".decl e(x: number)\n.decl n(x: number)\n.decl f[x: number]: y: symbol\n.decl g(x: number)"
+    )
     ws.load("e", [(1,)])
     with pytest.raises(lftj.KeyViolationError):
         ws.add_rules('f[m] = "a", f[m] = "b" :- e(_), m = count : { n(i) }.')
-    ws.add_rules("g(x) :- n(x), x = count : { n(i), i < x }.")  # a count for each x: the hidden relation has a column more
+    ws.add_rules(
+        "g(x) :- n(x), x = count : { n(i), i < x }."
+    )  # a count for each x: the hidden relation has a column more
     assert ws["g"].fetchall() == []
 
 
@@ -31,7 +35,9 @@ def test_a_relation_that_lost_its_rules_and_got_rows_starts_anew_with_its_next_r
 
 def test_a_view_that_was_part_of_a_cycle_is_maintained_by_itself_again():
     ws = lftj.connect()
-    ws.add_rules(".decl e(x:number)\n.decl p(x:number)\n.decl q(x:number)\np(x) :- e(x).\nq(x) :- p(x).")
+    ws.add_rules(
+        ".decl e(x:number)\n.decl p(x:number)\n.decl q(x:number)\np(x) :- e(x).\nq(x) :- p(x)."
+    )
     ws.load("e", [(1,)])
     back = ws.add_rule("p(x) :- q(x).")
     ws.load("e", [(2,)])
@@ -59,7 +65,9 @@ def test_aggregates_of_constants_may_be_computed_with():
 @pytest.mark.parametrize("never", ["1 < 0", "false"])
 def test_a_rule_that_never_holds_leaves_rows_of_their_own(never: str):
     ws = lftj.connect()
-    ws.add_rules(f".decl p(x: number) .decl v(x: number) .decl n(c: number) v(x) :- p(x), {never}. n(count()) :- v(_).")
+    ws.add_rules(
+        f".decl p(x: number) .decl v(x: number) .decl n(c: number) v(x) :- p(x), {never}. n(count()) :- v(_)."
+    )
     ws.load("v", [(7,), (8,)])
     with ws.transaction() as tx:
         tx.delete("v", [(7,)])

@@ -1,4 +1,5 @@
-"""A standalone Spark cluster on two hosts of this machine, and a driver of it: a process has one session, so that this is another one.
+"""A standalone Spark cluster on two hosts of this machine, and a driver of it: a process has one
+session, so that this is another one.
 
 Spark repeats a slow task on another host only. 127.0.0.2 and 127.0.0.3 are two for it.
 """
@@ -63,16 +64,48 @@ def cluster(folder: Path) -> Iterator[str]:
 
         def start(name: str, *arguments: str) -> Path:
             log = folder / f"{arguments[1]}.log"
-            command = [str(java.home / "bin" / "java"), "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{home}/jars/*", name]
-            environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": arguments[1], "SPARK_SCALA_VERSION": _SCALA}
+            command = [
+                str(java.home / "bin" / "java"),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                f"{home}/jars/*",
+                name,
+            ]
+            environment = {
+                **os.environ,
+                "SPARK_HOME": str(home),
+                "SPARK_LOCAL_IP": arguments[1],
+                "SPARK_SCALA_VERSION": _SCALA,
+            }
             with open(log, "wb") as out:
-                started.append(subprocess.Popen([*command, *arguments, "--webui-port", "0"], env=environment, stdout=out, stderr=out))
+                started.append(
+                    subprocess.Popen(
+                        [*command, *arguments, "--webui-port", "0"],
+                        env=environment,
+                        stdout=out,
+                        stderr=out,
+                    )
+                )
             return log
 
         try:
-            start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port))
-            options = ("--cores", "1", "--memory", "512m", "--work-dir", str(folder / "work"), master)
-            logs = [start("org.apache.spark.deploy.worker.Worker", "--host", host, *options) for host in HOSTS]
+            start(
+                "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)
+            )
+            options = (
+                "--cores",
+                "1",
+                "--memory",
+                "512m",
+                "--work-dir",
+                str(folder / "work"),
+                master,
+            )
+            logs = [
+                start("org.apache.spark.deploy.worker.Worker", "--host", host, *options)
+                for host in HOSTS
+            ]
             until(lambda: all("Successfully registered" in log.read_text() for log in logs))
             yield master
         finally:
@@ -82,10 +115,12 @@ def cluster(folder: Path) -> Iterator[str]:
                 process.wait(PATIENCE)
 
 
-# ── in Python workers ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── in Python workers ─────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True)
 class Stopped:
-    """A task of `run_stage` whose worker is stopped as it begins to write, the first one in `folder`."""
+    """A task of `run_stage` whose worker is stopped as it begins to write, the first one in
+    `folder`.
+    """
 
     task: PartTask
     folder: str
@@ -114,11 +149,13 @@ def run(stopped: Stopped) -> Any:
         stage.write_entry = plain  # type: ignore[attr-defined]
 
 
-# ── the driver ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the driver ────────────────────────────────────────────────────────────────────────────────────
 def roads(seed: int, count: int) -> list[tuple[str, str]]:
     """Random pairs of places."""
     chance = random.Random(seed)
-    return [(f"place {chance.randrange(40)}", f"place {chance.randrange(40)}") for _ in range(count)]
+    return [
+        (f"place {chance.randrange(40)}", f"place {chance.randrange(40)}") for _ in range(count)
+    ]
 
 
 def made(workspace: Any) -> Any:
@@ -170,10 +207,14 @@ def drive(master: str, folder: Path) -> None:
         for workspace in (one, many):
             workspace.load("road", roads(2, 30))
         executor.map = plain  # type: ignore[method-assign]
-        daemon, worker = map(int, until((folder / "writing").exists) and (folder / "writing").read_text().split())
+        daemon, worker = map(
+            int, until((folder / "writing").exists) and (folder / "writing").read_text().split()
+        )
         assert not (folder / "written").exists()  # the commit is true, and another attempt's
         os.kill(worker, signal.SIGCONT)
-        late = until(lambda: (folder / "written").exists() and (folder / "written").read_text()).split()
+        late = until(
+            lambda: (folder / "written").exists() and (folder / "written").read_text()
+        ).split()
         os.kill(daemon, signal.SIGCONT)
         assert not many._store.manifest.files().intersection(late)
         require_equal(many, one)

@@ -19,7 +19,9 @@ from lftj.distributed.work import stage
 
 @dataclass(frozen=True)
 class Faulty:
-    """A task of `run_stage` with a fault that happens so many times in all, in any part or one, at any move or one; each leaves a file."""
+    """A task of `run_stage` with a fault that happens so many times in all, in any part or one, at
+    any move or one; each leaves a file.
+    """
 
     task: PartTask
     marker: str
@@ -30,7 +32,10 @@ class Faulty:
 
     def due(self) -> bool:
         """Whether it is to happen now; counted when asked."""
-        if self.part not in (None, self.task.part) or self.move not in (None, self.task.steps[-1].move):
+        if self.part not in (None, self.task.part) or self.move not in (
+            None,
+            self.task.steps[-1].move,
+        ):
             return False
         for number in range(self.times):
             try:
@@ -83,7 +88,14 @@ class ThisProcess:
         """Nothing to show it on."""
         return nullcontext()
 
-    def map(self, task: Any, payloads: Sequence[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
+    def map(
+        self,
+        task: Any,
+        payloads: Sequence[Any],
+        places: Sequence[int] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> list[Any]:
         """Every task here."""
         return [task(payload) for payload in payloads]
 

@@ -40,7 +40,9 @@ def count_rows(batches: Iterator[pa.RecordBatch], factor: int) -> int:
 
 def squares(numbers: range) -> Iterator[pa.RecordBatch]:
     """For `frame`."""
-    yield pa.RecordBatch.from_pydict({"n": list(numbers), "square": [number * number for number in numbers]})
+    yield pa.RecordBatch.from_pydict(
+        {"n": list(numbers), "square": [number * number for number in numbers]}
+    )
 
 
 def sleep(seconds: float) -> None:

@@ -8,7 +8,9 @@ from bench.registry import run
 
 
 def test_spark_is_measured_on_equal_results(spark: Any) -> None:
-    report = run("partition", "s", only=["spark_commit_s", "shipped_per_change", "untouched_parts_read"])
+    report = run(
+        "partition", "s", only=["spark_commit_s", "shipped_per_change", "untouched_parts_read"]
+    )
     figures = {figure.name: figure.value for figure in report.figures}
     assert figures["untouched_parts_read"] == 0
     assert 0 < figures["shipped_per_change"] <= 2000

@@ -1,4 +1,6 @@
-"""Tasks in Spark's Python workers: results in order, workers that last, and what happens when they do not."""
+"""Tasks in Spark's Python workers: results in order, workers that last, and what happens when they
+do not.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def test_results_come_in_the_order_of_the_payloads(executor: SparkExecutor) -> N
 
 def test_workers_are_used_again_with_what_they_left(executor: SparkExecutor) -> None:
     executor.map(tasks.number_of_the_call, range(4))
-    calls = executor.map(tasks.number_of_the_call, range(4)) + executor.map(tasks.number_of_the_call, range(4))
+    calls = executor.map(tasks.number_of_the_call, range(4)) + executor.map(
+        tasks.number_of_the_call, range(4)
+    )
     assert max(calls for _, calls in calls) >= 2
     assert len({process for process, _ in calls}) <= 4
 
@@ -34,7 +38,9 @@ def test_a_place_keeps_its_process(executor: SparkExecutor) -> None:
     first = executor.map(tasks.number_of_the_call, range(5), [0, 1, 1, 0, 2])
     again = executor.map(tasks.number_of_the_call, range(3), [1, 0, 1])
     processes = [process for process, _ in first]
-    assert processes[1] == processes[2] != processes[0] == processes[3] == processes[4]  # there are two cores
+    assert (
+        processes[1] == processes[2] != processes[0] == processes[3] == processes[4]
+    )  # there are two cores
     assert [process for process, _ in again] == [processes[1], processes[0], processes[1]]
     assert again[0][1] == first[2][1] + 1
 

@@ -1,4 +1,6 @@
-"""Workers and drivers that die at bad moments, on real Spark: the answer is right afterwards, nothing is lost or applied twice."""
+"""Workers and drivers that die at bad moments, on real Spark: the answer is right afterwards,
+nothing is lost or applied twice.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +30,28 @@ def workspace(spark: Any, tmp_path: Path) -> Any:
 
 
 def arm(
-    workspace: lftj.DistributedWorkspace, marker: Path, fault: str, times: int, part: int | None = None, move: Move | None = None
+    workspace: lftj.DistributedWorkspace,
+    marker: Path,
+    fault: str,
+    times: int,
+    part: int | None = None,
+    move: Move | None = None,
 ) -> None:
     """From now on tasks of the workspace meet a fault, this many times in all."""
     executor: Any = workspace._store.executor
     plain = type(executor).map
     executor.map = lambda task, payloads, places=None, *, seconds=None: plain(
-        executor, faults.run, [faults.Faulty(payload, str(marker), fault, times, part, move) for payload in payloads], places
+        executor,
+        faults.run,
+        [faults.Faulty(payload, str(marker), fault, times, part, move) for payload in payloads],
+        places,
     )
 
 
 @pytest.mark.parametrize("fault", ["kill in the middle", "exit after"])
-def test_a_worker_that_dies_in_an_evaluation(workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str) -> None:
+def test_a_worker_that_dies_in_an_evaluation(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str
+) -> None:
     arm(workspace, tmp_path / "marker", fault, 1)
     made(workspace, edges())
     assert len(list(tmp_path.glob("marker*"))) == 1
@@ -47,7 +59,9 @@ def test_a_worker_that_dies_in_an_evaluation(workspace: lftj.DistributedWorkspac
 
 
 @pytest.mark.parametrize("fault", ["exit before", "kill in the middle"])
-def test_a_worker_that_dies_in_a_commit(workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str) -> None:
+def test_a_worker_that_dies_in_a_commit(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str
+) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", fault, 1)
     with workspace.transaction() as tx:
@@ -59,7 +73,9 @@ def test_a_worker_that_dies_in_a_commit(workspace: lftj.DistributedWorkspace, tm
 
 
 @pytest.mark.parametrize("move", [Move.REDERIVE, Move.RESUME, Move.ROUND, Move.TELL])
-def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move) -> None:
+def test_a_worker_that_dies_in_a_round(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move
+) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "kill in the middle", 1, move=move)
     with workspace.transaction() as tx:
@@ -73,7 +89,9 @@ def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp
     assert rows_of(workspace) == expected([*edges()[:-1], (30, 99), (99, 28)])
 
 
-def test_rounds_that_fail_have_not_been(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+def test_rounds_that_fail_have_not_been(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path
+) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "raise after", 3, part=1, move=Move.ROUND)
     with pytest.raises(lftj.DistributedError, match="the job failed: RuntimeError: a fault"):
@@ -83,7 +101,9 @@ def test_rounds_that_fail_have_not_been(workspace: lftj.DistributedWorkspace, tm
     assert rows_of(workspace) == expected([*edges(), (31, 99), (99, 28)])
 
 
-def test_a_task_that_fails_twice_is_done_at_last(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+def test_a_task_that_fails_twice_is_done_at_last(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path
+) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "raise", 2, part=1)
     workspace.load("e", NEW)
@@ -91,16 +111,23 @@ def test_a_task_that_fails_twice_is_done_at_last(workspace: lftj.DistributedWork
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 
-def test_a_job_that_fails_has_not_been(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+def test_a_job_that_fails_has_not_been(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path
+) -> None:
     made(workspace, edges())
     version = workspace.version
-    arm(workspace, tmp_path / "marker", "raise after", 3, part=1)  # the other parts have done theirs, this one has written its files
-    with pytest.raises(lftj.DistributedError, match="the job failed: RuntimeError: a fault") as caught:
+    arm(
+        workspace, tmp_path / "marker", "raise after", 3, part=1
+    )  # the other parts have done theirs, this one has written its files
+    with pytest.raises(
+        lftj.DistributedError, match="the job failed: RuntimeError: a fault"
+    ) as caught:
         workspace.load("e", [*NEW, (5, 6), (6, 7)])
     assert caught.value.code == "E401"
     assert workspace.version == version
     assert rows_of(workspace) == expected(edges())
-    # Workers remember a commit that never became true; another one on the same version must not build on it.
+    # Workers remember a commit that never became true; another one on the same version must not
+    # build on it.
     workspace.load("e", NEW)
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
@@ -114,12 +141,18 @@ def test_workers_killed_between_commits(workspace: lftj.DistributedWorkspace) ->
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 
-def test_workers_that_start_anew_open_what_was_stored(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+def test_workers_that_start_anew_open_what_was_stored(
+    workspace: lftj.DistributedWorkspace, tmp_path: Path
+) -> None:
     made(workspace, edges())
     executor, manifest = workspace._store.executor, workspace._store.manifest
     for _ in range(600):
         found = records(tmp_path / "path" / STATE)
-        stored = {name.part for name in found if manifest.has_done(name.version, name.token, name.part, name.steps)}
+        stored = {
+            name.part
+            for name in found
+            if manifest.has_done(name.version, name.token, name.part, name.steps)
+        }
         if len(stored) == 3:
             break
         time.sleep(0.1)
@@ -131,7 +164,9 @@ def test_workers_that_start_anew_open_what_was_stored(workspace: lftj.Distribute
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 
-@pytest.mark.parametrize("moment", ["before the manifest", "while the manifest is written", "after the manifest"])
+@pytest.mark.parametrize(
+    "moment", ["before the manifest", "while the manifest is written", "after the manifest"]
+)
 def test_a_driver_that_dies(spark: Any, tmp_path: Path, moment: str) -> None:
     path = tmp_path / "path"
     with open_path(spark, path) as workspace:

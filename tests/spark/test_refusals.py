@@ -14,8 +14,13 @@ import lftj
 from tests.spark import tasks
 
 
-@pytest.mark.parametrize("path", ["s3a://bucket/flights", "hdfs://host:1/flights", "gs://b/f", "dbfs:/flights", "file://host/f"])
-def test_an_address_is_no_path(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    ["s3a://bucket/flights", "hdfs://host:1/flights", "gs://b/f", "dbfs:/flights", "file://host/f"],
+)
+def test_an_address_is_no_path(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     for given in (path, Path(path)):
         with pytest.raises(ValueError, match="is an address"):
@@ -25,7 +30,10 @@ def test_an_address_is_no_path(spark: Any, tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_address_of_a_local_folder_is_that_folder(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "two words").mkdir()
-    assert lftj.SparkExecutor(spark, path=(tmp_path / "two words").as_uri()).path == tmp_path / "two words"
+    assert (
+        lftj.SparkExecutor(spark, path=(tmp_path / "two words").as_uri()).path
+        == tmp_path / "two words"
+    )
 
 
 def test_connect_sessions_are_refused_by_name(tmp_path: Path) -> None:
@@ -39,12 +47,16 @@ def _property(spark: Any, name: str) -> Any:
     return spark.sparkContext.getLocalProperty(name)
 
 
-def test_jobs_say_what_they_are_for(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_say_what_they_are_for(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
     seen, run = list[tuple[Any, Any]](), executor.map
 
     def seeing(*given: Any, **more: Any) -> list[Any]:
-        seen.append((_property(spark, "spark.job.description"), _property(spark, "spark.jobGroup.id")))
+        seen.append(
+            (_property(spark, "spark.job.description"), _property(spark, "spark.jobGroup.id"))
+        )
         return run(*given, **more)
 
     monkeypatch.setattr(executor, "map", seeing)

@@ -11,10 +11,34 @@ import pytest
 
 import lftj
 
-COLUMNS = {"i": int, "f": float, "s": str, "b": bool, "d": lftj.DATE, "t": lftj.TIMESTAMP, "m": lftj.decimal(10, 2)}
+COLUMNS = {
+    "i": int,
+    "f": float,
+    "s": str,
+    "b": bool,
+    "d": lftj.DATE,
+    "t": lftj.TIMESTAMP,
+    "m": lftj.decimal(10, 2),
+}
 ROWS = [
-    (2**63 - 1, 0.1, "ä\n", True, datetime.date(2013, 1, 31), datetime.datetime(2013, 3, 31, 2, 30, 0, 7), decimal.Decimal("1.50")),
-    (-(2**63), -1e308, "", False, datetime.date(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59), decimal.Decimal("-12345678.99")),
+    (
+        2**63 - 1,
+        0.1,
+        "ä\n",
+        True,
+        datetime.date(2013, 1, 31),
+        datetime.datetime(2013, 3, 31, 2, 30, 0, 7),
+        decimal.Decimal("1.50"),
+    ),
+    (
+        -(2**63),
+        -1e308,
+        "",
+        False,
+        datetime.date(1, 1, 1),
+        datetime.datetime(9999, 12, 31, 23, 59, 59),
+        decimal.Decimal("-12345678.99"),
+    ),
 ]
 
 
@@ -54,7 +78,11 @@ def test_what_is_held_is_readable_after_compactions(spark: Any, tmp_path: Path) 
             workspace.load("e", [(10 + number, 0)])
             workspace.compact()
         assert sorted(map(tuple, frame.collect())) == [(1, 2), (2, 3)]
-        assert sorted(result.to_spark().collect()) == sorted(snapshot["e"].fetchall()) == [(1, 2), (2, 3), (3, 4)]
+        assert (
+            sorted(result.to_spark().collect())
+            == sorted(snapshot["e"].fetchall())
+            == [(1, 2), (2, 3), (3, 4)]
+        )
 
 
 def test_a_result_whose_files_are_gone_says_what_to_do(spark: Any, tmp_path: Path) -> None:

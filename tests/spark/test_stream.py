@@ -1,4 +1,6 @@
-"""Structured Streaming into a workspace: every micro-batch exactly once, whatever Spark gives again."""
+"""Structured Streaming into a workspace: every micro-batch exactly once, whatever Spark gives
+again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ RESULT = sorted({*edges(), (99, 5)})
 
 
 def write_batch(folder: Path, number: int) -> None:
-    """One file of changes. Spark takes files by their times: as if they had been written an hour apart."""
+    """One file of changes. Spark takes files by their times: as if they had been written an hour
+    apart.
+    """
     folder.mkdir(exist_ok=True)
     file, written = folder / f"{number}.parquet", time.time() + 3600 * number
     xs, ys, signs = zip(*BATCHES[number], strict=True)
@@ -33,8 +37,14 @@ def write_batch(folder: Path, number: int) -> None:
 
 def stream_all(spark: Any, folder: Path, write: Any, checkpoint: str = "checkpoint") -> None:
     """Run the stream over the files that are there, a file a batch, to its end."""
-    frame = spark.readStream.schema("x long, y long, `__diff__` long").option("maxFilesPerTrigger", "1").parquet(str(folder))
-    writer = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder.parent / checkpoint))
+    frame = (
+        spark.readStream.schema("x long, y long, `__diff__` long")
+        .option("maxFilesPerTrigger", "1")
+        .parquet(str(folder))
+    )
+    writer = frame.writeStream.foreachBatch(write).option(
+        "checkpointLocation", str(folder.parent / checkpoint)
+    )
     writer.trigger(availableNow=True).start().awaitTermination()
 
 
@@ -75,19 +85,29 @@ def test_batches_of_a_new_checkpoint_are_others(spark: Any, tmp_path: Path) -> N
         workspace.relation("e", {"x": int, "y": int})
         write_batch(tmp_path / "in", 0)
         stream_all(spark, tmp_path / "in", workspace.feed("e", "edges"))
-        write_batch(tmp_path / "later", 1)  # another source, and so another checkpoint: its first batch has the number 0 too
-        stream_all(spark, tmp_path / "later", workspace.feed("e", "edges"), "checkpoint of another source")
+        write_batch(
+            tmp_path / "later", 1
+        )  # another source, and so another checkpoint: its first batch has the number 0 too
+        stream_all(
+            spark, tmp_path / "later", workspace.feed("e", "edges"), "checkpoint of another source"
+        )
         assert sorted(workspace["e"].fetchall()) == sorted({*edges()[1:], (3, 99), (99, 5)})
 
 
 @pytest.mark.parametrize(("kind", "none"), [("int", None), ("double", float("nan"))])
-def test_a_row_without_a_sign_is_an_error(spark: Any, tmp_path: Path, kind: str, none: float | None) -> None:
+def test_a_row_without_a_sign_is_an_error(
+    spark: Any, tmp_path: Path, kind: str, none: float | None
+) -> None:
     one = int if kind == "int" else float
-    frame = spark.createDataFrame([(1, 2, one(1)), (3, 4, none), (5, 6, one(0))], f"x long, y long, `__diff__` {kind}")
+    frame = spark.createDataFrame(
+        [(1, 2, one(1)), (3, 4, none), (5, 6, one(0))], f"x long, y long, `__diff__` {kind}"
+    )
     with open_path(spark, tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         version = workspace.version
-        with pytest.raises(lftj.NullValueError, match=r'column "__diff__": NULL says neither') as caught:
+        with pytest.raises(
+            lftj.NullValueError, match=r'column "__diff__": NULL says neither'
+        ) as caught:
             workspace.feed("e", "edges")(frame, 0)
         assert (caught.value.code, workspace.version) == ("E200", version)
         workspace.feed("e", "edges", nulls="drop")(frame, 0)
@@ -102,7 +122,9 @@ def test_a_batch_is_read_once(spark: Any, tmp_path: Path, monkeypatch: pytest.Mo
         return scan(*args, **options)
 
     monkeypatch.setattr(lftj.SparkExecutor, "scan", counted)
-    rows = spark.createDataFrame([(1, 2, -1), (1, 2, 3), (3, 4, 1), (5, 6, -2), (7, 8, 0)], "x long, y long, `__diff__` int")
+    rows = spark.createDataFrame(
+        [(1, 2, -1), (1, 2, 3), (3, 4, 1), (5, 6, -2), (7, 8, 0)], "x long, y long, `__diff__` int"
+    )
     with open_path(spark, tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         workspace.load("e", [(5, 6), (7, 8)])
@@ -117,15 +139,24 @@ def test_a_batch_is_read_once(spark: Any, tmp_path: Path, monkeypatch: pytest.Mo
     ("columns", "sign", "code", "said"),
     [
         ("1L x, 2L y", "__diff__", "E230", 'the frame has no column "__diff__"; it has x, y'),
-        ("1L x, 2L y, true `__diff__`", "__diff__", "E210", 'column "__diff__": expected numbers, found bool'),
+        (
+            "1L x, 2L y, true `__diff__`",
+            "__diff__",
+            "E210",
+            'column "__diff__": expected numbers, found bool',
+        ),
         ("1L x, 2L y, '1' `op`", "op", "E210", 'column "op": expected numbers, found string'),
     ],
 )
-def test_a_column_of_signs_that_is_none_is_told(spark: Any, tmp_path: Path, columns: str, sign: str, code: str, said: str) -> None:
+def test_a_column_of_signs_that_is_none_is_told(
+    spark: Any, tmp_path: Path, columns: str, sign: str, code: str, said: str
+) -> None:
     with open_path(spark, tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         with pytest.raises(lftj.LftjError) as caught:
             workspace.feed("e", "edges", sign=sign)(spark.sql(f"select {columns}"), 0)
         assert (caught.value.code, caught.value.message) == (code, said)
-        workspace.feed("e", "edges", sign="Op`.code")(spark.sql("select 1L x, 2L y, -1 `op``.code` union all select 3L, 4L, 1"), 0)
+        workspace.feed("e", "edges", sign="Op`.code")(
+            spark.sql("select 1L x, 2L y, -1 `op``.code` union all select 3L, 4L, 1"), 0
+        )
         assert workspace["e"].fetchall() == [(3, 4)]

@@ -23,7 +23,9 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def big(spark: Any, parquet: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lftj.DistributedWorkspace]:
+def big(
+    spark: Any, parquet: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[lftj.DistributedWorkspace]:
     with open_path(spark, tmp_path_factory.mktemp("big")) as workspace:
         yield made(workspace, parquet)
 
@@ -38,17 +40,23 @@ def test_folders_of_parquet_are_read(spark: Any, parquet: Path, tmp_path: Path) 
     by_day = tmp_path / "by_day"
     for day in (1, 2):
         (by_day / f"day={day}").mkdir(parents=True)
-        pyarrow.parquet.write_table(pa.table({"x": [day, 5]}), by_day / f"day={day}" / "rows.parquet")
+        pyarrow.parquet.write_table(
+            pa.table({"x": [day, 5]}), by_day / f"day={day}" / "rows.parquet"
+        )
     with open_path(spark, tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         assert workspace.load("e", plain) == len(edges())
         assert sorted(workspace["e"].fetchall()) == edges()
         workspace.relation("seen", {"x": int, "day": int})
-        assert workspace.load("seen", by_day) == 4  # the names of the folders say the day: Spark reads them
+        assert (
+            workspace.load("seen", by_day) == 4
+        )  # the names of the folders say the day: Spark reads them
         assert sorted(workspace["seen"].fetchall()) == [(1, 1), (2, 2), (5, 1), (5, 2)]
         with pytest.raises(lftj.FrameError, match='no column "day"'):
             workspace.load("seen", parquet)
-        assert workspace.load("e", plain.as_uri()) == 0  # places that Spark knows by a URI, as s3a:// and hdfs://, are left to it
+        assert (
+            workspace.load("e", plain.as_uri()) == 0
+        )  # places that Spark knows by a URI, as s3a:// and hdfs://, are left to it
         (tmp_path / "texts").mkdir()
         (tmp_path / "texts" / "rows.csv").write_text("x,day\n1,2\n")
         for unreadable in (tmp_path / "texts", (tmp_path / "nothing").as_uri()):
@@ -82,12 +90,20 @@ def test_deletions_below_recursion_in_rounds_are_followed(big: lftj.DistributedW
     with big.transaction() as tx:
         tx.delete("e", gone)
         tx.insert("e", [(26, 99)])
-    report, after = big.profile(last=1).iloc[0], expected([*sorted(set(edges()) - set(gone)), (26, 99)])
+    report, after = (
+        big.profile(last=1).iloc[0],
+        expected([*sorted(set(edges()) - set(gone)), (26, 99)]),
+    )
     assert rows_of(big) == after
     assert report["anew"] == 0
-    assert report["overdeleted"] > len(set(before["linked"]) - set(after["linked"])) > 0  # some have another derivation
+    assert (
+        report["overdeleted"] > len(set(before["linked"]) - set(after["linked"])) > 0
+    )  # some have another derivation
     signed = {(row[:-2], row[-2]) for row in tx.changes("linked").fetchall()}
-    assert signed == {(row, 2 * (row in after["linked"]) - 1) for row in set(before["linked"]) ^ set(after["linked"])}
+    assert signed == {
+        (row, 2 * (row in after["linked"]) - 1)
+        for row in set(before["linked"]) ^ set(after["linked"])
+    }
     with big.transaction() as tx:
         tx.insert("e", gone)
         tx.delete("e", [(26, 99)])
@@ -97,15 +113,28 @@ def test_deletions_below_recursion_in_rounds_are_followed(big: lftj.DistributedW
 def test_a_relation_that_is_sliced_only_touches_one_part(spark: Any, tmp_path: Path) -> None:
     with open_path(spark, tmp_path, 4) as workspace:
         workspace.relation("sale", {"shop": str, "item": int, "price": float})
-        workspace.load("sale", [("a", i, i / 10) for i in range(9)] + [("b", i, 1.5) for i in range(5)] + [("ü", 1, 2.0)])
-        workspace.add_rules(".decl turnover(s: symbol, n: number, p: float) turnover(s, count(), sum(p)) :- sale(s, _, p).")
+        workspace.load(
+            "sale",
+            [("a", i, i / 10) for i in range(9)]
+            + [("b", i, 1.5) for i in range(5)]
+            + [("ü", 1, 2.0)],
+        )
+        workspace.add_rules(
+            ".decl turnover(s: symbol, n: number, p: float) turnover(s, count(), sum(p)) :- sale(s, _, p)."
+        )
         workspace.load("sale", [("b", 7, 0.1)])
         report = workspace.profile(last=1).iloc[0]
         assert (report["parts"], report["rows"]) == (1, 1 + 2)
-        assert sorted(workspace["turnover"].fetchall()) == [("a", 9, 3.6), ("b", 6, 7.6), ("ü", 1, 2.0)]
+        assert sorted(workspace["turnover"].fetchall()) == [
+            ("a", 9, 3.6),
+            ("b", 6, 7.6),
+            ("ü", 1, 2.0),
+        ]
 
 
-def test_frames_of_spark_come_in_and_go_out(spark: Any, big: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+def test_frames_of_spark_come_in_and_go_out(
+    spark: Any, big: lftj.DistributedWorkspace, tmp_path: Path
+) -> None:
     frame = big["tri"].to_spark()
     assert frame.schema.simpleString() == "struct<x:bigint,n:bigint>"
     assert frame.rdd.getNumPartitions() == 3
@@ -129,14 +158,20 @@ def test_columns_are_taken_by_their_very_names(spark: Any, tmp_path: Path) -> No
         assert workspace["e"].fetchall() == [(1, 2), (3, 5)]
 
 
-def test_what_is_wrong_with_the_data_is_said_as_in_one_process(spark: Any, big: lftj.DistributedWorkspace) -> None:
+def test_what_is_wrong_with_the_data_is_said_as_in_one_process(
+    spark: Any, big: lftj.DistributedWorkspace
+) -> None:
     before = big.version
     with pytest.raises(lftj.NullValueError, match=r'column "y": NULL is not a value'):
         big.load("e", spark.createDataFrame([(1, 2), (3, None)], "x long, y long"))
     with pytest.raises(lftj.FrameError, match='no column "y"'):
         big.load("e", spark.createDataFrame([], "x long, z long"))
-    unread = spark.range(1).selectExpr("id + raise_error('this was read') x", "timestamp '2013-01-01 12:00:00' y")
-    with pytest.raises(lftj.ValueTypeError, match=r'column "y": expected int, found timestamp\[us, tz=UTC\]'):
+    unread = spark.range(1).selectExpr(
+        "id + raise_error('this was read') x", "timestamp '2013-01-01 12:00:00' y"
+    )
+    with pytest.raises(
+        lftj.ValueTypeError, match=r'column "y": expected int, found timestamp\[us, tz=UTC\]'
+    ):
         big.load("e", unread)
     with pytest.raises(lftj.ValueTypeError, match=r'column "y": interval year cannot be sent'):
         big.load("e", spark.range(1).selectExpr("id x", "interval 1 year y"))
@@ -149,7 +184,9 @@ def test_keys_are_checked_by_the_parts(spark: Any, tmp_path: Path) -> None:
     with open_path(spark, tmp_path) as workspace:
         workspace.relation("acct", {"id": int, "country": str}, key="id")
         workspace.load("acct", [(1, "FR"), (2, "DE")])
-        with pytest.raises(lftj.KeyViolationError, match="relation `acct` has two rows of one key") as caught:
+        with pytest.raises(
+            lftj.KeyViolationError, match="relation `acct` has two rows of one key"
+        ) as caught:
             workspace.load("acct", [(2, "FR"), (3, "IT")])
         assert sorted(caught.value.rows) == [(2, "DE"), (2, "FR")]
         assert sorted(workspace["acct"].fetchall()) == [(1, "FR"), (2, "DE")]

@@ -1,4 +1,6 @@
-"""Random bodies, safe by construction: a literal only asks for variables that others bound before it, and then the order is shuffled."""
+"""Random bodies, safe by construction: a literal only asks for variables that others bound before
+it, and then the order is shuffled.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,19 @@ LOCAL: Mapping[str, tuple[str, ...]] = {
     "timestamp": ("q",),
     COST: ("k",),
 }
-"""Names for variables of negations and aggregates; the same names in two of them are different variables."""
+"""Names for variables of negations and aggregates; the same names in two of them are different
+variables.
+"""
 
-RESULTS: Mapping[str, str] = {"int": "m", "float": "a", "str": "ms", "bool": "mb", "date": "md", "timestamp": "mp", COST: "mc"}
+RESULTS: Mapping[str, str] = {
+    "int": "m",
+    "float": "a",
+    "str": "ms",
+    "bool": "mb",
+    "date": "md",
+    "timestamp": "mp",
+    COST: "mc",
+}
 """Names for what aggregates give."""
 
 FEATURES = ("comparison", "assignment", "negation", "nested", "disjunction", "aggregate")
@@ -44,10 +56,12 @@ SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
 
 @dataclass
 class BodyDrawer:
-    """Draws the literals of one body. `positive` relations may be read; `complete` ones may be negated and aggregated as well.
+    """Draws the literals of one body. `positive` relations may be read; `complete` ones may be
+    negated and aggregated as well.
 
-    `recursive`: without functors on strings, and nested bodies bind all variables they mention, since the engine computes both in strata
-    of their own, which cannot read the relation being defined.
+    `recursive`: without functors on strings, and nested bodies bind all variables they mention,
+    since the engine computes both in strata of their own, which cannot read the relation being
+    defined.
     """
 
     draw: Draw
@@ -61,7 +75,9 @@ class BodyDrawer:
 
     def body(self, max_atoms: int = 3, max_extras: int = 2) -> tree.Body:
         """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
-        literals: list[tree.Literal] = [self.atom(self.positive, NAMES) for _ in range(self.draw(st.integers(1, max_atoms)))]
+        literals: list[tree.Literal] = [
+            self.atom(self.positive, NAMES) for _ in range(self.draw(st.integers(1, max_atoms)))
+        ]
         for _ in range(self.draw(st.integers(0, max_extras))):
             literals += self._extra(pick(self.draw, self.features))
         return tree.Body(tuple(self.draw(st.permutations(literals))))
@@ -84,7 +100,11 @@ class BodyDrawer:
     def _extra(self, feature: str) -> list[tree.Literal]:
         match feature:
             case "comparison":
-                return [comparison(self.draw, self.bound, functors=not self.recursive)] if self.bound else []
+                return (
+                    [comparison(self.draw, self.bound, functors=not self.recursive)]
+                    if self.bound
+                    else []
+                )
             case "assignment":
                 return [self._assignment()]
             case "negation":
@@ -109,21 +129,41 @@ class BodyDrawer:
         return tree.Comparison("=", tree.Variable(name), value)
 
     def _name(self, base: str) -> str:
-        """A name for something computed; in nested bodies always a new one, so that no other body means the same variable by it."""
+        """A name for something computed; in nested bodies always a new one, so that no other body
+        means the same variable by it.
+        """
         return f"{base}{next(self.numbers)}" if self.nested else base
 
     def _inner(
-        self, names: Mapping[str, tuple[str, ...]] = LOCAL, least: int = 1, features: Sequence[str] | None = None
+        self,
+        names: Mapping[str, tuple[str, ...]] = LOCAL,
+        least: int = 1,
+        features: Sequence[str] | None = None,
     ) -> tuple[tree.Body, Typed]:
-        """A nested body over bound variables and ones of its own, and what is bound inside it; now and then with a body nested in it.
+        """A nested body over bound variables and ones of its own, and what is bound inside it; now
+        and then with a body nested in it.
 
         One atom alone under a negation must not have variables of its own, so there `least` is 2.
         """
         features = self.features if features is None else features
-        inner = BodyDrawer(self.draw, self.complete, self.complete, features, dict(self.bound), nested=True, numbers=self.numbers)
+        inner = BodyDrawer(
+            self.draw,
+            self.complete,
+            self.complete,
+            features,
+            dict(self.bound),
+            nested=True,
+            numbers=self.numbers,
+        )
         mixed = {type_: (*names[type_], *of_type(self.bound, type_)) for type_ in names}
-        literals: list[tree.Literal] = [inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(least, 2)))]
-        own = {name: inner.bound[name] for name in direct(literals)} if self.recursive else inner.bound
+        literals: list[tree.Literal] = [
+            inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(least, 2)))
+        ]
+        own = (
+            {name: inner.bound[name] for name in direct(literals)}
+            if self.recursive
+            else inner.bound
+        )
         if own and self.draw(st.booleans()):
             literals.append(comparison(self.draw, own, computed=False))
         if not self.nested and not self.recursive and not self.draw(st.integers(0, 3)):
@@ -133,7 +173,8 @@ class BodyDrawer:
     def _disjunction(self) -> tree.Disjunction:
         """Branches that all bind one variable, or none; each may have variables of its own.
 
-        Names of its own that all branches happen to bind belong to the body around it, so every disjunction has other ones.
+        Names of its own that all branches happen to bind belong to the body around it, so every
+        disjunction has other ones.
         """
         number = next(self.numbers)
         shared = pick(self.draw, [self._name("w"), None])
@@ -143,23 +184,40 @@ class BodyDrawer:
         return tree.Disjunction(tuple(branches))
 
     def _branch(self, shared: str | None, number: int) -> tree.Body:
-        body, inside = self._inner({type_: tuple(f"{name}{number}" for name in names) for type_, names in LOCAL.items()})
+        body, inside = self._inner(
+            {type_: tuple(f"{name}{number}" for name in names) for type_, names in LOCAL.items()}
+        )
         literals = list(body.literals)
         if shared and self.draw(st.booleans()):
             spec = pick(self.draw, [each for each in self.positive if "int" in each.types])
             place = spec.types.index("int")
-            args: list[tree.Term] = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
+            args: list[tree.Term] = [
+                tree.Variable(shared) if column == place else tree.Wildcard()
+                for column in range(len(spec.types))
+            ]
             literals.append(spec.atom(args))
         elif shared:
-            literals.append(tree.Comparison("=", tree.Variable(shared), expression(self.draw, inside, "int", not self.recursive)))
+            literals.append(
+                tree.Comparison(
+                    "=",
+                    tree.Variable(shared),
+                    expression(self.draw, inside, "int", not self.recursive),
+                )
+            )
         return tree.Body(tuple(literals))
 
     def _aggregate(self) -> tree.Comparison:
-        """`m = sum x : { … }` and the like, or a comparison of the result with a variable that others bind."""
+        """`m = sum x : { … }` and the like, or a comparison of the result with a variable that
+        others bind.
+        """
         body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
         own = sorted(name for name in inside if name not in self.bound)
         function = pick(self.draw, ["count", "sum", "min", "max", "mean"])
-        targets = [name for name in own if function in ("min", "max") or inside[name] in ("int", "float", COST)]
+        targets = [
+            name
+            for name in own
+            if function in ("min", "max") or inside[name] in ("int", "float", COST)
+        ]
         function = function if targets else "count"
         if function == "count":
             target, type_ = None, "int"
@@ -170,7 +228,9 @@ class BodyDrawer:
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):
             operators = ["=", "!="] if type_ == "bool" else ["=", "<=", "!="]
-            return tree.Comparison(pick(self.draw, operators), tree.Variable(pick(self.draw, known)), found)
+            return tree.Comparison(
+                pick(self.draw, operators), tree.Variable(pick(self.draw, known)), found
+            )
         result = self._name(RESULTS[type_])
         self.bound[result] = type_
         return tree.Comparison("=", tree.Variable(result), found)

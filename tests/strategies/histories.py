@@ -35,7 +35,9 @@ class AddRule:
 
 @dataclass(frozen=True)
 class RemoveRule:
-    """The live rule number `place` (modulo their count) is removed; nothing happens if there is none."""
+    """The live rule number `place` (modulo their count) is removed; nothing happens if there is
+    none.
+    """
 
     place: int
 
@@ -75,7 +77,10 @@ CHANGEABLE = tuple(spec for spec in BASES if spec.name != "void")
 def changes(draw: Draw, specs: tuple[Spec, ...] = CHANGEABLE) -> Change:
     """A change of up to four rows; only relations with a key are upserted."""
     spec = pick(draw, specs)
-    verb = pick(draw, ["insert", "insert", "delete", "delete", "upsert"] if spec.key else ["insert", "delete"])
+    verb = pick(
+        draw,
+        ["insert", "insert", "delete", "delete", "upsert"] if spec.key else ["insert", "delete"],
+    )
     return Change(verb, spec.name, tuple(draw(_some_rows(spec, verb == "upsert"))))
 
 
@@ -87,13 +92,19 @@ def _some_rows(spec: Spec, by_key: bool) -> st.SearchStrategy[list[Row]]:
 
 
 def with_removals(changes: st.SearchStrategy[Change]) -> st.SearchStrategy[Transact]:
-    """One to three of these changes together, rules that go among them, now and then rolled back."""
-    actions = st.lists(st.one_of(*[changes] * 4, st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
+    """One to three of these changes together, rules that go among them, now and then
+    rolled back.
+    """
+    actions = st.lists(
+        st.one_of(*[changes] * 4, st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3
+    )
     return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
 
 
 def read_by(program: Program) -> tuple[Spec, ...]:
-    """The relations whose changes matter: base relations that rules mention, and views, which may have rows of their own."""
+    """The relations whose changes matter: base relations that rules mention, and views, which may
+    have rows of their own.
+    """
     named = {name for rule in program.rules for name in relations_of(rule)}
     views = tuple(view.spec for view in program.views if not view.aggregates)
     return tuple(spec for spec in CHANGEABLE if spec.name in named) * 3 + views or CHANGEABLE
@@ -130,4 +141,6 @@ def histories(draw: Draw, max_steps: int = 5) -> History:
     """A program with rows, then steps."""
     program = draw(programs())
     steps = st.one_of(*[transactions(program, read_by(program))] * 5, st.just(TakeSnapshot()))
-    return History(program, draw(databases()), tuple(draw(st.lists(steps, min_size=1, max_size=max_steps))))
+    return History(
+        program, draw(databases()), tuple(draw(st.lists(steps, min_size=1, max_size=max_steps)))
+    )

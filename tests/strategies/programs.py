@@ -1,8 +1,9 @@
 """Random stratified programs.
 
-Every view has a level from the start, and a rule for it reads its own level only positively and only if that level is recursive. So any
-subset of the rules is stratified, and histories may add and remove rules as they like. Rules of a recursive level make no new values,
-so that every fixpoint is finite.
+Every view has a level from the start, and a rule for it reads its own level only positively and
+only if that level is recursive. So any subset of the rules is stratified, and histories may add and
+remove rules as they like. Rules of a recursive level make no new values, so that every fixpoint is
+finite.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ AGGREGATES = {
 """By the type of the result."""
 
 _GROUP = st.lists(st.sampled_from(["int", "int", "int", "str", "float", "date", COST]), max_size=2)
-_AGGREGATED = st.lists(st.sampled_from(["int", "int", "float", "float", "str", *AGGREGATES]), min_size=1, max_size=3)
+_AGGREGATED = st.lists(
+    st.sampled_from(["int", "int", "float", "float", "str", *AGGREGATES]), min_size=1, max_size=3
+)
 
 
 @dataclass(frozen=True)
 class View:
-    """A view and where it stands. A view with aggregates has exactly one rule, whose last columns they are."""
+    """A view and where it stands. A view with aggregates has exactly one rule, whose last columns
+    they are.
+    """
 
     spec: Spec
     level: int
@@ -69,7 +74,9 @@ class Program:
 
 @st.composite
 def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View, ...]:
-    """One or two views at each level; levels are plain, recursive, one function or one aggregate."""
+    """One or two views at each level; levels are plain, recursive, one function or one
+    aggregate.
+    """
     kinds = ["plain", "plain", "recursive", "aggregate", *["function"] * functions]
     found: list[View] = []
     for level in range(1, draw(st.integers(1, max_levels)) + 1):
@@ -83,28 +90,50 @@ def _view(draw: Draw, name: str, level: int, kind: str) -> View:
     if kind == "recursive":
         return View(Spec(name, pick(draw, [("int",), ("int", "int")])), level, recursive=True)
     if kind == "function":
-        return View(Spec(name, ("int", pick(draw, ["int", "str", "date", COST])), key=(0,), functional=True), level)
+        return View(
+            Spec(
+                name, ("int", pick(draw, ["int", "str", "date", COST])), key=(0,), functional=True
+            ),
+            level,
+        )
     group = draw(_GROUP)
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
     types = draw(_AGGREGATED)
-    return View(Spec(name, (*group, *types)), level, aggregates=tuple(pick(draw, AGGREGATES[type_]) for type_ in types))
+    return View(
+        Spec(name, (*group, *types)),
+        level,
+        aggregates=tuple(pick(draw, AGGREGATES[type_]) for type_ in types),
+    )
 
 
-def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES) -> tree.Rule:
-    """A rule with `view` as its head, now and then with a second head of the same level; it reads what the levels admit."""
+def rule_for(
+    draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES
+) -> tree.Rule:
+    """A rule with `view` as its head, now and then with a second head of the same level; it reads
+    what the levels admit.
+    """
     lower = [each.spec for each in all_views if each.level < view.level]
     same = [each.spec for each in all_views if each.level == view.level]
     if view.recursive:
         kept = [each for each in features if each != "assignment"]
-        drawer = BodyDrawer(draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), kept, recursive=True)
+        drawer = BodyDrawer(
+            draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), kept, recursive=True
+        )
     else:
         drawer = BodyDrawer(draw, (*BASES, *lower * 2), (*BASES, *lower * 2), features)
     body = drawer.body()
     if view.aggregates:
         return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
-    heads = [view.spec, *draw(st.lists(st.sampled_from(same), max_size=1))] if same and not draw(st.integers(0, 5)) else [view.spec]
-    atoms = [spec.atom([_head_term(draw, drawer.bound, type_, view.recursive) for type_ in spec.types]) for spec in heads]
+    heads = (
+        [view.spec, *draw(st.lists(st.sampled_from(same), max_size=1))]
+        if same and not draw(st.integers(0, 5))
+        else [view.spec]
+    )
+    atoms = [
+        spec.atom([_head_term(draw, drawer.bound, type_, view.recursive) for type_ in spec.types])
+        for spec in heads
+    ]
     return tree.Rule(tuple(atoms), body)
 
 
@@ -137,7 +166,9 @@ def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggr
 
 @st.composite
 def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program:
-    """Views with one rule each at least; views with aggregates exactly one. Without functions no program has conflicts."""
+    """Views with one rule each at least; views with aggregates exactly one. Without functions no
+    program has conflicts.
+    """
     found = draw(views(max_levels, functions))
     rules = []
     for view in found:
@@ -151,5 +182,9 @@ def conjunctive_rules(draw: Draw) -> tree.Rule:
     """A rule that one SQL query can say, over the base relations."""
     view = _view(draw, "goal", 1, pick(draw, ["plain", "aggregate"]))
     if "concat" in view.aggregates:
-        view = View(view.spec, 1, aggregates=tuple("max" if each == "concat" else each for each in view.aggregates))
+        view = View(
+            view.spec,
+            1,
+            aggregates=tuple("max" if each == "concat" else each for each in view.aggregates),
+        )
     return rule_for(draw, view, (), SQL_FEATURES)

@@ -31,7 +31,9 @@ _TRICKY_NAMES = [
 def names(reserved: frozenset[str]) -> st.SearchStrategy[str]:
     """Names that are none of `reserved`; some look like words of the language."""
     words = [*_TRICKY_NAMES, *sorted(functors.BODY_AGGREGATES), *sorted(functors.FUNCTORS)]
-    return st.one_of(st.sampled_from(words), st.from_regex(functors.NAME, fullmatch=True)).filter(lambda name: name not in reserved)
+    return st.one_of(st.sampled_from(words), st.from_regex(functors.NAME, fullmatch=True)).filter(
+        lambda name: name not in reserved
+    )
 
 
 relation_names = names(functors.RESERVED_RELATIONS)
@@ -50,8 +52,15 @@ simple_terms = st.one_of(variables, constants, st.just(tree.Wildcard()))
 
 
 def _calls(terms: st.SearchStrategy[tree.Term]) -> st.SearchStrategy[tree.Term]:
-    prefix = st.builds(lambda name, arg: tree.Call(name, (arg,)), st.sampled_from(sorted(functors.PREFIX)), terms)
-    infix = st.builds(lambda name, left, right: tree.Call(name, (left, right)), st.sampled_from(sorted(functors.INFIX)), terms, terms)
+    prefix = st.builds(
+        lambda name, arg: tree.Call(name, (arg,)), st.sampled_from(sorted(functors.PREFIX)), terms
+    )
+    infix = st.builds(
+        lambda name, left, right: tree.Call(name, (left, right)),
+        st.sampled_from(sorted(functors.INFIX)),
+        terms,
+        terms,
+    )
     named = st.sampled_from(sorted(functors.FUNCTORS)).flatmap(lambda name: _call(name, terms))
     return st.one_of(prefix, infix, named)
 
@@ -76,26 +85,47 @@ def atoms(terms: st.SearchStrategy[tree.Term]) -> st.SearchStrategy[tree.Atom]:
 
 def _literals(terms: st.SearchStrategy[tree.Term]) -> st.SearchStrategy[tree.Literal]:
     operators = st.sampled_from(sorted({"=", "!=", "<", "<=", ">", ">="} | functors.PREDICATES))
-    return st.one_of(atoms(terms), st.builds(tree.Comparison, operators, terms, terms), st.builds(tree.Truth, st.booleans()))
+    return st.one_of(
+        atoms(terms),
+        st.builds(tree.Comparison, operators, terms, terms),
+        st.builds(tree.Truth, st.booleans()),
+    )
 
 
 def _nested(bodies: st.SearchStrategy[tree.Body]) -> st.SearchStrategy[tree.Body]:
     aggregates = st.one_of(
         bodies.map(lambda body: tree.Aggregate("count", None, body)),
-        st.builds(tree.Aggregate, st.sampled_from(sorted(functors.BODY_AGGREGATES - {"count"})), plain_terms, bodies),
+        st.builds(
+            tree.Aggregate,
+            st.sampled_from(sorted(functors.BODY_AGGREGATES - {"count"})),
+            plain_terms,
+            bodies,
+        ),
     )
-    disjunctions = st.lists(bodies, min_size=2, max_size=3).map(lambda branches: tree.Disjunction(tuple(branches)))
-    literals = st.one_of(_literals(plain_terms | aggregates), bodies.map(tree.Negation), disjunctions)
+    disjunctions = st.lists(bodies, min_size=2, max_size=3).map(
+        lambda branches: tree.Disjunction(tuple(branches))
+    )
+    literals = st.one_of(
+        _literals(plain_terms | aggregates), bodies.map(tree.Negation), disjunctions
+    )
     return st.lists(literals, min_size=1, max_size=3).map(lambda found: tree.Body(tuple(found)))
 
 
-_flat_bodies = st.lists(_literals(plain_terms), min_size=1, max_size=3).map(lambda found: tree.Body(tuple(found)))
+_flat_bodies = st.lists(_literals(plain_terms), min_size=1, max_size=3).map(
+    lambda found: tree.Body(tuple(found))
+)
 bodies = st.recursive(_flat_bodies, _nested, max_leaves=4)
 
-_aggregate_names = names(functors.RESERVED_VARIABLES | frozenset(functors.FUNCTORS) | functors.TYPED_CONSTANTS)
+_aggregate_names = names(
+    functors.RESERVED_VARIABLES | frozenset(functors.FUNCTORS) | functors.TYPED_CONSTANTS
+)
 head_aggregates = st.one_of(
     st.builds(tree.HeadAggregate, _aggregate_names, _arguments(plain_terms)),
-    st.builds(lambda name, arg: tree.HeadAggregate(name, (arg,)), st.sampled_from(["sum", "min", "max", "mean"]), plain_terms),
+    st.builds(
+        lambda name, arg: tree.HeadAggregate(name, (arg,)),
+        st.sampled_from(["sum", "min", "max", "mean"]),
+        plain_terms,
+    ),
     st.just(tree.HeadAggregate("count", ())),
 ).filter(lambda aggregate: aggregate.function not in functors.UNSUPPORTED_FUNCTORS)
 _heads = st.lists(atoms(plain_terms | head_aggregates), min_size=1, max_size=2).map(tuple)
@@ -111,9 +141,16 @@ declarations = st.one_of(
         st.just(False),
         st.lists(st.sampled_from(sorted(functors.QUALIFIERS)), max_size=2).map(tuple),
     ),
-    st.builds(tree.Declaration, relation_names, st.lists(_columns, min_size=1, max_size=3).map(tuple), st.just(True)),
+    st.builds(
+        tree.Declaration,
+        relation_names,
+        st.lists(_columns, min_size=1, max_size=3).map(tuple),
+        st.just(True),
+    ),
 )
-_parameters = st.tuples(names(frozenset({"_"})), st.text(max_size=5) | st.integers(-(2**63), 2**63 - 1))
+_parameters = st.tuples(
+    names(frozenset({"_"})), st.text(max_size=5) | st.integers(-(2**63), 2**63 - 1)
+)
 directives = st.builds(
     tree.Directive,
     st.sampled_from(["input", "output", "printsize", "limitsize"]),

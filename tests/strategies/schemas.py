@@ -1,4 +1,6 @@
-"""The relations that random programs are about, and rows for them from domains so small that joins hit."""
+"""The relations that random programs are about, and rows for them from domains so small that joins
+hit.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ DOMAINS: Mapping[str, tuple[Value, ...]] = {
     "str": ("a", "b", "a", "b", "", "\uffff", "\U0001f600"),
     "bool": (True, False),
     "date": (datetime.date(2013, 1, 31), datetime.date(2013, 2, 1), datetime.date(1969, 12, 31)),
-    "timestamp": (datetime.datetime(2013, 1, 31, 12), datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)),
+    "timestamp": (
+        datetime.datetime(2013, 1, 31, 12),
+        datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    ),
     COST: (decimal.Decimal("0.10"), decimal.Decimal("2.50"), decimal.Decimal("-1.00")),
 }
 
@@ -44,7 +49,11 @@ class Spec:
 
     def atom(self, terms: Sequence[tree.Term]) -> tree.Atom:
         """An atom of the relation."""
-        return tree.Atom(self.name, tuple(terms[:-1]), terms[-1]) if self.functional else tree.Atom(self.name, tuple(terms))
+        return (
+            tree.Atom(self.name, tuple(terms[:-1]), terms[-1])
+            if self.functional
+            else tree.Atom(self.name, tuple(terms))
+        )
 
     @property
     def columns(self) -> dict[str, str]:
@@ -54,7 +63,11 @@ class Spec:
     @property
     def declaration(self) -> tree.Declaration:
         """The `.decl` of the relation."""
-        return tree.Declaration(self.name, tuple(tree.Column(name, type_) for name, type_ in self.columns.items()), self.functional)
+        return tree.Declaration(
+            self.name,
+            tuple(tree.Column(name, type_) for name, type_ in self.columns.items()),
+            self.functional,
+        )
 
 
 BASES: tuple[Spec, ...] = (
@@ -77,7 +90,9 @@ INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
 
 
 def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
-    """One of several choices. A strategy of its own for each set of choices would take longer to make than to draw from."""
+    """One of several choices. A strategy of its own for each set of choices would take longer to
+    make than to draw from.
+    """
     return choices[draw(st.integers(0, len(choices) - 1))]
 
 
@@ -95,18 +110,33 @@ def row(types: tuple[str, ...]) -> st.SearchStrategy[Row]:
 
 @cache
 def rows(spec: Spec) -> st.SearchStrategy[list[Row]]:
-    """Distinct rows of a relation, its key kept; none, few, or so many that most joins have partners."""
+    """Distinct rows of a relation, its key kept; none, few, or so many that most joins have
+    partners.
+    """
     if spec.name == "void":
         return st.builds(list)
-    most = 3 if spec.key else 2 ** len(spec.types) if "timestamp" in spec.types else 3 ** len(spec.types)
-    return st.sampled_from([0, min(most, 3), min(most, 6), min(most, 9), min(most, 9)]).flatmap(lambda least: _distinct(spec, least))
+    most = (
+        3
+        if spec.key
+        else 2 ** len(spec.types)
+        if "timestamp" in spec.types
+        else 3 ** len(spec.types)
+    )
+    return st.sampled_from([0, min(most, 3), min(most, 6), min(most, 9), min(most, 9)]).flatmap(
+        lambda least: _distinct(spec, least)
+    )
 
 
 @cache
 def _distinct(spec: Spec, least: int) -> st.SearchStrategy[list[Row]]:
     """So many rows, or up to three more."""
     key = (lambda row: tuple(row[place] for place in spec.key or ())) if spec.key else None
-    return st.lists(row(spec.types), min_size=least, max_size=least + 3 * bool(spec.types), unique_by=key or (lambda row: row))
+    return st.lists(
+        row(spec.types),
+        min_size=least,
+        max_size=least + 3 * bool(spec.types),
+        unique_by=key or (lambda row: row),
+    )
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Terms over variables that are already bound: arithmetic that cannot fail on small values, and functors on strings."""
+"""Terms over variables that are already bound: arithmetic that cannot fail on small values, and
+functors on strings.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,23 @@ def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
     left = plain(draw, bound, "int")
     days = ["days", "year", "month", "day"] * bool(of_type(bound, "date"))
     whole = ["to_number"] * bool(of_type(bound, COST))
-    kind = pick(draw, ["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors, *days, *whole])
+    kind = pick(
+        draw,
+        [
+            "+",
+            "-",
+            "*",
+            "/",
+            "%",
+            "neg",
+            "min",
+            "max",
+            "band",
+            *["strlen"] * functors,
+            *days,
+            *whole,
+        ],
+    )
     if kind == "neg":
         return tree.Call("neg", (left,))
     if kind == "strlen":
@@ -64,13 +82,17 @@ def _string(draw: Draw, bound: Typed) -> tree.Term:
     if kind in ("cat", "min", "max"):
         return tree.Call(kind, (first, plain(draw, bound, "str")))
     if kind == "substr":
-        return tree.Call("substr", (first, tree.Constant(draw(st.integers(0, 1))), tree.Constant(1)))
+        return tree.Call(
+            "substr", (first, tree.Constant(draw(st.integers(0, 1))), tree.Constant(1))
+        )
     types = sorted({"int", *bound.values()} - {"float"})  # which DuckDB writes differently
     return tree.Call("to_string", (plain(draw, bound, pick(draw, types)),))
 
 
 def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> tree.Term:
-    """A term that computes: its variables are bound, and it fails for no value of the small domains. `functors`: those on strings too."""
+    """A term that computes: its variables are bound, and it fails for no value of the small
+    domains. `functors`: those on strings too.
+    """
     if type_ == "int":
         return _integer(draw, bound, functors)
     if type_ == "str" and functors:
@@ -85,15 +107,21 @@ def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> t
         return tree.Call("to_date", (plain(draw, bound, "timestamp"),))
     operator = pick(draw, ["min", "max"] if type_ == "timestamp" else ["+", "-", "min", "max"])
     if type_ == "date" and operator in "+-":
-        return tree.Call(operator, (plain(draw, bound, type_), tree.Constant(draw(st.integers(0, 2)))))
+        return tree.Call(
+            operator, (plain(draw, bound, type_), tree.Constant(draw(st.integers(0, 2))))
+        )
     return tree.Call(operator, (plain(draw, bound, type_), plain(draw, bound, type_)))
 
 
-def comparison(draw: Draw, bound: Typed, computed: bool = True, functors: bool = True) -> tree.Comparison:
+def comparison(
+    draw: Draw, bound: Typed, computed: bool = True, functors: bool = True
+) -> tree.Comparison:
     """A test on bound variables; `computed` admits expressions on one side."""
     name = pick(draw, sorted(bound))
     type_ = bound[name]
-    operators: Sequence[str] = ("!=", "=") if type_ == "bool" else ("!=", "!=", *ORDERED, "<=", ">=", "=")
+    operators: Sequence[str] = (
+        ("!=", "=") if type_ == "bool" else ("!=", "!=", *ORDERED, "<=", ">=", "=")
+    )
     complex_ = computed and not draw(st.integers(0, 2))
     right = expression(draw, bound, type_, functors) if complex_ else plain(draw, bound, type_)
     return tree.Comparison(pick(draw, operators), tree.Variable(name), right)

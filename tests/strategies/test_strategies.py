@@ -1,4 +1,6 @@
-"""What the strategies promise: programs that are safe and stratified, and that exercise every construct."""
+"""What the strategies promise: programs that are safe and stratified, and that exercise every
+construct.
+"""
 
 from __future__ import annotations
 
@@ -27,29 +29,49 @@ def nodes(node: object) -> list[tree.Node]:
 @given(programs(functions=False), databases())
 def test_programs_are_safe_and_stratified(program: Program, facts: dict[str, list[Row]]):
     derived = evaluate((*program.declarations, *program.rules), facts)
-    assert all(len(row) == len(view.spec.types) for view in program.views for row in derived[view.spec.name])
+    assert all(
+        len(row) == len(view.spec.types)
+        for view in program.views
+        for row in derived[view.spec.name]
+    )
 
 
 @given(conjunctive_rules(), databases())
 @settings(max_examples=2 * settings().max_examples)
 def test_the_reference_agrees_with_duckdb(rule: tree.Rule, facts: dict[str, list[Row]]):
-    facts["weight"] = list({(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])})
+    facts["weight"] = list(
+        {(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])}
+    )
     types = {spec.name: spec.types for spec in BASES}
     assert rounded(evaluate([rule], facts)["goal"]) == rounded(answer(rule, types, facts))
 
 
 def rounded(rows: set[Row]) -> set[Row]:
     """Rows whose floats have nine digits, since DuckDB adds them one after another."""
-    return {tuple(float(f"{value:.9g}") if isinstance(value, float) else value for value in row) for row in rows}
+    return {
+        tuple(float(f"{value:.9g}") if isinstance(value, float) else value for value in row)
+        for row in rows
+    }
 
 
 @given(programs(functions=False), st.randoms(use_true_random=False))
-def test_the_order_of_literals_does_not_matter_to_the_reference(program: Program, random: st.DataObject):
-    facts = {spec.name: [tuple([place % 3] * len(spec.types)) for place in range(3)] for spec in BASES if set(spec.types) == {"int"}}
+def test_the_order_of_literals_does_not_matter_to_the_reference(
+    program: Program, random: st.DataObject
+):
+    facts = {
+        spec.name: [tuple([place % 3] * len(spec.types)) for place in range(3)]
+        for spec in BASES
+        if set(spec.types) == {"int"}
+    }
     shuffled = [
-        tree.Rule(rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))) for rule in program.rules
+        tree.Rule(
+            rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))
+        )
+        for rule in program.rules
     ]
-    assert evaluate((*program.declarations, *program.rules), facts) == evaluate((*program.declarations, *shuffled), facts)
+    assert evaluate((*program.declarations, *program.rules), facts) == evaluate(
+        (*program.declarations, *shuffled), facts
+    )
 
 
 def test_every_construct_occurs():
@@ -58,10 +80,20 @@ def test_every_construct_occurs():
         return {tree.Negation, tree.Disjunction, tree.Aggregate, tree.Call} <= seen
 
     assert mentioned(find(programs(), every, settings=ANY).rules)
-    assert find(programs(), lambda program: any("concat" in view.aggregates for view in program.views), settings=ANY).rules
+    assert find(
+        programs(),
+        lambda program: any("concat" in view.aggregates for view in program.views),
+        settings=ANY,
+    ).rules
     for type_ in ("bool", "date", "timestamp", COST):
-        assert find(programs(), lambda program, type_=type_: any(aggregates(view, type_) for view in program.views), settings=ANY).rules
-    assert find(programs(), lambda program: any(view.recursive for view in program.views), settings=ANY).rules
+        assert find(
+            programs(),
+            lambda program, type_=type_: any(aggregates(view, type_) for view in program.views),
+            settings=ANY,
+        ).rules
+    assert find(
+        programs(), lambda program: any(view.recursive for view in program.views), settings=ANY
+    ).rules
 
 
 def aggregates(view: View, type_: str) -> bool:

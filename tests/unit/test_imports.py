@@ -1,4 +1,6 @@
-"""Import rules that a layer diagram cannot say: which file may import which outside package, and what `import lftj` may load."""
+"""Import rules that a layer diagram cannot say: which file may import which outside package, and
+what `import lftj` may load.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def _imported(nodes: Iterator[ast.AST]) -> set[str]:
 
 
 def _running(tree: ast.AST, *, functions: bool) -> Iterator[ast.AST]:
-    """All nodes that ever run, so not those under `if TYPE_CHECKING`; without `functions`, those that run when the module is imported."""
+    """All nodes that ever run, so not those under `if TYPE_CHECKING`; without `functions`, those
+    that run when the module is imported.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not functions:
             continue
@@ -44,18 +48,26 @@ def test_outside_packages_are_imported_only_where_they_may_be(name: str) -> None
     tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
     everywhere = _imported(_running(tree, functions=True))
     if not (name.endswith("_kernels.py") or name.startswith("scantree/jit/")):
-        assert not everywhere & {"numba", "llvmlite"}, "Numba belongs into *_kernels.py and scantree/jit"
+        assert not everywhere & {"numba", "llvmlite"}, (
+            "Numba belongs into *_kernels.py and scantree/jit"
+        )
     if name != "partition/spark.py":
         assert "pyspark" not in everywhere, "Spark belongs into partition/spark.py"
-        assert not _imported(_running(tree, functions=False)) & LAZY, "import it inside the function that needs it"
+        assert not _imported(_running(tree, functions=False)) & LAZY, (
+            "import it inside the function that needs it"
+        )
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not [name for name in NAMES if set(Path(name).with_suffix("").parts) & VAGUE]
 
 
-@pytest.mark.parametrize("statement", ["import lftj", "import lftj.cli", "import lftj; lftj.connect()"])
+@pytest.mark.parametrize(
+    "statement", ["import lftj", "import lftj.cli", "import lftj; lftj.connect()"]
+)
 def test_import_loads_no_heavy_optional_package(statement: str) -> None:
     code = f"{statement}\nimport sys; print(' '.join(sorted(set(sys.modules) & {LAZY!r})))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert done.stdout.strip() == ""

@@ -1,7 +1,8 @@
 """What one step of a commit brings to each part: a file of which a part reads its own.
 
-Which record batches of which row files a part has to read depends on the part, and in rounds nearly every part has some for every other.
-Tasks would be told all of it many times over; so the driver writes it down once a step, by part, and tasks find their own by its place.
+Which record batches of which row files a part has to read depends on the part, and in rounds nearly
+every part has some for every other. Tasks would be told all of it many times over; so the driver
+writes it down once a step, by part, and tasks find their own by its place.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def delivery_name(version: int, token: str, step: int) -> str:
 
 
 def write_delivery(target: Path, log: Log, reads: Mapping[str, Iterable[Cut]], parts: int) -> None:
-    """Write what each part reads of these entries; `reads`: the cuts in which it does so, by relation.
+    """Write what each part reads of these entries; `reads`: the cuts in which it does so, by
+    relation.
 
     It is not synced: nobody needs it once the commit is over.
     """
@@ -69,7 +71,9 @@ def write_delivery(target: Path, log: Log, reads: Mapping[str, Iterable[Cut]], p
 
 
 def _batches_of(entry: Entry, number: int, cuts: Sequence[Cut]) -> Iterator[tuple[int, _Batch]]:
-    """The record batches that are read under some of the cuts, with the part that reads each, or EVERYBODY."""
+    """The record batches that are read under some of the cuts, with the part that reads each, or
+    EVERYBODY.
+    """
     for place, piece in enumerate(entry.pieces):
         read = [cut for cut in cuts if entry.piece(cut) is piece]
         by_part = any(cut != ONE for cut in read)
@@ -86,8 +90,9 @@ def _batches_of(entry: Entry, number: int, cuts: Sequence[Cut]) -> Iterator[tupl
 
 
 def read_delivery(file: Path, part: int) -> Log:
-    """The entries that a part reads, of these the record batches that it has to. Raises DistributedError (E403) for a file that is gone
-    or damaged."""
+    """The entries that a part reads, of these the record batches that it has to. Raises
+    DistributedError (E403) for a file that is gone or damaged.
+    """
     try:
         with open(file, "rb") as source:
             length = int.from_bytes(source.read(_LENGTH), "little")
@@ -117,7 +122,11 @@ def _narrowed(named: Sequence[Sequence[Any]], rows: np.ndarray) -> dict[str, lis
     for number, (relation, version, size, pieces) in enumerate(named):
         if number in batches:
             held = (batches[number].get(place, []) for place in range(len(pieces)))
-            log.setdefault(relation, []).append(Entry(version, tuple(_piece(*each) for each in zip(pieces, held, strict=True)), size))
+            log.setdefault(relation, []).append(
+                Entry(
+                    version, tuple(_piece(*each) for each in zip(pieces, held, strict=True)), size
+                )
+            )
     return log
 
 

@@ -1,9 +1,10 @@
 """Rows on disk: what one commit did to one relation, as Arrow files with a record batch per part.
 
-A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader codes them with a dictionary of its own.
-A file is written under another name, fsynced and renamed, so it is whole or not there. No name is given
-twice: a second attempt at a task, which may have the same rows in another order, writes other files. Whoever
-takes a result reads the files that this result names.
+A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader
+codes them with a dictionary of its own. A file is written under another name, fsynced and renamed,
+so it is whole or not there. No name is given twice: a second attempt at a task, which may have the
+same rows in another order, writes other files. Whoever takes a result reads the files that this
+result names.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file with rows in one cut, by its label: `parts` are (part, rows) of its record batches, in their order, and `sums` their
-    checksums. `numbers`: which batches these are, where some of the file's are left out."""
+    """A file with rows in one cut, by its label: `parts` are (part, rows) of its record batches, in
+    their order, and `sums` their checksums. `numbers`: which batches these are, where some of the
+    file's are left out.
+    """
 
     file: str
     cut: int | str
@@ -51,14 +54,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The same rows in one or more cuts; the home cut comes first. `bytes` is what all files take."""
+    """The same rows in one or more cuts; the home cut comes first. `bytes` is what all
+    files take.
+    """
 
     version: int
     pieces: tuple[Piece, ...]
     bytes: int = 0
 
     def piece(self, cut: Cut) -> Piece:
-        """The piece to read for a cut: the one made for it, else the first, which has each row once."""
+        """The piece to read for a cut: the one made for it, else the first, which has each row
+        once.
+        """
         return next((piece for piece in self.pieces if piece.lies_by(cut)), self.pieces[0])
 
     def holding(self, cut: Cut) -> list[int] | None:
@@ -71,9 +78,16 @@ class Entry:
         """What one part has to know of it to read its rows in a cut."""
         piece = self.piece(cut)
         if piece.lies_by(cut) and not (isinstance(cut, int) and cut < 0):
-            places = [place for place, (holder, _) in enumerate(piece.parts) if holder in (part, EVERYBODY)]
+            places = [
+                place
+                for place, (holder, _) in enumerate(piece.parts)
+                if holder in (part, EVERYBODY)
+            ]
             numbers = tuple(piece.numbers[place] if piece.numbers else place for place in places)
-            parts, sums = tuple(piece.parts[place] for place in places), tuple(piece.sums[place] for place in places)
+            parts, sums = (
+                tuple(piece.parts[place] for place in places),
+                tuple(piece.sums[place] for place in places),
+            )
             piece = replace(piece, parts=parts, sums=sums, numbers=numbers)
         return replace(self, pieces=(piece,))
 
@@ -84,13 +98,19 @@ class Entry:
 
     def to_json(self) -> dict[str, Any]:
         """For a manifest."""
-        pieces = [[piece.file, piece.cut, [list(pair) for pair in piece.parts], list(piece.sums)] for piece in self.pieces]
+        pieces = [
+            [piece.file, piece.cut, [list(pair) for pair in piece.parts], list(piece.sums)]
+            for piece in self.pieces
+        ]
         return {"version": self.version, "pieces": pieces, "bytes": self.bytes}
 
     @staticmethod
     def from_json(found: Mapping[str, Any]) -> Entry:
         """The entry that `to_json` made this of."""
-        pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums)) for file, cut, parts, sums in found["pieces"])
+        pieces = (
+            Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums))
+            for file, cut, parts, sums in found["pieces"]
+        )
         return Entry(found["version"], tuple(pieces), found["bytes"])
 
 
@@ -104,16 +124,27 @@ def files_of(entries: Iterable[Entry]) -> set[str]:
     return {piece.file for entry in entries for piece in entry.pieces}
 
 
-# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
 def write_entry(
-    folder: Path, stem: str, version: int, schema: RelationSchema, delta: Delta, cuts: Sequence[Cut], parts: int, dictionary: Dictionary
+    folder: Path,
+    stem: str,
+    version: int,
+    schema: RelationSchema,
+    delta: Delta,
+    cuts: Sequence[Cut],
+    parts: int,
+    dictionary: Dictionary,
 ) -> Entry:
-    """Write a change in some cuts as `stem-attempt-cut.arrow`; `cuts` begins with the home cut. O(n log n) per cut.
+    """Write a change in some cuts as `stem-attempt-cut.arrow`; `cuts` begins with the home cut. O(n
+    log n) per cut.
 
-    The attempt is a name that nobody else has, so that no file is ever written again. The erases stand before
-    the inserts, so that a row in both comes to be there.
+    The attempt is a name that nobody else has, so that no file is ever written again. The erases
+    stand before the inserts, so that a row in both comes to be there.
     """
-    columns = [np.concatenate(pair) if delta.erased else pair[1] for pair in zip(delta.erases, delta.inserts, strict=True)]
+    columns = [
+        np.concatenate(pair) if delta.erased else pair[1]
+        for pair in zip(delta.erases, delta.inserts, strict=True)
+    ]
     signs = np.repeat(np.array([-1, 1], np.int8), [delta.erased, delta.inserted])
     types = [type for _, type in schema.columns]
     names = [name for name, _ in schema.columns]
@@ -122,10 +153,16 @@ def write_entry(
     for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
         slot = parts_of(columns, types, cut, dictionary, parts)
         order = np.argsort(slot, kind="stable")
-        table = _table(names, types, [column[order] for column in columns], signs[order], dictionary)
+        table = _table(
+            names, types, [column[order] for column in columns], signs[order], dictionary
+        )
         held, starts = np.unique(slot[order], return_index=True)
         rows = np.diff([*starts, len(slot)])
-        piece = Piece(f"{stem}-{attempt}-{label(cut)}.arrow", label(cut), tuple(zip(held.tolist(), rows.tolist(), strict=True)))
+        piece = Piece(
+            f"{stem}-{attempt}-{label(cut)}.arrow",
+            label(cut),
+            tuple(zip(held.tolist(), rows.tolist(), strict=True)),
+        )
         size += _write(folder / piece.file, table, piece)
         with pa.memory_map(str(folder / piece.file)) as source:
             reader = pa.ipc.open_file(source)
@@ -134,10 +171,14 @@ def write_entry(
     return Entry(version, tuple(pieces), size)
 
 
-def _table(names: list[str], types: list[Type], columns: Columns, signs: np.ndarray, dictionary: Dictionary) -> pa.Table:
+def _table(
+    names: list[str], types: list[Type], columns: Columns, signs: np.ndarray, dictionary: Dictionary
+) -> pa.Table:
     table = pa.table({SIGN: arrow_array(signs)})
     for name, type, codes in zip(names, types, columns, strict=False):
-        table = table.append_column(pa.field(name, type.arrow), frames.decode_column(type, codes, dictionary))
+        table = table.append_column(
+            pa.field(name, type.arrow), frames.decode_column(type, codes, dictionary)
+        )
     return table.combine_chunks()
 
 
@@ -153,24 +194,48 @@ def _write(target: Path, table: pa.Table, piece: Piece) -> int:
         return sink.tell()
 
 
-# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-def read_entry(folder: Path, entry: Entry, schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary) -> Delta:
-    """One part's rows of an entry, as a change where a row that went and came is one that came. Reads no more than it has to."""
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────
+def read_entry(
+    folder: Path,
+    entry: Entry,
+    schema: RelationSchema,
+    cut: Cut,
+    part: int,
+    parts: int,
+    dictionary: Dictionary,
+) -> Delta:
+    """One part's rows of an entry, as a change where a row that went and came is one that came.
+    Reads no more than it has to.
+    """
     return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
 
 
 def read_entries(
-    folder: Path, entries: Sequence[Entry], schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary
+    folder: Path,
+    entries: Sequence[Entry],
+    schema: RelationSchema,
+    cut: Cut,
+    part: int,
+    parts: int,
+    dictionary: Dictionary,
 ) -> Delta:
-    """One part's rows of entries in their order: what the last one says about a row holds. Entries without erases are sorted together."""
-    found = [_signed_rows(folder, entry, schema, cut, part, parts, dictionary) for entry in entries if not (cut == ONE and part)]
+    """One part's rows of entries in their order: what the last one says about a row holds. Entries
+    without erases are sorted together.
+    """
+    found = [
+        _signed_rows(folder, entry, schema, cut, part, parts, dictionary)
+        for entry in entries
+        if not (cut == ONE and part)
+    ]
     change, come = Delta.empty(schema.arity), list[Columns]()
     for columns, signs in found:
         came = signs > 0
         if came.all():
             come.append(columns)
             continue
-        change = change.then(_insertion(come, schema)).then(Delta.deletion([column[~came] for column in columns]))
+        change = change.then(_insertion(come, schema)).then(
+            Delta.deletion([column[~came] for column in columns])
+        )
         come = [[column[came] for column in columns]]
     return change.then(_insertion(come, schema))
 
@@ -186,15 +251,27 @@ def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
 
 
 def _signed_rows(
-    folder: Path, entry: Entry, schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary
+    folder: Path,
+    entry: Entry,
+    schema: RelationSchema,
+    cut: Cut,
+    part: int,
+    parts: int,
+    dictionary: Dictionary,
 ) -> tuple[Columns, np.ndarray]:
     """One part's rows of an entry with their signs, as they were written."""
     piece = entry.piece(cut)
     whole, lies = isinstance(cut, int) and cut < 0, piece.lies_by(cut)
-    numbers = [place for place, (holder, _) in enumerate(piece.parts) if whole or not lies or holder in (part, EVERYBODY)]
+    numbers = [
+        place
+        for place, (holder, _) in enumerate(piece.parts)
+        if whole or not lies or holder in (part, EVERYBODY)
+    ]
     if not numbers:
         return no_rows(schema.arity), np.empty(0, np.int8)
-    columns, signs = _coded(folder / piece.file, _batches(folder, piece, numbers), schema, dictionary)
+    columns, signs = _coded(
+        folder / piece.file, _batches(folder, piece, numbers), schema, dictionary
+    )
     if not whole and not lies:
         slot = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts)
         kept = (slot == part) | (slot == EVERYBODY)
@@ -205,9 +282,11 @@ def _signed_rows(
 def sampled_rows(
     folder: Path, entry: Entry, schema: RelationSchema, part: int, step: int, dictionary: Dictionary
 ) -> tuple[Columns, np.ndarray]:
-    """Every so many-th row that an entry has of one part, in its home, with signs. Each row is one part's.
+    """Every so many-th row that an entry has of one part, in its home, with signs. Each row is one
+    part's.
 
-    Where it begins to count is another number for each file, so that many small ones do not all give their first row.
+    Where it begins to count is another number for each file, so that many small ones do not all
+    give their first row.
     """
     piece = entry.pieces[0]
     numbers = [place for place, (holder, _) in enumerate(piece.parts) if holder == part]
@@ -215,19 +294,38 @@ def sampled_rows(
         return no_rows(schema.arity), np.empty(0, np.int8)
     table = _batches(folder, piece, numbers)
     first = zlib.crc32(piece.file.encode()) % step
-    return _coded(folder / piece.file, table.take(arrow_array(np.arange(first, table.num_rows, step))), schema, dictionary)
+    return _coded(
+        folder / piece.file,
+        table.take(arrow_array(np.arange(first, table.num_rows, step))),
+        schema,
+        dictionary,
+    )
 
 
 def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
-    """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they are not what was written."""
+    """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they
+    are not what was written.
+    """
     file = folder / piece.file
     try:
         with pa.memory_map(str(file)) as source:
             reader = pa.ipc.open_file(source)
-            batches = [reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places]
-            if any(column.null_count or len(column) != batch.num_rows for batch in batches for column in batch.columns):
-                reason = "it says of columns that they lack values"  # which is no part of the checksums
-            elif all(_sum_of(batch) == piece.sums[place] for place, batch in zip(places, batches, strict=True)):
+            batches = [
+                reader.get_batch(piece.numbers[place] if piece.numbers else place)
+                for place in places
+            ]
+            if any(
+                column.null_count or len(column) != batch.num_rows
+                for batch in batches
+                for column in batch.columns
+            ):
+                reason = (
+                    "it says of columns that they lack values"  # which is no part of the checksums
+                )
+            elif all(
+                _sum_of(batch) == piece.sums[place]
+                for place, batch in zip(places, batches, strict=True)
+            ):
                 return pa.Table.from_batches(batches)
             else:
                 reason = "its rows have another checksum"
@@ -251,7 +349,9 @@ def missing(file: Path) -> DistributedError:
 
 def damaged(file: Path, reason: str) -> DistributedError:
     """The error for a file of rows that is not what was written."""
-    return DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
+    return DistributedError(
+        f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
+    )
 
 
 def _sum_of(batch: pa.RecordBatch) -> int:
@@ -263,9 +363,15 @@ def _sum_of(batch: pa.RecordBatch) -> int:
     return found
 
 
-def _coded(file: Path, table: pa.Table, schema: RelationSchema, dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
-    """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody wrote; checksums are those of rows."""
-    if not table.schema.equals(pa.schema([(SIGN, pa.int8()), *((name, type.arrow) for name, type in schema.columns)])):
+def _coded(
+    file: Path, table: pa.Table, schema: RelationSchema, dictionary: Dictionary
+) -> tuple[Columns, np.ndarray]:
+    """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody
+    wrote; checksums are those of rows.
+    """
+    if not table.schema.equals(
+        pa.schema([(SIGN, pa.int8()), *((name, type.arrow) for name, type in schema.columns)])
+    ):
         raise damaged(file, "its columns are others")
     signs = numpy_array(table.column(SIGN))
     if not schema.arity:

@@ -1,8 +1,9 @@
-"""Small numbered files, of which the last one is true. Each is made once, whole, by one process: whoever comes second is told.
+"""Small numbered files, of which the last one is true. Each is made once, whole, by one process:
+whoever comes second is told.
 
-That does not rest on locks, which not every file system shares among machines: a file gets its name by a link, which there can be once. The
-name of the one before stays for a while. Where it is gone, others have gone on so far that the number was free again, and the file is of
-no use.
+That does not rest on locks, which not every file system shares among machines: a file gets its name
+by a link, which there can be once. The name of the one before stays for a while. Where it is gone,
+others have gone on so far that the number was free again, and the file is of no use.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def make_epoch(path: Path, epoch: int, content: bytes) -> None:
 
     Raises OvertakenError, or OSError, after which the file may be there.
     """
-    for old in sorted(epochs(path)):  # in this order: that a file is there says that those behind it were never removed
+    for old in sorted(
+        epochs(path)
+    ):  # in this order: that a file is there says that those behind it were never removed
         if old < epoch - _KEPT:
             epoch_file(path, old).unlink(missing_ok=True)
     try:

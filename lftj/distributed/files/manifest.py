@@ -1,8 +1,9 @@
 """What is true: one small file that names all others.
 
-Parts and driver write rows under new names, `token` of the commit in front; then the manifest of the next epoch, which only one driver can
-make, has them be part of the workspace. A commit that died before leaves files that nothing names, as do attempts at tasks whose results
-nobody took; they are swept away when the path is compacted, or opened next.
+Parts and driver write rows under new names, `token` of the commit in front; then the manifest of
+the next epoch, which only one driver can make, has them be part of the workspace. A commit that
+died before leaves files that nothing names, as do attempts at tasks whose results nobody took; they
+are swept away when the path is compacted, or opened next.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ ROWS = "rows"
 class Manifest:
     """One version of a workspace.
 
-    `epoch` counts what was true below the path: commits, compactions, openings that removed files. Each is
-    made once, by one driver, which knows it by its `mark`, and the one that it `follows` by that one's.
-    `token` names the commit that made the version, `program` what `programs.described` gives; `log` holds per
-    relation the entries whose sum it is, `counts` its rows. `batches` holds the last micro-batch of each stream
-    that is in; `tokens` the commits by version from which parts can be brought forward to this one by the
-    entries that came after.
+    `epoch` counts what was true below the path: commits, compactions, openings that removed files.
+    Each is made once, by one driver, which knows it by its `mark`, and the one that it `follows` by
+    that one's. `token` names the commit that made the version, `program` what `programs.described`
+    gives; `log` holds per relation the entries whose sum it is, `counts` its rows. `batches` holds
+    the last micro-batch of each stream that is in; `tokens` the commits by version from which parts
+    can be brought forward to this one by the entries that came after.
     """
 
     parts: int
@@ -58,14 +59,18 @@ class Manifest:
     batches: Mapping[str, int] = field(default_factory=dict)
     tokens: Mapping[int, str] = field(default_factory=dict)
     steps: Mapping[int, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
-    """By version, for those of `tokens`: how many steps the commit had in which parts (none named: in all)."""
+    """By version, for those of `tokens`: how many steps the commit had in which parts (none named:
+    in all).
+    """
 
     def following(self, before: Manifest) -> Manifest:
         """The same as what comes after another one, with an epoch and a mark of its own."""
         return replace(self, epoch=before.epoch + 1, mark=uuid4().hex, follows=before.mark)
 
     def store(self, path: Path) -> None:
-        """Make this the truth: write, fsync, link, fsync the folder. Raises DistributedError (E406) where another is in its place."""
+        """Make this the truth: write, fsync, link, fsync the folder. Raises DistributedError (E406)
+        where another is in its place.
+        """
         path.mkdir(parents=True, exist_ok=True)
         with suppress(OvertakenError):  # where it is by ourselves all is well
             make_epoch(path, self.epoch, self._written())
@@ -73,28 +78,52 @@ class Manifest:
             raise overtaken(path)
 
     def is_stored(self, path: Path) -> bool:
-        """Whether this became the truth below a path: it has its name, and what it follows was not removed before."""
+        """Whether this became the truth below a path: it has its name, and what it follows was not
+        removed before.
+        """
         try:
-            return mark_of(path, self.epoch) == self.mark and (not self.follows or mark_of(path, self.epoch - 1) == self.follows)
+            return mark_of(path, self.epoch) == self.mark and (
+                not self.follows or mark_of(path, self.epoch - 1) == self.follows
+            )
         except OSError:
             return False
 
     def require_last(self, path: Path) -> None:
-        """Raise DistributedError (E406) where another workspace has gone on from this. Reads the folder."""
+        """Raise DistributedError (E406) where another workspace has gone on from this. Reads the
+        folder.
+        """
         if is_overtaken(path, self.epoch):
             raise overtaken(path)
 
     def _written(self) -> bytes:
         log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
         tokens = {str(version): token for version, token in self.tokens.items()}
-        content: dict[str, Any] = {"format": FORMAT, "epoch": self.epoch, "mark": self.mark, "follows": self.follows}
-        content |= {"parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
-        content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "epoch": self.epoch,
+            "mark": self.mark,
+            "follows": self.follows,
+        }
+        content |= {
+            "parts": self.parts,
+            "version": self.version,
+            "token": self.token,
+            "program": self.program,
+        }
+        content |= {
+            "log": log,
+            "counts": self.counts,
+            "batches": self.batches,
+            "tokens": tokens,
+            "steps": self.steps,
+        }
         return sealed(content)
 
     @staticmethod
     def load(path: Path) -> Manifest | None:
-        """The truth below a path, None where there is none yet. Raises DistributedError (E403) for what this version cannot read."""
+        """The truth below a path, None where there is none yet. Raises DistributedError (E403) for
+        what this version cannot read.
+        """
         while (epoch := next(epochs(path), None)) is not None:
             if (found := Manifest.of(path, epoch)) is not None:  # else it is of long ago by now
                 return found
@@ -109,13 +138,34 @@ class Manifest:
         except FileNotFoundError:
             return None
         except ValueError as reason:
-            raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy") from None
+            raise DistributedError(
+                f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
+            ) from None
         if content.get("format") != FORMAT:
             message = f"{file} has format {content.get('format')}, this version reads {FORMAT}"
-            raise DistributedError(message, code="E403", hint="choose another path, or the version of lftj that wrote it")
-        log = {name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()}
+            raise DistributedError(
+                message,
+                code="E403",
+                hint="choose another path, or the version of lftj that wrote it",
+            )
+        log = {
+            name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()
+        }
         tokens = {int(version): token for version, token in content["tokens"].items()}
-        rest = {name: content[name] for name in ("epoch", "mark", "follows", "parts", "version", "token", "program", "counts", "batches")}
+        rest = {
+            name: content[name]
+            for name in (
+                "epoch",
+                "mark",
+                "follows",
+                "parts",
+                "version",
+                "token",
+                "program",
+                "counts",
+                "batches",
+            )
+        }
         steps = {
             int(version): {int(number): tuple(parts) for number, parts in done.items()}
             for version, done in content.get("steps", {}).items()
@@ -124,8 +174,10 @@ class Manifest:
 
     @staticmethod
     def opened(path: Path, parts: int) -> Manifest:
-        """The truth below a path, begun where nothing is yet. Raises DistributedError (E403) as `load`, where there are other parts, and
-        where rows are that no manifest names: they are not ours to remove."""
+        """The truth below a path, begun where nothing is yet. Raises DistributedError (E403) as
+        `load`, where there are other parts, and where rows are that no manifest names: they are not
+        ours to remove.
+        """
         found = Manifest.load(path)
         if found is None:
             if next((path / ROWS).glob("*"), None) is not None:
@@ -136,7 +188,9 @@ class Manifest:
             return Manifest.opened(path, parts)
         if found.version and found.parts != parts:
             message = f"{path} holds {found.parts} parts, the executor has {parts}"
-            raise DistributedError(message, code="E403", hint=f"write partitions={found.parts}, or choose another path")
+            raise DistributedError(
+                message, code="E403", hint=f"write partitions={found.parts}, or choose another path"
+            )
         return found if found.version else replace(found, parts=parts)
 
     def version_of(self, token: str) -> int | None:
@@ -144,7 +198,9 @@ class Manifest:
         return next((version for version, known in self.tokens.items() if known == token), None)
 
     def has_done(self, version: int, token: str, part: int, steps: int) -> bool:
-        """Whether a commit is one from which parts can be brought forward, and had so many steps in a part."""
+        """Whether a commit is one from which parts can be brought forward, and had so many steps in
+        a part.
+        """
         done = self.steps.get(version, {}).get(steps)
         return self.tokens.get(version) == token and done is not None and (not done or part in done)
 
@@ -164,19 +220,25 @@ class Manifest:
 def manifest_missing(path: Path) -> DistributedError:
     """The error for a path with rows and no manifest."""
     hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
-    return DistributedError(f"the manifest is missing, though {path} holds rows", code="E403", hint=hint)
+    return DistributedError(
+        f"the manifest is missing, though {path} holds rows", code="E403", hint=hint
+    )
 
 
 @contextmanager
 def told_by_the_system(path: Path) -> Iterator[None]:
-    """What the system says about files below a path becomes a DistributedError (E405) that names it; other errors stay what they are."""
+    """What the system says about files below a path becomes a DistributedError (E405) that names
+    it; other errors stay what they are.
+    """
     try:
         yield
     except (LftjError, ConnectionError):
         raise
     except OSError as reason:
         hint = "nothing has happened; see that the folder is there, has room and may be written, and try again"
-        raise DistributedError(f"{path} cannot be used: {reason}", code="E405", hint=hint) from reason
+        raise DistributedError(
+            f"{path} cannot be used: {reason}", code="E405", hint=hint
+        ) from reason
 
 
 def is_overtaken(path: Path, epoch: int) -> bool:
@@ -187,7 +249,11 @@ def is_overtaken(path: Path, epoch: int) -> bool:
 def overtaken(path: Path) -> DistributedError:
     """The error for a driver whose version another one has gone on from."""
     hint = "nothing of this has happened; close the workspace, open the path again, and do it once more on what is there now"
-    return DistributedError(f"another workspace has written below {path} since this one opened it", code="E406", hint=hint)
+    return DistributedError(
+        f"another workspace has written below {path} since this one opened it",
+        code="E406",
+        hint=hint,
+    )
 
 
 def files_from(path: Path, stem: str) -> set[str]:
@@ -209,8 +275,9 @@ def remove_files(path: Path, files: Iterable[str]) -> None:
 def swept(path: Path, parts: int) -> Manifest:
     """The truth below a path, `opened`, with no file that it does not name.
 
-    Where there are such files, another driver may be about to name them, though it should not be there. So an epoch of our own comes
-    before they go: from then on nobody can, and who writes more builds on it.
+    Where there are such files, another driver may be about to name them, though it should not be
+    there. So an epoch of our own comes before they go: from then on nobody can, and who writes more
+    builds on it.
     """
     while True:
         halves = list(path.glob("manifest-*.tmp"))
@@ -233,18 +300,25 @@ def swept(path: Path, parts: int) -> Manifest:
 
 @cache
 def _warn_of_no_locks(path: Path) -> None:
-    _log.warning("%s: its file system has no locks; of commits of two workspaces at once one will fail with E406", path)
+    _log.warning(
+        "%s: its file system has no locks; of commits of two workspaces at once one will fail with E406",
+        path,
+    )
 
 
 class PathLock:
-    """At most one process writes below a path. The system gives the lock back when its holder dies, and this object when nobody has it.
+    """At most one process writes below a path. The system gives the lock back when its holder dies,
+    and this object when nobody has it.
 
-    Where the file system has no locks, or does not share them among machines, two may; then of their commits on one version one happens,
-    and the other is told (E406). A forked child has the lock's file too, but the lock is its parent's.
+    Where the file system has no locks, or does not share them among machines, two may; then of
+    their commits on one version one happens, and the other is told (E406). A forked child has the
+    lock's file too, but the lock is its parent's.
     """
 
     def __init__(self, path: Path):
-        """Raises DistributedError (E402) when another workspace holds the path, (E405) when it cannot be written."""
+        """Raises DistributedError (E402) when another workspace holds the path, (E405) when it
+        cannot be written.
+        """
         self._path, self._process = path, os.getpid()
         self._file: int | None = None
         with told_by_the_system(path):
@@ -258,7 +332,9 @@ class PathLock:
             else:
                 os.close(file)
                 hint = "close the other workspace, or choose another path"
-                raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
+                raise DistributedError(
+                    f"{path} is in use by another workspace", code="E402", hint=hint
+                ) from None
         self._file = file
 
     @property
@@ -267,10 +343,16 @@ class PathLock:
         return self._process == os.getpid()
 
     def require(self) -> None:
-        """Raise DistributedError (E402) in a forked child: two processes would each take what they know for the last version."""
+        """Raise DistributedError (E402) in a forked child: two processes would each take what they
+        know for the last version.
+        """
         if not self.ours:
             hint = "write in the process that opened it; a child may read, or open the path itself once it is closed there"
-            raise DistributedError(f"{self._path} was opened by the process that this one was forked from", code="E402", hint=hint)
+            raise DistributedError(
+                f"{self._path} was opened by the process that this one was forked from",
+                code="E402",
+                hint=hint,
+            )
 
     def release(self) -> None:
         """Let others write. Harmless when repeated."""

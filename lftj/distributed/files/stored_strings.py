@@ -1,8 +1,9 @@
 """The strings of a process below a path, so that stored codes mean something to others.
 
-A process writes a file of its own. One that begins with the strings of others, since it opened a state of theirs, goes on behind them: its
-codes are told by a chain, some strings of one file, then some of the next. Whoever opens a chain maps its files one behind the other, and
-reads of them what it looks for.
+A process writes a file of its own. One that begins with the strings of others, since it opened a
+state of theirs, goes on behind them: its codes are told by a chain, some strings of one file, then
+some of the next. Whoever opens a chain maps its files one behind the other, and reads of them what
+it looks for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lftj.distributed.files.strings_file import StringsFile, StringsHead, ends_of, letters_of, table_file
+from lftj.distributed.files.strings_file import (
+    StringsFile,
+    StringsHead,
+    ends_of,
+    letters_of,
+    table_file,
+)
 from lftj.types.dictionary import Dictionary
 from lftj.types.text_index import Table, gaps, slots_for
 from scantree.mapping import reserve, show_file
@@ -28,7 +35,9 @@ _LETTERS = 1 << 39  # bytes of address space: no machine's memory has more
 
 
 class StoredStrings:
-    """What a dictionary has on disk below one folder. `watch`: checks what is looked at of files that are mapped."""
+    """What a dictionary has on disk below one folder. `watch`: checks what is looked at of files
+    that are mapped.
+    """
 
     def __init__(self, dictionary: Dictionary, watch: Watch) -> None:
         self._dictionary, self._watch = dictionary, watch
@@ -37,10 +46,18 @@ class StoredStrings:
         self._file: StringsFile | None = None
 
     def written(self, folder: Path) -> Chain:
-        """Write what is new, and sync; the chain that tells all codes given out so far. O(new strings)."""
+        """Write what is new, and sync; the chain that tells all codes given out so far. O(new
+        strings).
+        """
         offsets, data = self._dictionary.flat()
-        if len(self._chain) > _LONGEST or not all(ends_of(folder, name).exists() for name, _ in self._own()):
-            self._chain, self._file, self._stored = [], None, 0  # many, or someone removed one: all is written again
+        if len(self._chain) > _LONGEST or not all(
+            ends_of(folder, name).exists() for name, _ in self._own()
+        ):
+            self._chain, self._file, self._stored = (
+                [],
+                None,
+                0,
+            )  # many, or someone removed one: all is written again
             self._watch.check(everything=True)
         if len(offsets) - 1 > self._stored:
             file = self._file or StringsFile(folder, self._stored, int(offsets[self._stored]))
@@ -51,7 +68,11 @@ class StoredStrings:
 
     def _own(self) -> Chain:
         """The chain of all that is stored."""
-        return self._chain if self._file is None else [*self._chain, (self._file.name, self._file.strings)]
+        return (
+            self._chain
+            if self._file is None
+            else [*self._chain, (self._file.name, self._file.strings)]
+        )
 
     def knows(self, chain: Chain) -> bool:
         """Whether codes that a chain tells are those of the dictionary."""
@@ -59,19 +80,27 @@ class StoredStrings:
         if len(chain) > len(own):
             return False
         pairs = list(zip(chain, own, strict=False))
-        alike = all(name == known and strings == held for (name, strings), (known, held) in pairs[:-1])
-        return alike and all(name == known and strings <= held for (name, strings), (known, held) in pairs[-1:])
+        alike = all(
+            name == known and strings == held for (name, strings), (known, held) in pairs[:-1]
+        )
+        return alike and all(
+            name == known and strings <= held for (name, strings), (known, held) in pairs[-1:]
+        )
 
     def take(self, folder: Path, chain: Chain) -> None:
-        """Have the dictionary, which is empty, begin with the strings of a chain, and those that the last file has since.
+        """Have the dictionary, which is empty, begin with the strings of a chain, and those that
+        the last file has since.
 
-        O(files). Raises OSError, ValueError, TypeError or FileDamagedError; then nothing has happened.
+        O(files). Raises OSError, ValueError, TypeError or FileDamagedError; then nothing has
+        happened.
         """
         if not chain:
             return
         mapped = _MappedChain(folder, chain)
         mapped.check_ends()
-        self._dictionary.begin(mapped.ends.view(np.int64), mapped.letters, mapped.count, mapped.tables)
+        self._dictionary.begin(
+            mapped.ends.view(np.int64), mapped.letters, mapped.count, mapped.tables
+        )
         for file in mapped.files:
             self._watch.add(file)
         self._chain, self._stored = mapped.chain, mapped.count
@@ -82,17 +111,33 @@ class _MappedChain:
 
     def __init__(self, folder: Path, chain: Chain) -> None:
         heads = [StringsHead.of(folder, name) for name, _ in chain]
-        counts = [first + strings for first, (_, strings) in zip([head.first for head in heads], chain, strict=True)]
+        counts = [
+            first + strings
+            for first, (_, strings) in zip([head.first for head in heads], chain, strict=True)
+        ]
         counts[-1] = heads[-1].count
         self.count = counts[-1]
-        self.chain = [(name, count - head.first) for (name, _), count, head in zip(chain, counts, heads, strict=True)]
-        self.ends, self.letters = (np.frombuffer(reserve(size), np.uint8) for size in (_ENDS, _LETTERS))
+        self.chain = [
+            (name, count - head.first)
+            for (name, _), count, head in zip(chain, counts, heads, strict=True)
+        ]
+        self.ends, self.letters = (
+            np.frombuffer(reserve(size), np.uint8) for size in (_ENDS, _LETTERS)
+        )
         self.files: list[WatchedFile] = []
         self.tables: list[Table] = []
-        for place, ((name, strings), head, count) in enumerate(zip(chain, heads, counts, strict=True)):
+        for place, ((name, strings), head, count) in enumerate(
+            zip(chain, heads, counts, strict=True)
+        ):
             following = heads[place + 1] if place + 1 < len(heads) else None
-            if count < head.first + strings or count > head.count or (following and following.first != count):
-                raise FileDamagedError(folder / name, f"has {head.count - head.first} strings, not {strings}")
+            if (
+                count < head.first + strings
+                or count > head.count
+                or (following and following.first != count)
+            ):
+                raise FileDamagedError(
+                    folder / name, f"has {head.count - head.first} strings, not {strings}"
+                )
             ends, letters = (
                 (head.ends, head.letters)
                 if following is None
@@ -100,11 +145,14 @@ class _MappedChain:
             )
             last = following is None
             self._show(ends_of(folder, name), self.ends, ends, head.tails[0] if last else None)
-            self._show(letters_of(folder, name), self.letters, letters, head.tails[1] if last else None)
+            self._show(
+                letters_of(folder, name), self.letters, letters, head.tails[1] if last else None
+            )
             self._find(folder, name, head, count)
 
     def check_ends(self) -> None:
-        """Compare those ends that are read at once, as strings without a table are entered: a damaged one may lead anywhere.
+        """Compare those ends that are read at once, as strings without a table are entered: a
+        damaged one may lead anywhere.
 
         Raises FileDamagedError.
         """
@@ -112,11 +160,15 @@ class _MappedChain:
         for file in (file for file in self.files if file.owner is self.ends):
             blocks = np.zeros_like(file.unchecked)
             for first, last in read:
-                begin, end = (self.ends.ctypes.data + 8 * code - file.address for code in (first, last + 1))
+                begin, end = (
+                    self.ends.ctypes.data + 8 * code - file.address for code in (first, last + 1)
+                )
                 blocks[max(0, begin // BLOCK_BYTES) : max(0, -(-end // BLOCK_BYTES))] = True
             file.check(blocks)
 
-    def _show(self, file: Path, array: np.ndarray, stretch: tuple[int, int], tail: int | None) -> None:
+    def _show(
+        self, file: Path, array: np.ndarray, stretch: tuple[int, int], tail: int | None
+    ) -> None:
         first, size = stretch[0], stretch[1] - stretch[0]
         if size <= 0:
             return

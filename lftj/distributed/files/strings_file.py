@@ -1,9 +1,11 @@
-"""The strings that one process gave codes to, in files that others map: where each ends, their letters, and tables that find their codes.
+"""The strings that one process gave codes to, in files that others map: where each ends, their
+letters, and tables that find their codes.
 
-The ends of strings 0 … n and their letters are two long arrays; a file has a stretch of each, from the block on in which its first string
-begins, so that the files of several processes, mapped one behind the other, make the arrays again. Tables of codes are never changed: each
-covers a range of codes, and ranges of like size are put together, so that there are few and a string is entered seldom. Few strings are in
-no table. A small head, written last, tells how far all that goes.
+The ends of strings 0 … n and their letters are two long arrays; a file has a stretch of each, from
+the block on in which its first string begins, so that the files of several processes, mapped one
+behind the other, make the arrays again. Tables of codes are never changed: each covers a range of
+codes, and ranges of like size are put together, so that there are few and a string is entered
+seldom. Few strings are in no table. A small head, written last, tells how far all that goes.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ NOT_IN_TABLES = 1024
 
 @dataclass(frozen=True)
 class StringsHead:
-    """What a file holds: strings [first, count) of its process, whose letters lie at [start, stop); the tables of their codes, each with
-    the range that it covers; and the checksums of the last block of ends and of letters, which may be written again."""
+    """What a file holds: strings [first, count) of its process, whose letters lie at [start, stop);
+    the tables of their codes, each with the range that it covers; and the checksums of the last
+    block of ends and of letters, which may be written again.
+    """
 
     first: int
     count: int
@@ -51,7 +55,13 @@ class StringsHead:
     def of(folder: Path, name: str) -> StringsHead:
         """The head of a file. Raises OSError, ValueError or TypeError."""
         found = unsealed((folder / f"{name}.head").read_bytes())
-        return StringsHead(**{**found, "tables": tuple(map(tuple, found["tables"])), "tails": tuple(found["tails"])})
+        return StringsHead(
+            **{
+                **found,
+                "tables": tuple(map(tuple, found["tables"])),
+                "tails": tuple(found["tails"]),
+            }
+        )
 
 
 def ends_of(folder: Path, name: str) -> Path:
@@ -78,7 +88,11 @@ def files_of(folder: Path, names: Iterable[str]) -> set[str]:
             tables = StringsHead.of(folder, name).tables
         except (OSError, ValueError, TypeError):
             continue
-        parts = [ends_of(folder, name), letters_of(folder, name), *(table_file(folder, name, *each) for each in tables)]
+        parts = [
+            ends_of(folder, name),
+            letters_of(folder, name),
+            *(table_file(folder, name, *each) for each in tables),
+        ]
         found |= {head, *(part.name for part in parts), *(part.name + SUMS for part in parts)}
     return found
 
@@ -98,14 +112,21 @@ class StringsFile:
         return self._head.count - self._head.first
 
     def write(self, offsets: np.ndarray, data: np.ndarray) -> int:
-        """Write what is new of the strings that end at these offsets of data, and sync; how many strings are in the file. O(new strings).
+        """Write what is new of the strings that end at these offsets of data, and sync; how many
+        strings are in the file. O(new strings).
 
         Raises OSError; what was there before is there still.
         """
         folder, head, count = self._folder, self._head, len(offsets) - 1
         if count > head.count:
             stop = int(offsets[count])
-            ends = _append(ends_of(folder, self.name), offsets.view(np.uint8), head.ends[0], 8 * head.count, 8 * (count + 1))
+            ends = _append(
+                ends_of(folder, self.name),
+                offsets.view(np.uint8),
+                head.ends[0],
+                8 * head.count,
+                8 * (count + 1),
+            )
             letters = _append(letters_of(folder, self.name), data, head.letters[0], head.stop, stop)
             tables = self._tables(offsets, data, count)
             self._head = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
@@ -113,8 +134,12 @@ class StringsFile:
                 sink.write(sealed(asdict(self._head)))
         return count - head.first
 
-    def _tables(self, offsets: np.ndarray, data: np.ndarray, count: int) -> tuple[tuple[int, int], ...]:
-        """The tables once those that are not longer than what comes behind them are put together with it."""
+    def _tables(
+        self, offsets: np.ndarray, data: np.ndarray, count: int
+    ) -> tuple[tuple[int, int], ...]:
+        """The tables once those that are not longer than what comes behind them are put together
+        with it.
+        """
         tables = list(self._head.tables)
         first = tables[-1][1] if tables else self._head.first
         if count - first < NOT_IN_TABLES:
@@ -122,7 +147,13 @@ class StringsFile:
         while tables and tables[-1][1] - tables[-1][0] <= count - first:
             first = tables.pop()[0]
         slots = Table.of(offsets, data, first, count).slots
-        _append(table_file(self._folder, self.name, first, count), slots.view(np.uint8), 0, 0, slots.nbytes)
+        _append(
+            table_file(self._folder, self.name, first, count),
+            slots.view(np.uint8),
+            0,
+            0,
+            slots.nbytes,
+        )
         return (*tables, (first, count))
 
 
@@ -131,8 +162,9 @@ def _block(byte: int) -> int:
 
 
 def _append(file: Path, array: np.ndarray, base: int, first: int, last: int) -> int:
-    """Write bytes [first, last) of an array to a file that begins with its byte `base`, and the checksums of the blocks that they are in;
-    the checksum of the last one."""
+    """Write bytes [first, last) of an array to a file that begins with its byte `base`, and the
+    checksums of the blocks that they are in; the checksum of the last one.
+    """
     begin = max(base, _block(first))
     content = np.ascontiguousarray(array[begin:last]).data
     handle = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)

@@ -24,7 +24,9 @@ def sealed(content: Mapping[str, Any]) -> bytes:
 
 
 def unsealed(found: bytes) -> dict[str, Any]:
-    """The content again. Raises ValueError where it is another one; what has no checksum is taken as it is."""
+    """The content again. Raises ValueError where it is another one; what has no checksum is taken
+    as it is.
+    """
     seal = _SEAL.search(found)
     if seal is not None:
         found = found[: seal.start()] + b"}"
@@ -38,7 +40,9 @@ def unsealed(found: bytes) -> dict[str, Any]:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """What is written here becomes the file in the end, in place of one that is there; after an exception there is what was before."""
+    """What is written here becomes the file in the end, in place of one that is there; after an
+    exception there is what was before.
+    """
     with _written(target) as (sink, waiting):
         yield sink
         _sync(sink)
@@ -47,7 +51,8 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[BinaryIO]:
-    """What is written here becomes the file in the end. Raises FileExistsError where one is there, and leaves it as it is.
+    """What is written here becomes the file in the end. Raises FileExistsError where one is there,
+    and leaves it as it is.
 
     Where a network repeats what it did already, that may be the file itself.
     """

@@ -1,8 +1,9 @@
 """How the rows of a relation lie over the parts.
 
-A cut is a column, by whose value each row belongs to one part; or ALL, every part has all rows; or ONE, the first part has all rows. A
-*hub* is a value with more rows than are good for one part: under a `HubCut` its rows lie by a second column, or in every part. The part of
-a value depends on the value alone, not on codes, so that parts, each with a dictionary of its own, and runs agree.
+A cut is a column, by whose value each row belongs to one part; or ALL, every part has all rows; or
+ONE, the first part has all rows. A *hub* is a value with more rows than are good for one part:
+under a `HubCut` its rows lie by a second column, or in every part. The part of a value depends on
+the value alone, not on codes, so that parts, each with a dictionary of its own, and runs agree.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _SHIFTS = tuple(np.uint64(number) for number in (30, 27, 31))
 
 @dataclass(frozen=True, slots=True)
 class HubCut:
-    """By a column; rows with one of the `hubs` there by a second column instead, or, where that is None, in every part."""
+    """By a column; rows with one of the `hubs` there by a second column instead, or, where that is
+    None, in every part.
+    """
 
     column: int
     second: int | None
@@ -56,7 +59,9 @@ Cut = int | HubCut
 
 
 def local_name(relation: str, cut: Cut) -> str:
-    """What a part calls its share of a relation: `edge@0`, `edge@all`, `edge@one`, `edge@0+1`, `edge@0+all`."""
+    """What a part calls its share of a relation: `edge@0`, `edge@all`, `edge@one`, `edge@0+1`,
+    `edge@0+all`.
+    """
     return f"{relation}@{cut.name if isinstance(cut, HubCut) else _WORDS.get(cut, cut)}"
 
 
@@ -72,7 +77,10 @@ def slots(codes: np.ndarray, type: Type, dictionary: Dictionary, parts: int) -> 
     if type.name != "str":
         return _mixed(codes) % parts
     distinct, places = np.unique(codes, return_inverse=True)
-    hashes = np.array([zlib.crc32(text.encode()) for text in dictionary.decode(distinct).to_pylist()], dtype=np.int64)
+    hashes = np.array(
+        [zlib.crc32(text.encode()) for text in dictionary.decode(distinct).to_pylist()],
+        dtype=np.int64,
+    )
     return (_mixed(hashes) % parts)[places] if len(distinct) else np.empty(0, np.int64)
 
 
@@ -83,20 +91,36 @@ def part_of(value: object, type: Type, parts: int) -> int:
     return int(slots(np.array([code], np.int64), type, dictionary, parts)[0])
 
 
-def parts_of(columns: list[np.ndarray], types: Sequence[Type], cut: Cut, dictionary: Dictionary, parts: int) -> np.ndarray:
-    """The part of each row, or EVERYBODY, under a cut by a column, or under ONE; ALL is kept like ONE, since everybody reads all of it."""
+def parts_of(
+    columns: list[np.ndarray], types: Sequence[Type], cut: Cut, dictionary: Dictionary, parts: int
+) -> np.ndarray:
+    """The part of each row, or EVERYBODY, under a cut by a column, or under ONE; ALL is kept like
+    ONE, since everybody reads all of it.
+    """
     if isinstance(cut, int):
-        return slots(columns[cut], types[cut], dictionary, parts) if cut >= 0 else np.zeros(len(columns[0]), np.int64)
+        return (
+            slots(columns[cut], types[cut], dictionary, parts)
+            if cut >= 0
+            else np.zeros(len(columns[0]), np.int64)
+        )
     found = slots(columns[cut.column], types[cut.column], dictionary, parts)
     hubs = cut.found(columns[cut.column], types[cut.column], dictionary)
-    found[hubs] = EVERYBODY if cut.second is None else slots(columns[cut.second][hubs], types[cut.second], dictionary, parts)
+    found[hubs] = (
+        EVERYBODY
+        if cut.second is None
+        else slots(columns[cut.second][hubs], types[cut.second], dictionary, parts)
+    )
     return found
 
 
 def holders(values: Mapping[int, object], types: Sequence[Type], cut: Cut, parts: int) -> set[int]:
     """The parts that may have rows with these values, by column."""
     if isinstance(cut, int):
-        return {part_of(values[cut], types[cut], parts)} if cut in values else readers(cut, None, parts)
+        return (
+            {part_of(values[cut], types[cut], parts)}
+            if cut in values
+            else readers(cut, None, parts)
+        )
     if cut.column not in values:
         return set(range(parts))
     dictionary, type = Dictionary(), types[cut.column]
@@ -104,18 +128,26 @@ def holders(values: Mapping[int, object], types: Sequence[Type], cut: Cut, parts
     if not cut.found(code, type, dictionary)[0]:
         return {part_of(values[cut.column], type, parts)}
     second = cut.second
-    return {part_of(values[second], types[second], parts)} if second is not None and second in values else set(range(parts))
+    return (
+        {part_of(values[second], types[second], parts)}
+        if second is not None and second in values
+        else set(range(parts))
+    )
 
 
 def readers(cut: Cut, holding: Iterable[int] | None, parts: int) -> set[int]:
-    """The parts that have to read a batch of rows to keep their share up to date; `holding`: those with rows, None when not known."""
+    """The parts that have to read a batch of rows to keep their share up to date; `holding`: those
+    with rows, None when not known.
+    """
     if cut == ONE:
         return {0}
     return set(range(parts)) if cut == ALL or holding is None else set(holding)
 
 
 def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Well mixed nonnegative numbers, so that neighbours and multiples come apart (the finalizer of SplitMix64)."""
+    """Well mixed nonnegative numbers, so that neighbours and multiples come apart (the finalizer of
+    SplitMix64).
+    """
     mixed = numbers.astype(np.int64).view(np.uint64)
     mixed = (mixed ^ (mixed >> _SHIFTS[0])) * _MIX[0]
     mixed = (mixed ^ (mixed >> _SHIFTS[1])) * _MIX[1]

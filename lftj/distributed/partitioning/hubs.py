@@ -1,4 +1,5 @@
-"""Which columns have hubs: values that outweigh a part. Those of base relations were counted, those of derived ones are guessed from rules.
+"""Which columns have hubs: values that outweigh a part. Those of base relations were counted, those
+of derived ones are guessed from rules.
 
 It is a matter of balance alone: what is a hub, and where, changes no answer.
 """
@@ -15,9 +16,15 @@ from lftj.types import Type
 
 
 class Hubs:
-    """`counted`: by relation and column (as text, for it is in the manifest) how many rows hubs have and which values they are."""
+    """`counted`: by relation and column (as text, for it is in the manifest) how many rows hubs
+    have and which values they are.
+    """
 
-    def __init__(self, counted: Mapping[str, Mapping[str, tuple[int, Iterable[Hub]]]], relations: Mapping[str, RelationSchema]):
+    def __init__(
+        self,
+        counted: Mapping[str, Mapping[str, tuple[int, Iterable[Hub]]]],
+        relations: Mapping[str, RelationSchema],
+    ):
         self._rows: dict[tuple[str, int], int] = {}
         of: dict[Type, set[Hub]] = {}
         for name, columns in counted.items():
@@ -42,20 +49,26 @@ class Hubs:
         return (relation, column) in self._rows
 
     def rows(self, relation: str, column: int) -> int:
-        """The rows of hubs in a column of a base relation, to two digits; 0 where it has none, or nobody counted."""
+        """The rows of hubs in a column of a base relation, to two digits; 0 where it has none, or
+        nobody counted.
+        """
         return self._rows.get((relation, column), 0)
 
     def heavy(self, rule: NormalRule, lead: Any) -> bool:
         """Whether the work on one value of a leading variable may outweigh a part."""
         return isinstance(lead, int) and any(
-            argument == Ref(lead) and self.has(atom.relation, column) for atom in rule.atoms for column, argument in enumerate(atom.args)
+            argument == Ref(lead) and self.has(atom.relation, column)
+            for atom in rule.atoms
+            for column, argument in enumerate(atom.args)
         )
 
     def follow(self, rule: Rule, schema: RelationSchema) -> None:
         """Head columns have the hubs of their variables, unless a value of theirs has one row."""
         if not self._rows or isinstance(rule, FunctorRule):
             return
-        group = {place: term.variable for place, term in enumerate(rule.head) if isinstance(term, Ref)}
+        group = {
+            place: term.variable for place, term in enumerate(rule.head) if isinstance(term, Ref)
+        }
         single = schema.key or (tuple(group) if rule.aggregates else ())
         for place, variable in group.items():
             if single != (place,) and self.heavy(rule, variable):

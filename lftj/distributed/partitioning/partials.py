@@ -8,7 +8,8 @@
 | `mean`               | as `sum`, and the count                             | the exact total over the count, rounded once     |
 | `min`, `max`         | its least or greatest                               | the least or greatest of these                   |
 
-So the result is what one part alone would publish, bit for bit. `concat` and aggregates of users have no shares.
+So the result is what one part alone would publish, bit for bit. `concat` and aggregates of users
+have no shares.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ _EXACT_WIDTHS = (36, 1, 1, 1)  # of an exact sum's units, its infinities, and a 
 
 @dataclass(frozen=True)
 class Split:
-    """A head taken apart: `local` derives a part's shares, relation `shares` holds those of all parts, `merge` makes the whole of them."""
+    """A head taken apart: `local` derives a part's shares, relation `shares` holds those of all
+    parts, `merge` makes the whole of them.
+    """
 
     local: NormalRule
     shares: RelationSchema
@@ -55,7 +58,9 @@ class Split:
 
 @dataclass(frozen=True)
 class _Shares:
-    """The shares of one aggregate: head terms of the local rule, and the merging function over their columns."""
+    """The shares of one aggregate: head terms of the local rule, and the merging function over
+    their columns.
+    """
 
     terms: tuple[AggregateTerm, ...]
     function: str
@@ -63,11 +68,17 @@ class _Shares:
 
 def decomposable(rule: NormalRule) -> bool:
     """Whether every aggregate of a head can be put together from shares."""
-    return all(term.function in ("count", "sum", "mean", "min", "max") for term in rule.head if isinstance(term, AggregateTerm))
+    return all(
+        term.function in ("count", "sum", "mean", "min", "max")
+        for term in rule.head
+        if isinstance(term, AggregateTerm)
+    )
 
 
 def split_aggregate(rule: NormalRule, name: str, merged: str) -> Split:
-    """The rules for shares called `name` and for the whole, called `merged`. The head must be decomposable."""
+    """The rules for shares called `name` and for the whole, called `merged`. The head must be
+    decomposable.
+    """
     maker = _Maker(rule)
     columns: list[tuple[str, Type]] = [PART]
     local_head: list[Ref | AggregateTerm] = []
@@ -84,17 +95,27 @@ def split_aggregate(rule: NormalRule, name: str, merged: str) -> Split:
         columns += [(f"c{place}s{number}", share.type) for number, share in enumerate(shares.terms)]
         local_head += shares.terms
     schema = RelationSchema(name, tuple(columns))
-    return Split(maker.rule(name, tuple(local_head)), schema, _reading(rule, schema, merged, tuple(merged_head)))
+    return Split(
+        maker.rule(name, tuple(local_head)),
+        schema,
+        _reading(rule, schema, merged, tuple(merged_head)),
+    )
 
 
 def split_projection(rule: NormalRule, name: str, schema: RelationSchema) -> Split:
-    """For rows that several parts may derive: the shares are these rows, the whole is their union. For one rule of the relation."""
-    shares = RelationSchema(name, (PART, *((f"c{place}", type) for place, (_, type) in enumerate(schema.columns))))
+    """For rows that several parts may derive: the shares are these rows, the whole is their union.
+    For one rule of the relation.
+    """
+    shares = RelationSchema(
+        name, (PART, *((f"c{place}", type) for place, (_, type) in enumerate(schema.columns)))
+    )
     head = tuple(Ref(place + 1) for place in range(schema.arity))
     return Split(replace(rule, relation=name), shares, _reading(rule, shares, schema.name, head))
 
 
-def _reading(rule: NormalRule, shares: RelationSchema, merged: str, head: tuple[Ref | AggregateTerm, ...]) -> NormalRule:
+def _reading(
+    rule: NormalRule, shares: RelationSchema, merged: str, head: tuple[Ref | AggregateTerm, ...]
+) -> NormalRule:
     variables = tuple(RuleVariable(f"_{name}", type) for name, type in shares.columns)
     atom = PositiveAtom(shares.name, tuple(Ref(place) for place in range(shares.arity)))
     return NormalRule(rule.source, merged, head, variables, (atom,), span=rule.span)
@@ -105,7 +126,10 @@ def share_column(rule: NormalRule, column: int) -> int:
     if not rule.aggregates:
         return column + 1
     maker = _Maker(rule)
-    return 1 + sum(len(maker.shares(term).terms) if isinstance(term, AggregateTerm) else 1 for term in rule.head[:column])
+    return 1 + sum(
+        len(maker.shares(term).terms) if isinstance(term, AggregateTerm) else 1
+        for term in rule.head[:column]
+    )
 
 
 class _Maker:
@@ -117,7 +141,13 @@ class _Maker:
         self._assignments = list(rule.assignments)
 
     def rule(self, name: str, head: tuple[Ref | AggregateTerm, ...]) -> NormalRule:
-        return replace(self._rule, relation=name, head=head, variables=tuple(self._variables), assignments=tuple(self._assignments))
+        return replace(
+            self._rule,
+            relation=name,
+            head=head,
+            variables=tuple(self._variables),
+            assignments=tuple(self._assignments),
+        )
 
     def shares(self, term: AggregateTerm) -> _Shares:
         if term.function == "count":
@@ -127,8 +157,13 @@ class _Maker:
         of = self._rule.variables[term.args[0].variable].type
         size = (AggregateTerm("count", (), INT),) if term.function == "mean" else ()
         if of.name == "float":
-            return _Shares((AggregateTerm(_EXACT, term.args, STR), *size), f"#float-{term.function}")
-        halves = (self._computed("bshr", term.args[0], _SHIFT), self._computed("band", term.args[0], _LOW))
+            return _Shares(
+                (AggregateTerm(_EXACT, term.args, STR), *size), f"#float-{term.function}"
+            )
+        halves = (
+            self._computed("bshr", term.args[0], _SHIFT),
+            self._computed("band", term.args[0], _LOW),
+        )
         sums = tuple(AggregateTerm("sum", (half,), INT) for half in halves)
         return _Shares((*sums, *size), f"#{term.function}-{of.name}-{of.scale or 0}")
 
@@ -139,7 +174,7 @@ class _Maker:
         return made
 
 
-# ── the verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the verbs ─────────────────────────────────────────────────────────────────────────────────────
 def _summed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(one + other for one, other in zip(first, second, strict=True))
 
@@ -180,7 +215,9 @@ class _Sum(UserAggregate):
         return problem
 
 
-def _verb(name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type) -> UserAggregate:
+def _verb(
+    name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type
+) -> UserAggregate:
     widths = _EXACT_WIDTHS if len(zero) > 2 else _WIDTHS
     kind = _Sum if name.startswith("#sum") else UserAggregate
     return kind(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
@@ -193,7 +230,14 @@ def _integral(kind: str, scale: int) -> list[UserAggregate]:
         return state[0] if kind == "int" else decimal.Decimal(f"{state[0]}e-{scale}")
 
     return [
-        _verb(f"#sum-{kind}-{scale}", (0,), lambda high, low: ((high << 32) + low,), total, (INT, INT), INT),
+        _verb(
+            f"#sum-{kind}-{scale}",
+            (0,),
+            lambda high, low: ((high << 32) + low,),
+            total,
+            (INT, INT),
+            INT,
+        ),
         _verb(
             f"#mean-{kind}-{scale}",
             (0, 0),

@@ -1,13 +1,16 @@
-"""Where relations live: for every rule a leading variable, by whose values its work is cut, and for every view a home.
+"""Where relations live: for every rule a leading variable, by whose values its work is cut, and for
+every view a home.
 
-A rule's atoms that hold the leading variable are read in a cut by that column, each part its own rows; the others are read whole by every
-part (`ALL`). A view whose rules all put their leading variable into one head column lives where it is derived: each row, or group, belongs
-to one part, which needs nobody to know it. Where no column serves, parts derive *shares*, which travel to the home of the row or group and
-are put together there. Recursion that keeps no column goes in rounds (`exchange`). What cannot be cut at all (`concat` over everything)
-is done by the first part.
+A rule's atoms that hold the leading variable are read in a cut by that column, each part its own
+rows; the others are read whole by every part (`ALL`). A view whose rules all put their leading
+variable into one head column lives where it is derived: each row, or group, belongs to one part,
+which needs nobody to know it. Where no column serves, parts derive *shares*, which travel to the
+home of the row or group and are put together there. Recursion that keeps no column goes in rounds
+(`exchange`). What cannot be cut at all (`concat` over everything) is done by the first part.
 
-The choice weighs what has to be read whole, then what has to travel. A leading variable with *hubs*, values that outweigh a part, is then
-given a second one, by which the work on hubs is cut (`_split`). Independent of all this, every answer is the same.
+The choice weighs what has to be read whole, then what has to travel. A leading variable with
+*hubs*, values that outweigh a part, is then given a second one, by which the work on hubs is cut
+(`_split`). Independent of all this, every answer is the same.
 """
 
 from __future__ import annotations
@@ -36,7 +39,14 @@ from lftj.distributed.partitioning.partition_keys import (
     pairs,
     rules_of,
 )
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import (
+    FunctorRule,
+    NormalRule,
+    Ref,
+    RelationSchema,
+    StratifiedProgram,
+    Stratum,
+)
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
@@ -47,9 +57,11 @@ _ONCE_ONLY = 1_000_000
 
 
 class Placing:
-    """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base relations, where known.
+    """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base
+    relations, where known.
 
-    `known`: what is placed already, where only `own` strata are to be. `hubs` are told those of what is placed.
+    `known`: what is placed already, where only `own` strata are to be. `hubs` are told those of
+    what is placed.
     """
 
     def __init__(
@@ -77,25 +89,35 @@ class Placing:
             schema, rules = self._program.relations[name], rules_of(stratum, name)
             self.found[name] = self._split(self._plain(schema, rules), schema, rules)
 
-    # ── one relation ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── one relation ──────────────────────────────────────────────────────────────────────────────
     def _plain(self, schema: RelationSchema, rules: list[Rule]) -> Placement:
         options: list[tuple[int, int, Placement]] = []
         for number, column in enumerate(home_columns(schema)):
             cost = sum(self._cost_at(rule, column, {}) for rule in rules)
             if cost < _ONCE_ONLY:
-                options.append((cost, number, Placement(column, tuple(lead_at(rule, column) for rule in rules))))
+                options.append(
+                    (
+                        cost,
+                        number,
+                        Placement(column, tuple(lead_at(rule, column) for rule in rules)),
+                    )
+                )
         if (shares := self._shares(schema, rules)) is not None:
             options.append(shares)
         options += self._others(schema, rules)
         # Placements do not compare, but no two options have one number.
         return min(options)[2] if options else alone(rules)
 
-    def _others(self, schema: RelationSchema, rules: list[Rule]) -> Iterable[tuple[int, int, Placement]]:
+    def _others(
+        self, schema: RelationSchema, rules: list[Rule]
+    ) -> Iterable[tuple[int, int, Placement]]:
         """Further options."""
         return ()
 
     def _leads(self, rule: NormalRule) -> Iterator[Lead]:
-        """What a rule may be cut by. Without a variable by a constant: then one part has all that it finds."""
+        """What a rule may be cut by. Without a variable by a constant: then one part has all that
+        it finds.
+        """
         found = list(leading(rule))
         return iter(found or list[Lead](constants(rule)))
 
@@ -106,13 +128,20 @@ class Placing:
             return _HUGE if rows > SHARED_ROWS else len(str(rows)) if cut.second is None else 0
         return 0 if cut != ALL else _HUGE if self._sizes.get(relation, 0) > SHARED_ROWS else _WHOLE
 
-    def _shares(self, schema: RelationSchema, rules: list[Rule]) -> tuple[int, int, Placement] | None:
+    def _shares(
+        self, schema: RelationSchema, rules: list[Rule]
+    ) -> tuple[int, int, Placement] | None:
         """Parts derive shares, each rule cut by the variable that is cheapest for it.
 
-        What cannot be cut is found by every part, which makes no difference to rows, but is counted as often: aggregates are not so placed.
+        What cannot be cut is found by every part, which makes no difference to rows, but is counted
+        as often: aggregates are not so placed.
         """
         normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-        if len(normal) < len(rules) or not all(map(decomposable, normal)) or not any(rule.atoms for rule in normal):
+        if (
+            len(normal) < len(rules)
+            or not all(map(decomposable, normal))
+            or not any(rule.atoms for rule in normal)
+        ):
             return None
         if any(rule.aggregates and next(self._leads(rule), None) is None for rule in normal):
             return None
@@ -125,15 +154,25 @@ class Placing:
             )
             cost += least
             leads.append(lead)
-        return cost + _SHARES, schema.arity, Placement(self._merge_home(schema, normal), tuple(leads), shares=True)
+        return (
+            cost + _SHARES,
+            schema.arity,
+            Placement(self._merge_home(schema, normal), tuple(leads), shares=True),
+        )
 
     @staticmethod
     def _merge_home(schema: RelationSchema, rules: list[NormalRule]) -> int:
-        columns = [place for place in home_columns(schema) if all(isinstance(rule.head[place], Ref) for rule in rules)]
+        columns = [
+            place
+            for place in home_columns(schema)
+            if all(isinstance(rule.head[place], Ref) for rule in rules)
+        ]
         return columns[0] if columns else ONE
 
     def _cost_at(self, rule: Rule, column: int, homes: Mapping[str, int]) -> int:
-        """The cost of a rule when its head's rows are to be where this column says; _ONCE_ONLY when that is impossible."""
+        """The cost of a rule when its head's rows are to be where this column says; _ONCE_ONLY when
+        that is impossible.
+        """
         if isinstance(rule, FunctorRule):
             home = self._home(rule.domain, homes)
             return 0 if column < len(rule.types) and home in (None, column) else _ONCE_ONLY
@@ -145,16 +184,27 @@ class Placing:
         for atom in (*rule.atoms, *rule.negated):
             home = self._home(atom.relation, homes)
             cut = cut_of(atom, lead, home)
-            read[atom.relation, cut] = self._reading(atom.relation, cut) + (_TRAVEL if home is not None and cut != home else 0)
+            read[atom.relation, cut] = self._reading(atom.relation, cut) + (
+                _TRAVEL if home is not None and cut != home else 0
+            )
         return sum(read.values())
 
     def _home(self, relation: str, homes: Mapping[str, int]) -> Cut | None:
-        """Where a derived relation lives, None for a base relation, which may be read in any cut."""
-        return homes[relation] if relation in homes else self.found[relation].home if relation in self.found else None
+        """Where a derived relation lives, None for a base relation, which may be read
+        in any cut.
+        """
+        return (
+            homes[relation]
+            if relation in homes
+            else self.found[relation].home
+            if relation in self.found
+            else None
+        )
 
-    # ── hubs ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── hubs ──────────────────────────────────────────────────────────────────────────────────────
     def _split(self, placed: Placement, schema: RelationSchema, rules: list[Rule]) -> Placement:
-        """The same, but for hubs, which are cut by a second variable where that leaves it to the parts what they derive, or to shares.
+        """The same, but for hubs, which are cut by a second variable where that leaves it to the
+        parts what they derive, or to shares.
 
         Rows of a view that would have to travel as shares only for that, as many as it has, stay.
         """
@@ -162,12 +212,23 @@ class Placing:
         home = placed.home
         if len(normal) < len(rules) or schema.choice or isinstance(home, HubCut):
             return placed
-        columns = [place for place in home_columns(schema) if all(isinstance(rule.head[place], Ref) for rule in normal)]
+        columns = [
+            place
+            for place in home_columns(schema)
+            if all(isinstance(rule.head[place], Ref) for rule in normal)
+        ]
         leads = self._pairs(normal, placed.leads)
-        cuts = [HubCut(home, second, self._hubs.of(schema.columns[home][1])) for second in columns if home in columns and second != home]
+        cuts = [
+            HubCut(home, second, self._hubs.of(schema.columns[home][1]))
+            for second in columns
+            if home in columns and second != home
+        ]
         if placed.shares:
             heavy = any(
-                isinstance(term := rule.head[cut.column], Ref) and self._hubs.heavy(rule, term.variable) for cut in cuts for rule in normal
+                isinstance(term := rule.head[cut.column], Ref)
+                and self._hubs.heavy(rule, term.variable)
+                for cut in cuts
+                for rule in normal
             )
             return replace(placed, home=cuts[0] if heavy else home, leads=leads)
         if leads == placed.leads:
@@ -178,21 +239,29 @@ class Placing:
         return min(options, key=itemgetter(0), default=(0, placed))[1]
 
     def _staying(self, cut: HubCut, rules: list[NormalRule]) -> tuple[int, Placement] | None:
-        """Rows live where they are derived, as all rules have a pair in the columns of the cut. With what it costs."""
+        """Rows live where they are derived, as all rules have a pair in the columns of the cut.
+        With what it costs.
+        """
         leads = [(rule, pair) for rule in rules if (pair := pair_at(rule, cut)) is not None]
         if len(leads) < len(rules):
             return None
-        return sum(self._cost(*each, {}) for each in leads), Placement(cut, tuple(pair for _, pair in leads))
+        return sum(self._cost(*each, {}) for each in leads), Placement(
+            cut, tuple(pair for _, pair in leads)
+        )
 
     def _pairs(self, rules: list[NormalRule], leads: Sequence[Lead]) -> tuple[Lead, ...]:
         """Pairs in place of heavy leading variables, where there are any."""
         found = list[Lead]()
         for rule, lead in zip(rules, leads, strict=True):
-            options = [pair for pair in pairs(rule, self._hubs.of) if pair.first == lead] if self._hubs.heavy(rule, lead) else []
+            options = (
+                [pair for pair in pairs(rule, self._hubs.of) if pair.first == lead]
+                if self._hubs.heavy(rule, lead)
+                else []
+            )
             found.append(min(options, key=lambda pair: self._cost(rule, pair, {}), default=lead))
         return tuple(found)
 
-    # ── recursive strata ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── recursive strata ──────────────────────────────────────────────────────────────────────────
     def _recursive(self, stratum: Stratum) -> dict[str, Placement]:
         kept = self._kept(stratum)
         if kept is not None and kept[0] < _HUGE:
@@ -204,7 +273,9 @@ class Placing:
         return {name: alone(rules_of(stratum, name)) for name in stratum.relations}
 
     def _kept(self, stratum: Stratum) -> tuple[int, dict[str, Placement]] | None:
-        """By a column of each relation that every rule keeps: then each part has a fixpoint of its own. With what it costs."""
+        """By a column of each relation that every rule keeps: then each part has a fixpoint of its
+        own. With what it costs.
+        """
         options = [home_columns(self._program.relations[name]) for name in stratum.relations]
         if prod(map(len, options)) > _MANY:
             return None
@@ -219,14 +290,23 @@ class Placing:
         if best is None:
             return None
         placed = {
-            name: Placement(column, tuple(lead_at(rule, column) for rule in rules_of(stratum, name))) for name, column in best[1].items()
+            name: Placement(
+                column, tuple(lead_at(rule, column) for rule in rules_of(stratum, name))
+            )
+            for name, column in best[1].items()
         }
         return best[0], placed
 
 
 def _keeps(rule: Rule, homes: Mapping[str, int]) -> bool:
-    """Whether the rows that a recursive rule reads of its own stratum lie in the part of the row that it derives."""
+    """Whether the rows that a recursive rule reads of its own stratum lie in the part of the row
+    that it derives.
+    """
     if isinstance(rule, FunctorRule):
         return rule.domain not in homes or homes[rule.domain] == homes[rule.relation]
     lead = lead_at(rule, homes[rule.relation])
-    return lead is not None and all(atom.args[homes[atom.relation]] == Ref(lead) for atom in rule.atoms if atom.relation in homes)
+    return lead is not None and all(
+        atom.args[homes[atom.relation]] == Ref(lead)
+        for atom in rule.atoms
+        if atom.relation in homes
+    )

@@ -1,7 +1,9 @@
-"""What every part does, in stages: what it is sent before each, which local rules it runs, and what it tells the others.
+"""What every part does, in stages: what it is sent before each, which local rules it runs, and what
+it tells the others.
 
-Inside a stage a part needs nobody. What it derives and others read travels between stages, as entries: rows in another cut, and shares.
-A stage of rounds has one recursive stratum, whose parts tell each other what is new until nothing is. Every part has the same plan.
+Inside a stage a part needs nobody. What it derives and others read travels between stages, as
+entries: rows in another cut, and shares. A stage of rounds has one recursive stratum, whose parts
+tell each other what is new until nothing is. Every part has the same plan.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ SHARE_SUFFIX = "%"
 
 @dataclass(frozen=True)
 class Feed:
-    """Rows that come to a part before a stage: those of the entries of `relation`, in a cut, into the local relation `schema`.
+    """Rows that come to a part before a stage: those of the entries of `relation`, in a cut, into
+    the local relation `schema`.
 
-    `checked`: the key of base rows is checked here, and their net change told. `standing`: what the stage itself derived in rounds; entries
-    of commits before are read when a part is built or brought forward, and none in a commit.
+    `checked`: the key of base rows is checked here, and their net change told. `standing`: what the
+    stage itself derived in rounds; entries of commits before are read when a part is built or
+    brought forward, and none in a commit.
     """
 
     relation: str
@@ -40,7 +44,9 @@ class Feed:
 
 @dataclass(frozen=True)
 class Output:
-    """What a stage's change of a local relation is written as: entries of `relation`, in these cuts, the home first."""
+    """What a stage's change of a local relation is written as: entries of `relation`, in these
+    cuts, the home first.
+    """
 
     local: str
     schema: RelationSchema
@@ -56,7 +62,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Stage:
-    """Local strata in order: those of every part, and those of the first part alone; or one that is derived in rounds."""
+    """Local strata in order: those of every part, and those of the first part alone; or one that is
+    derived in rounds.
+    """
 
     strata: tuple[Stratum, ...]
     alone: tuple[bool, ...]
@@ -64,7 +72,11 @@ class Stage:
 
     def of(self, part: int) -> tuple[Stratum, ...]:
         """What one part runs."""
-        return tuple(stratum for stratum, alone in zip(self.strata, self.alone, strict=True) if part == 0 or not alone)
+        return tuple(
+            stratum
+            for stratum, alone in zip(self.strata, self.alone, strict=True)
+            if part == 0 or not alone
+        )
 
     @property
     def reads(self) -> frozenset[str]:
@@ -77,8 +89,9 @@ class Stage:
 
 @dataclass(frozen=True)
 class PartPlan:
-    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the user's relations lives; `hubs`: what it
-    knows of them."""
+    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the
+    user's relations lives; `hubs`: what it knows of them.
+    """
 
     program: Program
     views: frozenset[str]
@@ -92,17 +105,27 @@ class PartPlan:
 
     @cached_property
     def held(self) -> dict[str, tuple[str, Cut]]:
-        """By local name which relation parts hold, and in which cut; of one that has rules, own rows are `name#base`."""
-        derived = {local_name(name, placed.home): (name, placed.home) for name, placed in self.placements.items()}
+        """By local name which relation parts hold, and in which cut; of one that has rules, own
+        rows are `name#base`.
+        """
+        derived = {
+            local_name(name, placed.home): (name, placed.home)
+            for name, placed in self.placements.items()
+        }
         fed = ((feed.schema.name, feed.relation, feed.cut) for feed in self.feeds)
-        return derived | {local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut) for local, name, cut in fed}
+        return derived | {
+            local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut)
+            for local, name, cut in fed
+        }
 
     @cached_property
     def reads(self) -> dict[str, set[Cut]]:
         """By the name of entries, the cuts in which parts read them in a commit."""
         found: dict[str, set[Cut]] = {base_name(name): {home} for name, home in self.homes.items()}
         read = [(feed.relation, feed.cut) for feed in self.feeds]
-        read += [each for stage in self.stages if stage.rounds is not None for each in stage.rounds.read]
+        read += [
+            each for stage in self.stages if stage.rounds is not None for each in stage.rounds.read
+        ]
         for relation, cut in read:
             found.setdefault(relation, set()).add(cut)
         return found

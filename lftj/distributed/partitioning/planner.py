@@ -1,4 +1,5 @@
-"""Makes the plan of a program: where each stratum is derived, over which local relations, in which stage.
+"""Makes the plan of a program: where each stratum is derived, over which local relations, in which
+stage.
 
 It is a function of the program's description alone, so driver and workers make the same one.
 """
@@ -13,7 +14,15 @@ from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, local_name
 from lftj.distributed.partitioning.exchange import asked_cut, asking, own_cut
 from lftj.distributed.partitioning.hubs import Hubs
 from lftj.distributed.partitioning.partials import share_column, split_aggregate, split_projection
-from lftj.distributed.partitioning.partition_keys import Lead, Pair, Placement, Rule, cut_of, home_columns, rules_of
+from lftj.distributed.partitioning.partition_keys import (
+    Lead,
+    Pair,
+    Placement,
+    Rule,
+    cut_of,
+    home_columns,
+    rules_of,
+)
 from lftj.distributed.partitioning.placement import Placing
 from lftj.distributed.partitioning.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.programs import restored
@@ -37,12 +46,25 @@ def plan_of(description: Mapping[str, Any]) -> PartPlan:
 
 
 class Planner:
-    """Plans strata one after the other, which are placed. `held`: local relations that are there, whatever they come from."""
+    """Plans strata one after the other, which are placed. `held`: local relations that are there,
+    whatever they come from.
+    """
 
     def __init__(
-        self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], hubs: Hubs, held: frozenset[str] = frozenset()
+        self,
+        program: Program,
+        views: frozenset[str],
+        placements: Mapping[str, Placement],
+        hubs: Hubs,
+        held: frozenset[str] = frozenset(),
     ):
-        self.program, self.views, self.placements, self.hubs, self.held = program, views, dict(placements), hubs, held
+        self.program, self.views, self.placements, self.hubs, self.held = (
+            program,
+            views,
+            dict(placements),
+            hubs,
+            held,
+        )
         self.relations = dict(program.stratified.relations)
         self.local: dict[str, RelationSchema] = {}
         self.read_cuts: dict[str, dict[Cut, None]] = {}
@@ -63,15 +85,29 @@ class Planner:
             self._base(name, home)
         outputs = tuple(self._output(*made) for made in self.made if self._told(made[1].name))
         feeds = tuple(self.feeds.values())
-        return PartPlan(self.program, self.views, self.local, feeds, self._stages(), outputs, homes, self.placements, self.hubs)
+        return PartPlan(
+            self.program,
+            self.views,
+            self.local,
+            feeds,
+            self._stages(),
+            outputs,
+            homes,
+            self.placements,
+            self.hubs,
+        )
 
     def _stages(self) -> tuple[Stage, ...]:
         return tuple(
-            Stage(tuple(s for s, _ in each), tuple(alone for _, alone in each), self.rounds.get(number))
+            Stage(
+                tuple(s for s, _ in each),
+                tuple(alone for _, alone in each),
+                self.rounds.get(number),
+            )
             for number, each in enumerate(self.strata or [[]])
         )
 
-    # ── strata ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── strata ────────────────────────────────────────────────────────────────────────────────────
     def _stratum(self, stratum: Stratum) -> None:
         """Local rules, in the first stage in which all that they read is there."""
         shared = next((name for name in stratum.relations if self.placements[name].shares), None)
@@ -85,9 +121,15 @@ class Planner:
         rules: list[Rule] = []
         for name, home in homes.items():
             self._local(local_name(name, home), self.relations[name])
-            for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True):
+            for rule, lead in zip(
+                rules_of(stratum, name), self.placements[name].leads, strict=True
+            ):
                 rules.append(self._localized(rule, lead, local_name(name, home), homes))
-        stage = self._add(Stratum(tuple(local_name(*each) for each in homes.items()), tuple(rules), stratum.recursive))
+        stage = self._add(
+            Stratum(
+                tuple(local_name(*each) for each in homes.items()), tuple(rules), stratum.recursive
+            )
+        )
         for name, home in homes.items():
             self.made.append((local_name(name, home), self.relations[name], stage, False))
             self.made_at[name] = stage
@@ -99,7 +141,11 @@ class Planner:
         locals_: list[Rule] = []
         splits = []
         for rule, lead in zip(map(_normal, rules), placement.leads, strict=True):
-            split = split_aggregate(rule, name, merged.name) if rule.aggregates else split_projection(rule, name, merged)
+            split = (
+                split_aggregate(rule, name, merged.name)
+                if rule.aggregates
+                else split_projection(rule, name, merged)
+            )
             splits.append(split)
             locals_.append(self._localized(split.local, lead, name, {}))
         shares = splits[0].shares
@@ -122,20 +168,27 @@ class Planner:
         self.made_at[schema.name] = stage
 
     def _in_rounds(self, stratum: Stratum) -> None:
-        """A stage of its own: rules over what parts hold in each cut, whose heads are told by `NEWS_SUFFIX`."""
+        """A stage of its own: rules over what parts hold in each cut, whose heads are told by
+        `NEWS_SUFFIX`.
+        """
         found, sound = lattices(stratum.rules), attained(stratum.rules)
         wide = self._witnessed(stratum, found) if sound else None
         if wide is not None:
             stratum, found = wide.stratum, wide.lattices
         cuts = {name: self.placements[name].cuts for name in stratum.relations}
         led = [
-            (_normal(rule), lead) for name in cuts for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
+            (_normal(rule), lead)
+            for name in cuts
+            for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
         ]
         rules = tuple(self._exchanging(rule, lead, cuts) for rule, lead in led)
         asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
         asks = tuple(asking(rule, lead, cuts, self.read_cuts) for rule, lead in led)
         users = {} if wide is None else wide.plain
-        plain = {local_name(name, cuts[name][0]): local_name(user, cuts[name][0]) for name, user in users.items()}
+        plain = {
+            local_name(name, cuts[name][0]): local_name(user, cuts[name][0])
+            for name, user in users.items()
+        }
         rounds = Rounds(cuts, rules, asked, asks, found, sound, plain=plain)
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
@@ -155,44 +208,71 @@ class Planner:
             self.made.append((local_name(name, held[0]), schema, stage, False))
 
     def _witnessed(self, stratum: Stratum, lattices: Mapping[str, Lattice]) -> Witnessed | None:
-        """The stratum with witnesses, if it can have them; what it is made of is placed as it was without."""
+        """The stratum with witnesses, if it can have them; what it is made of is placed as it was
+        without.
+        """
         found = witnessed(stratum, lattices, self.relations, self.placements)
         if found is not None:
             self.relations |= found.schemas
             self.placements |= found.placements
         return found
 
-    def _exchanging(self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]) -> NormalRule:
+    def _exchanging(
+        self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]
+    ) -> NormalRule:
         """A rule of a stratum in rounds, over local names."""
         names: list[str] = []
         for atom in (*rule.atoms, *rule.negated):
             if isinstance(atom, PositiveAtom) and atom.relation in cuts:
                 names.append(local_name(atom.relation, own_cut(atom, lead, cuts[atom.relation])))
             else:
-                names.append(self._reading(atom.relation, cut_of(atom, lead, self._home_or_none(atom.relation)), {}))
-        atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
-        negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
+                names.append(
+                    self._reading(
+                        atom.relation, cut_of(atom, lead, self._home_or_none(atom.relation)), {}
+                    )
+                )
+        atoms = tuple(
+            replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False)
+        )
+        negated = tuple(
+            replace(atom, relation=name)
+            for atom, name in zip(rule.negated, names[len(atoms) :], strict=True)
+        )
         return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated)
 
     def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, Cut]) -> Rule:
-        """The rule over local names; notes what is read in which cut. `homes`: of the rule's own stratum."""
+        """The rule over local names; notes what is read in which cut. `homes`: of the rule's own
+        stratum.
+        """
         alone = head.endswith(local_name("", ONE))
         if isinstance(rule, FunctorRule):
             home = self.placements[rule.relation].home
             return replace(rule, relation=head, domain=self._reading(rule.domain, home, homes))
         cuts = [
-            ONE if alone else cut_of(atom, lead, homes.get(atom.relation, self._home_or_none(atom.relation)))
+            ONE
+            if alone
+            else cut_of(atom, lead, homes.get(atom.relation, self._home_or_none(atom.relation)))
             for atom in (*rule.atoms, *rule.negated)
         ]
-        names = [self._reading(atom.relation, cut, homes) for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)]
-        atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
-        negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
+        names = [
+            self._reading(atom.relation, cut, homes)
+            for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)
+        ]
+        atoms = tuple(
+            replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False)
+        )
+        negated = tuple(
+            replace(atom, relation=name)
+            for atom, name in zip(rule.negated, names[len(atoms) :], strict=True)
+        )
         first = lead.first if isinstance(lead, Pair) else lead
         first = first if isinstance(first, int) and not alone else None
         return replace(rule, relation=head, atoms=atoms, negated=negated, lead=first)
 
     def _reading(self, relation: str, cut: Cut, own: Mapping[str, Cut]) -> str:
-        """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""
+        """The local name of a relation in a cut, which from now on comes to each part if it is not
+        derived there.
+        """
         name = local_name(relation, cut)
         self.cuts[name] = cut
         if relation in own or name in self.feeds or name in self.held:
@@ -201,17 +281,23 @@ class Planner:
         home = self._home_or_none(relation)
         if home == cut:
             return name
-        assert home is None or local_name(relation, home) != name, "cuts by the same columns have the same hubs"
+        assert home is None or local_name(relation, home) != name, (
+            "cuts by the same columns have the same hubs"
+        )
         schema = self.relations[relation]
         self._local(name, RelationSchema(relation, schema.columns))
         stage = 0 if home is None else self.made_at[relation] + 1
-        self.feeds[name] = Feed(base_name(relation) if home is None else relation, cut, self.local[name], stage)
+        self.feeds[name] = Feed(
+            base_name(relation) if home is None else relation, cut, self.local[name], stage
+        )
         self.ready[name] = stage
         return name
 
     def _add(self, stratum: Stratum, *, alone: bool | None = None) -> int:
         """Into the first stage where what it reads is ready; returns that."""
-        stage = max((self.ready[name] for name in stratum.reads if name not in stratum.relations), default=0)
+        stage = max(
+            (self.ready[name] for name in stratum.reads if name not in stratum.relations), default=0
+        )
         while stage in self.rounds:
             stage += 1
         while len(self.strata) <= stage:
@@ -222,13 +308,18 @@ class Planner:
         self.ready |= dict.fromkeys(stratum.relations, stage)
         return stage
 
-    # ── base rows and outputs ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── base rows and outputs ─────────────────────────────────────────────────────────────────────
     def _home(self, name: str) -> Cut:
-        """Where a relation of the user's lives; a base relation in a cut that rules read, if its key admits one."""
+        """Where a relation of the user's lives; a base relation in a cut that rules read, if its
+        key admits one.
+        """
         if name in self.placements:
             return self.placements[name].home
         allowed = home_columns(self.relations[name])
-        columns = ((cut, {cut.column, cut.second} if isinstance(cut, HubCut) else {cut}) for cut in self.read_cuts.get(name, ()))
+        columns = (
+            (cut, {cut.column, cut.second} if isinstance(cut, HubCut) else {cut})
+            for cut in self.read_cuts.get(name, ())
+        )
         read = [cut for cut, by in columns if by <= set(allowed)]
         return (read or allowed or [ONE])[0]
 
@@ -250,7 +341,9 @@ class Planner:
 
     def _told(self, name: str) -> bool:
         """Users read their relations, and other stages what comes to them."""
-        return name in self.program.catalog.relations or any(feed.relation == name for feed in self.feeds.values())
+        return name in self.program.catalog.relations or any(
+            feed.relation == name for feed in self.feeds.values()
+        )
 
     def _home_or_none(self, relation: str) -> Cut | None:
         return self.placements[relation].home if relation in self.placements else None

@@ -14,11 +14,20 @@ from lftj.syntax.parser import parse
 from lftj.types import type_of_python
 
 LAYOUT = 3
-"""Another number whenever parts tell other relations under the same rules: what another version of lftj told is derived anew, once."""
+"""Another number whenever parts tell other relations under the same rules: what another version of
+lftj told is derived anew, once.
+"""
 
 
-def described(program: Program, views: frozenset[str], shared: Mapping[str, int], hubs: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Relations, rules as text in their order, the numbers of rows that decide what is too large to be shared, and hubs; see `Hubs`."""
+def described(
+    program: Program,
+    views: frozenset[str],
+    shared: Mapping[str, int],
+    hubs: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Relations, rules as text in their order, the numbers of rows that decide what is too large to
+    be shared, and hubs; see `Hubs`.
+    """
     relations = [
         {
             "name": schema.name,
@@ -31,7 +40,13 @@ def described(program: Program, views: frozenset[str], shared: Mapping[str, int]
         for schema in program.catalog.relations.values()
     ]
     rules = [str(each.rule) for each in program.sources.values()]
-    return {"relations": relations, "rules": rules, "sizes": dict(shared), "layout": LAYOUT, **({"hubs": dict(hubs)} if hubs else {})}
+    return {
+        "relations": relations,
+        "rules": rules,
+        "sizes": dict(shared),
+        "layout": LAYOUT,
+        **({"hubs": dict(hubs)} if hubs else {}),
+    }
 
 
 def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
@@ -41,14 +56,20 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
         columns = tuple((name, type_of_python(text)) for name, text in each["columns"])
         key = None if each["key"] is None else tuple(each["key"])
         choice = tuple(map(tuple, each.get("choice", ())))
-        program = program.declare(RelationSchema(each["name"], columns, key, each["functional"], choice=choice))
+        program = program.declare(
+            RelationSchema(each["name"], columns, key, each["functional"], choice=choice)
+        )
     if rules := "\n".join(description.get("rules", ())):
         program = program.add(parse(rules))[0]
-    return program, frozenset(each["name"] for each in description.get("relations", ()) if each["view"])
+    return program, frozenset(
+        each["name"] for each in description.get("relations", ()) if each["view"]
+    )
 
 
 def place_in(program: Program, description: Mapping[str, Any], span: Span | None) -> Span | None:
-    """A place in the user's text: the rule's, for a place in the text that workers have of it. Others stay what they are."""
+    """A place in the user's text: the rule's, for a place in the text that workers have of it.
+    Others stay what they are.
+    """
     rules = description.get("rules", ())
     if span is None or span.source != "\n".join(rules):
         return span
@@ -66,6 +87,8 @@ def digest(description: Mapping[str, Any]) -> str:
 
 
 def derives_otherwise(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether views of one description have to be derived anew under another; the first is empty where there was none."""
+    """Whether views of one description have to be derived anew under another; the first is empty
+    where there was none.
+    """
     said = ("rules", "hubs", "layout") if before else ("rules", "hubs")
     return any((before.get(what) or []) != (now.get(what) or []) for what in said)

@@ -1,10 +1,12 @@
-"""Witnesses: beside each best value of a stratum in rounds, the derivation by which its group took it.
+"""Witnesses: beside each best value of a stratum in rounds, the derivation by which its group took
+it.
 
-A group takes a value from rows that have theirs already, so witnesses never lead in a circle: what they rest on was taken earlier. So a
-deletion concerns those groups alone whose own derivation is lost, not all that have one as good among those that are (decision 012). A
-witness is the number of the rule, and all groups of the stratum that it read: derivations that agree in these rest on the same rows of the
-stratum, so each may stand for the other. They are columns behind the value, of a relation beside the user's, which the rules then derive
-and read.
+A group takes a value from rows that have theirs already, so witnesses never lead in a circle: what
+they rest on was taken earlier. So a deletion concerns those groups alone whose own derivation is
+lost, not all that have one as good among those that are (decision 012). A witness is the number of
+the rule, and all groups of the stratum that it read: derivations that agree in these rest on the
+same rows of the stratum, so each may stand for the other. They are columns behind the value, of a
+relation beside the user's, which the rules then derive and read.
 """
 
 from __future__ import annotations
@@ -15,7 +17,16 @@ from dataclasses import dataclass, replace
 
 from lftj.distributed.partitioning.partition_keys import Placement, rules_of
 from lftj.program.monotone import Lattice
-from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum, Value
+from lftj.program.normal_form import (
+    Assignment,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+    Stratum,
+    Value,
+)
 from lftj.types import INT, STR, Type, decode_scalar
 from lftj.types.dictionary import Dictionary
 from scantree.layout import PAGE_COLUMNS
@@ -26,7 +37,9 @@ WITNESS_SUFFIX = "!"
 
 @dataclass(frozen=True)
 class Witnessed:
-    """A stratum whose relations have witnesses, with all that is said of these, by their names. `plain`: the user's relations."""
+    """A stratum whose relations have witnesses, with all that is said of these, by their names.
+    `plain`: the user's relations.
+    """
 
     stratum: Stratum
     schemas: Mapping[str, RelationSchema]
@@ -36,25 +49,39 @@ class Witnessed:
 
 
 def witnessed(
-    stratum: Stratum, found: Mapping[str, Lattice], schemas: Mapping[str, RelationSchema], placements: Mapping[str, Placement]
+    stratum: Stratum,
+    found: Mapping[str, Lattice],
+    schemas: Mapping[str, RelationSchema],
+    placements: Mapping[str, Placement],
 ) -> Witnessed | None:
-    """A stratum in rounds, whose best values are attained and whose lattices are these, with witnesses; None for one without.
+    """A stratum in rounds, whose best values are attained and whose lattices are these, with
+    witnesses; None for one without.
 
-    Each of its relations must keep one value per group, and be held in one cut: who holds a row in another one would have to learn from
-    which of several equal offers it was taken.
+    Each of its relations must keep one value per group, and be held in one cut: who holds a row in
+    another one would have to learn from which of several equal offers it was taken.
     """
-    single = all(len(placements[name].cuts) == 1 and placements[name].cuts[0] >= 0 for name in stratum.relations)
+    single = all(
+        len(placements[name].cuts) == 1 and placements[name].cuts[0] >= 0
+        for name in stratum.relations
+    )
     if found.keys() != set(stratum.relations) or not single:
         return None
     renaming = _Renaming(stratum, schemas, found)
     if any(renaming.schema(name).arity > PAGE_COLUMNS for name in stratum.relations):
         return None
-    rules = [renaming.rule(rule, number) for name in stratum.relations for number, rule in enumerate(renaming.rules_of(name))]
+    rules = [
+        renaming.rule(rule, number)
+        for name in stratum.relations
+        for number, rule in enumerate(renaming.rules_of(name))
+    ]
     return Witnessed(
         Stratum(tuple(map(_witness, stratum.relations)), tuple(rules), stratum.recursive),
         {_witness(name): renaming.schema(name) for name in found},
         {_witness(name): placements[name] for name in found},
-        {_witness(name): replace(lattice, riding=1 + len(renaming.types[name])) for name, lattice in found.items()},
+        {
+            _witness(name): replace(lattice, riding=1 + len(renaming.types[name]))
+            for name, lattice in found.items()
+        },
         {_witness(name): name for name in found},
     )
 
@@ -64,15 +91,24 @@ def _witness(relation: str) -> str:
 
 
 class _Renaming:
-    """The rules over relations with witnesses. `types`: per relation those of the columns behind the number of the rule."""
+    """The rules over relations with witnesses. `types`: per relation those of the columns behind
+    the number of the rule.
+    """
 
-    def __init__(self, stratum: Stratum, schemas: Mapping[str, RelationSchema], found: Mapping[str, Lattice]):
+    def __init__(
+        self, stratum: Stratum, schemas: Mapping[str, RelationSchema], found: Mapping[str, Lattice]
+    ):
         self._stratum, self._schemas, self._found = stratum, schemas, found
         self.types = {name: self._columns(name) for name in stratum.relations}
 
     def schema(self, name: str) -> RelationSchema:
-        """As the user's, and the witness, in columns that no user's is called as. What determines what is checked in the user's."""
-        said = (("rule#", INT), *((f"{number}#", type) for number, type in enumerate(self.types[name])))
+        """As the user's, and the witness, in columns that no user's is called as. What determines
+        what is checked in the user's.
+        """
+        said = (
+            ("rule#", INT),
+            *((f"{number}#", type) for number, type in enumerate(self.types[name])),
+        )
         return RelationSchema(_witness(name), (*self._schemas[name].columns, *said))
 
     def rules_of(self, name: str) -> list[NormalRule]:
@@ -87,13 +123,23 @@ class _Renaming:
         return tuple(type for type in sorted(most, key=str) for _ in range(most[type]))
 
     def _read(self, rule: NormalRule) -> list[int]:
-        """The variables that tell which groups of the stratum a rule read, beside those that its own group tells."""
+        """The variables that tell which groups of the stratum a rule read, beside those that its
+        own group tells.
+        """
         told = set(rule.group)
         found: dict[int, None] = {}
         for atom in rule.atoms:
             if atom.relation in self._found:
-                group = (term for column, term in enumerate(atom.args) if column != self._found[atom.relation].column)
-                found |= dict.fromkeys(term.variable for term in group if isinstance(term, Ref) and term.variable not in told)
+                group = (
+                    term
+                    for column, term in enumerate(atom.args)
+                    if column != self._found[atom.relation].column
+                )
+                found |= dict.fromkeys(
+                    term.variable
+                    for term in group
+                    if isinstance(term, Ref) and term.variable not in told
+                )
         return list(found)
 
     def rule(self, rule: NormalRule, number: int) -> NormalRule:
@@ -107,12 +153,16 @@ class _Renaming:
         def reading(atom: PositiveAtom) -> PositiveAtom:
             if atom.relation not in self._found:
                 return atom
-            return PositiveAtom(_witness(atom.relation), (*atom.args, *map(new, (INT, *self.types[atom.relation]))))
+            return PositiveAtom(
+                _witness(atom.relation), (*atom.args, *map(new, (INT, *self.types[atom.relation])))
+            )
 
         atoms = tuple(map(reading, rule.atoms))
         says = self._said(rule, number)
         head = tuple(new(type) for type in (INT, *self.types[rule.relation]))
-        assigned = tuple(Assignment(term.variable, said) for term, said in zip(head, says, strict=True))
+        assigned = tuple(
+            Assignment(term.variable, said) for term, said in zip(head, says, strict=True)
+        )
         return replace(
             rule,
             relation=_witness(rule.relation),
@@ -127,7 +177,10 @@ class _Renaming:
         waiting: dict[Type, list[int]] = {type: [] for type in self.types[rule.relation]}
         for variable in self._read(rule):
             waiting[rule.variables[variable].type].append(variable)
-        each = (Ref(waiting[type].pop(0)) if waiting[type] else _nothing(type) for type in self.types[rule.relation])
+        each = (
+            Ref(waiting[type].pop(0)) if waiting[type] else _nothing(type)
+            for type in self.types[rule.relation]
+        )
         return [Value(number, INT), *each]
 
 

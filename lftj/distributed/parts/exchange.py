@@ -1,12 +1,15 @@
 """What one part does in a stage that is derived in rounds, from step to step of a commit.
 
-After insertions rounds go on from what there is. Where something was lost, what may have lost a derivation is found first [DRed], by rounds
-of its own, over all relations as they were before the commit (`Rounds.losing`). What is left has a derivation that nothing touched. Then
-rounds find what follows from that alone, before anything goes: each part is given the rows that its rules may derive, and looks for
-derivations in what is left (`PartReturning`). The rest goes, and rounds go on from there with what came, as after insertions.
+After insertions rounds go on from what there is. Where something was lost, what may have lost a
+derivation is found first [DRed], by rounds of its own, over all relations as they were before the
+commit (`Rounds.losing`). What is left has a derivation that nothing touched. Then rounds find what
+follows from that alone, before anything goes: each part is given the rows that its rules may
+derive, and looks for derivations in what is left (`PartReturning`). The rest goes, and rounds go on
+from there with what came, as after insertions.
 
-Where relations keep the best value of each group, no row is looked for: groups whose value may be lost go without one, are offered again
-what rules offer them over what is left, and rounds go on from there at once.
+Where relations keep the best value of each group, no row is looked for: groups whose value may be
+lost go without one, are offered again what rules offer them over what is left, and rounds go on
+from there at once.
 """
 
 from __future__ import annotations
@@ -19,7 +22,13 @@ import numpy as np
 from lftj.distributed.partitioning.cuts import local_name, slots
 from lftj.distributed.partitioning.plan import Feed
 from lftj.distributed.partitioning.steps import Move, Step
-from lftj.distributed.partitioning.supersteps import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds, collected_lost
+from lftj.distributed.partitioning.supersteps import (
+    LOST_SUFFIX,
+    NEWS_SUFFIX,
+    SOUGHT_SUFFIX,
+    Rounds,
+    collected_lost,
+)
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.over_delete import PartLosing
 from lftj.distributed.parts.rederive import PartReturning
@@ -44,10 +53,12 @@ Found = dict[str, RelationVersion]
 class Exchange:
     """Part `number` of `parts` in one stage of a commit on the database `old`.
 
-    `lost`: what may have lost a derivation, by the local names of `Rounds.losing`; `returning`: which of it is gone, as far as is known.
-    `news`: what the last step found that others need. `shrank`: whether something was lost here, so that rounds cannot go on from what
-    there was, and `grew`: whether something came, with which they do; `asked`: parts where what was lost in it may be derived; `gave_up`:
-    whether more was lost than is followed; `anew`: whether all began with nothing.
+    `lost`: what may have lost a derivation, by the local names of `Rounds.losing`; `returning`:
+    which of it is gone, as far as is known. `news`: what the last step found that others need.
+    `shrank`: whether something was lost here, so that rounds cannot go on from what there was, and
+    `grew`: whether something came, with which they do; `asked`: parts where what was lost in it may
+    be derived; `gave_up`: whether more was lost than is followed; `anew`: whether all began with
+    nothing.
     """
 
     rounds: Rounds
@@ -68,7 +79,11 @@ class Exchange:
     def overdeleted(self) -> int:
         """Rows that may have lost a derivation and live here."""
         losing = self.rounds.losing
-        return sum(self.lost[losing.local(relation)[0]].count for relation in losing.cuts) if self.lost else 0
+        return (
+            sum(self.lost[losing.local(relation)[0]].count for relation in losing.cuts)
+            if self.lost
+            else 0
+        )
 
     def moved(self, now: Database) -> bool:
         """Whether there is anything to tell in the end, or to forget."""
@@ -76,20 +91,35 @@ class Exchange:
         gone = self.returning is not None and any(map(self.returning.are_gone, self._held))
         return gone or any(now[name].identity is not self.old[name].identity for name in names)
 
-    def step(self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context) -> Found:
-        """The relations that are others after a step of rounds. `now`: this commit's; `deltas`: of the relations below."""
+    def step(
+        self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context
+    ) -> Found:
+        """The relations that are others after a step of rounds. `now`: this commit's; `deltas`: of
+        the relations below.
+        """
         self.news, self.shrank, self.asked, self.gave_up = {}, False, frozenset(), False
-        versions = Versions(self.old, now, {name: deltas[name] for name in self.rounds.below & deltas.keys()}, self.host.arena)
+        versions = Versions(
+            self.old,
+            now,
+            {name: deltas[name] for name in self.rounds.below & deltas.keys()},
+            self.host.arena,
+        )
         if step.move is Move.BEGIN:
             return self._begin(versions, step.most, now, context)
         if step.move is Move.OVERDELETE:
-            return self._overdelete({}, self._arrived(self.rounds.losing, self._lost(), rows), step.most, now, context)
+            return self._overdelete(
+                {}, self._arrived(self.rounds.losing, self._lost(), rows), step.most, now, context
+            )
         if step.move is Move.REDERIVE:
             return self._rederive(now, versions.deltas, rows, context)
         if step.move is Move.RETURN:
             return self._return(now, rows, context)
         self.anew |= step.move is Move.ANEW
-        now = now.replace(self._left() if step.move is Move.RESUME and self.rounds.lattices else self._without_gone(now))
+        now = now.replace(
+            self._left()
+            if step.move is Move.RESUME and self.rounds.lattices
+            else self._without_gone(now)
+        )
         if step.move is Move.RESUME:
             return self._go_on(versions, now, context, rows)
         fixpoint = self._fixpoint(now, context)
@@ -101,7 +131,9 @@ class Exchange:
         return self._finish(fixpoint)
 
     def told(self, now: Database, context: Context) -> tuple[Found, dict[str, Delta]]:
-        """The end: what rounds collected is forgotten, and the net change that all steps together made."""
+        """The end: what rounds collected is forgotten, and the net change that all steps together
+        made.
+        """
         left = self._without_gone(now)
         now = now.replace(left)
         moved = {name: now[name].difference(self.old[name]) for name in self._held}
@@ -111,31 +143,52 @@ class Exchange:
         now = now.replace(left)
         for name, delta in moved.items():
             check_rows(now[name].schema, now[name], delta, context)
-        return left | self._nothing_collected(), {name: delta for name, delta in moved.items() if len(delta)}
+        return left | self._nothing_collected(), {
+            name: delta for name, delta in moved.items() if len(delta)
+        }
 
     def _begin(self, versions: Versions, most: int, now: Database, context: Context) -> Found:
         rules, changed = self.rounds.rules, versions.deltas
-        self.shrank, self.grew = takes_and_adds(rules, list(map(self.rounds.base, self.rounds.cuts)), changed)
+        self.shrank, self.grew = takes_and_adds(
+            rules, list(map(self.rounds.base, self.rounds.cuts)), changed
+        )
         if not self.shrank:
             return self._go_on(versions, now, context)
         taken = taken_below(rules, self.rounds.lost, changed, versions, self.host.arena)
-        return self._overdelete(taken, {name: rows.columns() for name, rows in taken.items()}, most, now, context)
+        return self._overdelete(
+            taken, {name: rows.columns() for name, rows in taken.items()}, most, now, context
+        )
 
-    # ── more ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _go_on(self, versions: Versions, now: Database, context: Context, rows: Rows | None = None) -> Found:
-        """With what changed below, or of own rows, that adds to what the rules derive, and what they offer groups without a value."""
+    # ── more ──────────────────────────────────────────────────────────────────────────────────────
+    def _go_on(
+        self, versions: Versions, now: Database, context: Context, rows: Rows | None = None
+    ) -> Found:
+        """With what changed below, or of own rows, that adds to what the rules derive, and what
+        they offer groups without a value.
+        """
         fixpoint = self._fixpoint(now, context)
         fixpoint.resume(now)
         if rows is not None and self.rounds.lattices:
             for rule, cut in zip(fixpoint.rules, self.rounds.asked, strict=True):
-                fixpoint.offer_again(rule, self._sought(rule.relation.removesuffix(NEWS_SUFFIX), cut, rows))
+                fixpoint.offer_again(
+                    rule, self._sought(rule.relation.removesuffix(NEWS_SUFFIX), cut, rows)
+                )
         fixpoint.offer_opened(versions)
         fixpoint.proceed({name: delta.inserts for name, delta in versions.deltas.items()})
         return self._finish(fixpoint)
 
-    # ── less ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _overdelete(self, taken: Found, inserted: Mapping[str, Columns], most: int, now: Database, context: Context) -> Found:
-        """What follows here from what was taken below, or is told by other parts. Of what this part holds nothing is another one yet."""
+    # ── less ──────────────────────────────────────────────────────────────────────────────────────
+    def _overdelete(
+        self,
+        taken: Found,
+        inserted: Mapping[str, Columns],
+        most: int,
+        now: Database,
+        context: Context,
+    ) -> Found:
+        """What follows here from what was taken below, or is told by other parts. Of what this part
+        holds nothing is another one yet.
+        """
         if not self.rounds.attained:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
             return {}
@@ -145,27 +198,48 @@ class Exchange:
             fixpoint.follow(inserted)
             before, self.lost = self._lost(), self._finish(fixpoint)
             self.news |= fixpoint.seeking()
-            self.asked = frozenset(self._had_derivations(before, context)) if self.parts > 1 else frozenset()
+            self.asked = (
+                frozenset(self._had_derivations(before, context)) if self.parts > 1 else frozenset()
+            )
         except AllowanceSpentError:
             self.gave_up = True
-        changed = [name for name in self.rounds.below & self.old.keys() if now[name] is not self.old[name]]
+        changed = [
+            name for name in self.rounds.below & self.old.keys() if now[name] is not self.old[name]
+        ]
         keep_orders(changed, self.old, now)
         return {}
 
     def _had_derivations(self, before: Found, context: Context) -> Iterator[int]:
-        """The parts where rules had derived what may be lost since `before`, as far as it can be told here (`Rounds.asking`)."""
+        """The parts where rules had derived what may be lost since `before`, as far as it can be
+        told here (`Rounds.asking`).
+        """
         for rule in filter(None, self.rounds.asking):
             lost, held = (atom.relation for atom in rule.atoms)
-            fresh = LooseRows(self.lost[lost].schema, self.host.arena, self.lost[lost].difference(before[lost]).inserts)
+            fresh = LooseRows(
+                self.lost[lost].schema,
+                self.host.arena,
+                self.lost[lost].difference(before[lost]).inserts,
+            )
             if fresh.count:
                 relations = {lost: fresh, held: self.old[held]}
-                plan = plan_rule(rule, relations, context, needed=rule.group, count=False, lasting=True)
+                plan = plan_rule(
+                    rule, relations, context, needed=rule.group, count=False, lasting=True
+                )
                 for values in chunks(plan, relations, context):
-                    found = slots(values[0], rule.variables[rule.group[0]].type, self.host.dictionary, self.parts)
+                    found = slots(
+                        values[0],
+                        rule.variables[rule.group[0]].type,
+                        self.host.dictionary,
+                        self.parts,
+                    )
                     yield from np.flatnonzero(np.bincount(found)).tolist()
 
-    def _rederive(self, now: Database, changed: dict[str, Delta], rows: Rows, context: Context) -> Found:
-        """What of that has a derivation in what is left. What followed from what came below is forgotten: some of it may not."""
+    def _rederive(
+        self, now: Database, changed: dict[str, Delta], rows: Rows, context: Context
+    ) -> Found:
+        """What of that has a derivation in what is left. What followed from what came below is
+        forgotten: some of it may not.
+        """
         lost, rounds = self._lost(), self.rounds
         before = {name: self.old[name] for name in self._held} | self._nothing_collected()
         now = now.replace(before)
@@ -173,17 +247,25 @@ class Exchange:
         for rule, name, cut in zip(rounds.rules, rounds.sought, rounds.asked, strict=True):
             if name not in sought:  # in a cut in which nobody holds them: found here, or told
                 own = lost[collected_lost(rule.relation)]
-                sought[name] = Delta.insertion(own.columns()).then(rows(Feed(own.schema.name, cut, own.schema))).inserts
+                sought[name] = (
+                    Delta.insertion(own.columns())
+                    .then(rows(Feed(own.schema.name, cut, own.schema)))
+                    .inserts
+                )
         collected = {name: now[name].schema for name in map(_news, rounds.cuts)}
         handing = Handing(rounds, collected, self.host.dictionary, self.number, self.parts)
-        self.returning = PartReturning(rounds, handing, sought, Versions(self.old, now, changed, self.host.arena), context)
+        self.returning = PartReturning(
+            rounds, handing, sought, Versions(self.old, now, changed, self.host.arena), context
+        )
         self.returning.run()
         self.news = handing.news()
         return before
 
     def _return(self, now: Database, rows: Rows, context: Context) -> Found:
         """What follows from rows that other parts found to have a derivation."""
-        assert self.returning is not None, "a part that holds such a row was told that it may be lost"
+        assert self.returning is not None, (
+            "a part that holds such a row was told that it may be lost"
+        )
         self.news = self.returning.arrive(self._arrived(self.rounds, now, rows), context)
         return {}
 
@@ -192,31 +274,46 @@ class Exchange:
         gone = {} if self.returning is None else self.returning.gone
         self.returning = None
         held = (name for name in self._held if name in gone)
-        return {name: now[name].apply(Delta(no_rows(now[name].schema.arity), gone[name])) for name in held}
+        return {
+            name: now[name].apply(Delta(no_rows(now[name].schema.arity), gone[name]))
+            for name in held
+        }
 
-    # ── less of relations that keep the best value of each group ──────────────────────────────────────────────────────────
+    # ── less of relations that keep the best value of each group ──────────────────────────────────
     def _sought(self, relation: str, cut: int, rows: Rows) -> Columns:
         """Of what may be lost what lies here in this cut."""
         if cut in self.rounds.cuts[relation]:
             return self._lost()[self.rounds.lost(local_name(relation, cut))].columns()
-        return rows(Feed(_news(relation + LOST_SUFFIX + SOUGHT_SUFFIX), cut, self.old[_news(relation)].schema)).inserts
+        return rows(
+            Feed(
+                _news(relation + LOST_SUFFIX + SOUGHT_SUFFIX), cut, self.old[_news(relation)].schema
+            )
+        ).inserts
 
     def _left(self) -> Found:
-        """What this part holds without what may be lost. What followed from what came below is forgotten: some of it may not."""
+        """What this part holds without what may be lost. What followed from what came below is
+        forgotten: some of it may not.
+        """
         lost, left = self._lost(), self._nothing_collected()
         for name in self._held:
             gone = lost[self.rounds.lost(name)].columns()
-            left[name] = self.old[name].apply(Delta(no_rows(len(gone)), gone)) if len(gone[0]) else self.old[name]
+            left[name] = (
+                self.old[name].apply(Delta(no_rows(len(gone)), gone))
+                if len(gone[0])
+                else self.old[name]
+            )
         return left
 
-    # ── what both need ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what both need ────────────────────────────────────────────────────────────────────────────
     @property
     def _held(self) -> list[str]:
         """The local relations of the stratum."""
         return [name for relation in self.rounds.cuts for name in self.rounds.local(relation)]
 
     def _fixpoint(self, now: Database, context: Context) -> PartFixpoint:
-        return PartFixpoint(self.rounds, now, context, self.number, self.parts, lasting=not self.anew)
+        return PartFixpoint(
+            self.rounds, now, context, self.number, self.parts, lasting=not self.anew
+        )
 
     def _finish(self, fixpoint: PartFixpoint) -> Found:
         found = fixpoint.finish()
@@ -224,7 +321,9 @@ class Exchange:
         return found
 
     def _nothing_collected(self) -> Found:
-        return {name: self.host.empty(self.old[name].schema) for name in map(_news, self.rounds.cuts)}
+        return {
+            name: self.host.empty(self.old[name].schema) for name in map(_news, self.rounds.cuts)
+        }
 
     def _lost(self) -> Found:
         """What may have lost a derivation so far."""
@@ -238,7 +337,9 @@ class Exchange:
         return found
 
     @staticmethod
-    def _arrived(rounds: Rounds, relations: Mapping[str, RelationVersion], rows: Rows) -> dict[str, Columns]:
+    def _arrived(
+        rounds: Rounds, relations: Mapping[str, RelationVersion], rows: Rows
+    ) -> dict[str, Columns]:
         """What other parts found, by the local relations into which it comes."""
         return {
             name: rows(Feed(relation + NEWS_SUFFIX, cut, relations[name].schema)).inserts

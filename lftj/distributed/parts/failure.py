@@ -1,4 +1,6 @@
-"""Errors that users made, on their way from a worker to them: as results, so that Spark does not try again what cannot succeed."""
+"""Errors that users made, on their way from a worker to them: as results, so that Spark does not
+try again what cannot succeed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,14 @@ def told(error: errors.LftjError) -> Failure:
     """An error as data, with the names that users gave their relations."""
     hint = None if error.hint is None else _ASKED.sub("", error.hint)
     message = _NAMED.sub(lambda found: found[1] or found[2], error.message)
-    return Failure(type(error).__name__, message, error.code, hint, tuple(getattr(error, "rows", ())), error.span)
+    return Failure(
+        type(error).__name__,
+        message,
+        error.code,
+        hint,
+        tuple(getattr(error, "rows", ())),
+        error.span,
+    )
 
 
 def checked(found: Sequence[Any]) -> list[Any]:

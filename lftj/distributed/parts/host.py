@@ -17,7 +17,9 @@ from scantree import Arena
 from scantree.arena import WIDE
 
 _OPENED = 64  # relations of stored states that are remembered
-_COMMITS = 4  # whose whole relations are remembered: a part may be brought forward by one commit and changed by the next
+# whose whole relations are remembered: a part may be brought forward by one commit and changed by
+# the next
+_COMMITS = 4
 
 Rows = Callable[[Feed], Delta]
 """Reads what came for a feed."""
@@ -25,14 +27,18 @@ Rows = Callable[[Feed], Delta]
 
 @dataclass
 class Host:
-    """What the parts of one process share: memory, the dictionary of strings, and the relations that each of them has whole.
+    """What the parts of one process share: memory, the dictionary of strings, and the relations
+    that each of them has whole.
 
-    `whole` holds, for the commits done last, what each such relation became and by which change; so parts go on sharing its pages.
+    `whole` holds, for the commits done last, what each such relation became and by which change; so
+    parts go on sharing its pages.
     """
 
     arena: Arena = field(default_factory=lambda: Arena(WIDE))
     dictionary: Dictionary = field(default_factory=Dictionary)
-    whole: OrderedDict[str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]] = field(default_factory=OrderedDict)
+    whole: OrderedDict[
+        str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]
+    ] = field(default_factory=OrderedDict)
     strings: dict[str, StoredStrings] = field(default_factory=dict)
     """What is on disk of the dictionary, by path."""
     _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
@@ -45,7 +51,9 @@ class Host:
         return self._empty[schema]
 
     def opened(self, key: object, make: Callable[[], RelationVersion]) -> RelationVersion:
-        """A relation of a stored state; one that several parts have, so that there is a `key`, the same one each time."""
+        """A relation of a stored state; one that several parts have, so that there is a `key`, the
+        same one each time.
+        """
         if key is None:
             return make()
         relation = self._opened.pop(key, None)
@@ -60,8 +68,12 @@ class Host:
             self.strings[path] = StoredStrings(self.dictionary, self.arena.watch)
         return self.strings[path]
 
-    def moved(self, feed: Feed, old: RelationVersion, commit: str, rows: Rows) -> tuple[RelationVersion, Delta]:
-        """A relation after a commit, and its net change; of one that all parts have whole, once for all parts."""
+    def moved(
+        self, feed: Feed, old: RelationVersion, commit: str, rows: Rows
+    ) -> tuple[RelationVersion, Delta]:
+        """A relation after a commit, and its net change; of one that all parts have whole, once for
+        all parts.
+        """
         key = (feed.schema.name, id(old))
         known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
         if known is not None:
@@ -69,7 +81,9 @@ class Host:
         delta = rows(feed)
         if old.count:
             new, gone = ~old.contains(delta.inserts), old.contains(delta.erases)
-            delta = Delta([column[new] for column in delta.inserts], [column[gone] for column in delta.erases])
+            delta = Delta(
+                [column[new] for column in delta.inserts], [column[gone] for column in delta.erases]
+            )
         elif delta.erased:
             delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
         version = old.apply(delta)

@@ -13,10 +13,12 @@ from lftj.distributed.parts.task import PartDone
 
 @dataclass
 class Report:
-    """Counters of one commit: parts that ran, tasks, how many had to bring their part forward, open or build it, rows and bytes written for
-    other parts, rows read, kernel steps (the sum, and the part with most); of recursive strata in rounds these, the rows that may have lost
-    a derivation and were followed, the strata derived from nothing, and those of them where too much was lost; seconds of all tasks and of
-    the whole."""
+    """Counters of one commit: parts that ran, tasks, how many had to bring their part forward, open
+    or build it, rows and bytes written for other parts, rows read, kernel steps (the sum, and the
+    part with most); of recursive strata in rounds these, the rows that may have lost a derivation
+    and were followed, the strata derived from nothing, and those of them where too much was lost;
+    seconds of all tasks and of the whole.
+    """
 
     version: int
     parts: int = 0
@@ -37,9 +39,16 @@ class Report:
     seconds: float = 0.0
 
     @staticmethod
-    def of(version: int, tasks: Sequence[PartDone], sent: Mapping[str, Sequence[Entry]], seconds: float) -> Report:
-        """The counters of a commit from what its tasks tell and the entries of the rows that were sent."""
-        entries = [*(entry for each in sent.values() for entry in each), *(entry for done in tasks for entry in done.entries.values())]
+    def of(
+        version: int, tasks: Sequence[PartDone], sent: Mapping[str, Sequence[Entry]], seconds: float
+    ) -> Report:
+        """The counters of a commit from what its tasks tell and the entries of the rows that were
+        sent.
+        """
+        entries = [
+            *(entry for each in sent.values() for entry in each),
+            *(entry for done in tasks for entry in done.entries.values()),
+        ]
         steps: dict[int, int] = {}
         for done in tasks:
             steps[done.part] = steps.get(done.part, 0) + sum(work.steps for work in done.works)
@@ -62,8 +71,9 @@ class Report:
 
 @dataclass
 class Outcome:
-    """What a commit came to. `afresh`: rules came or went, so that every view was derived anew. `changes`: per relation where its net
-    change is, as entries of one part or (None) of all."""
+    """What a commit came to. `afresh`: rules came or went, so that every view was derived anew.
+    `changes`: per relation where its net change is, as entries of one part or (None) of all.
+    """
 
     manifest: Manifest
     plan: PartPlan

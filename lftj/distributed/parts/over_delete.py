@@ -1,9 +1,10 @@
 """A part's fixpoint in one round of what a stratum may have lost.
 
-Where a relation keeps one value per group, what the rules of `Rounds.losing` find is what groups were offered, and are offered no more. A
-group may have lost its value if it was that one: where its row lay is known whether it was. So an offer is told to who would hold such a
-row, and there it is one that may be lost, or nothing. Where rows have witnesses, an offer is not lost if rules still make it with the same
-one: of an edge that is there twice, one may go.
+Where a relation keeps one value per group, what the rules of `Rounds.losing` find is what groups
+were offered, and are offered no more. A group may have lost its value if it was that one: where its
+row lay is known whether it was. So an offer is told to who would hold such a row, and there it is
+one that may be lost, or nothing. Where rows have witnesses, an offer is not lost if rules still
+make it with the same one: of an edge that is there twice, one may go.
 """
 
 from __future__ import annotations
@@ -27,15 +28,30 @@ from scantree.rows import differences, sort_rows
 
 
 class PartLosing(PartFixpoint):
-    """`follow`, then `finish` and `news`, of a stratum in `rounds`. `relations`: as they were, and what was lost so far.
+    """`follow`, then `finish` and `news`, of a stratum in `rounds`. `relations`: as they were, and
+    what was lost so far.
 
-    `now`: relations as they are, but for those of the stratum. `most`: rows that may be lost here; for more, AllowanceSpentError.
+    `now`: relations as they are, but for those of the stratum. `most`: rows that may be lost here;
+    for more, AllowanceSpentError.
     """
 
-    def __init__(self, rounds: Rounds, relations: Relations, now: Relations, context: Context, number: int, parts: int, most: int):
+    def __init__(
+        self,
+        rounds: Rounds,
+        relations: Relations,
+        now: Relations,
+        context: Context,
+        number: int,
+        parts: int,
+        most: int,
+    ):
         super().__init__(rounds.losing, relations, context, number, parts)
         self._now = now
-        self._made_of_more = [offering(rule) for rule in rounds.rules if rounds.plain and _reads_more(rule, rounds.below)]
+        self._made_of_more = [
+            offering(rule)
+            for rule in rounds.rules
+            if rounds.plain and _reads_more(rule, rounds.below)
+        ]
         held = [name for relation in rounds.lattices for name in rounds.local(relation)]
         self._had = {rounds.lost(name): relations[name] for name in held}
         homes = [rounds.lost(rounds.local(relation)[0]) for relation in rounds.lattices]
@@ -46,7 +62,12 @@ class PartLosing(PartFixpoint):
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
         """As any fixpoint; of offers that others tell only those count that were taken here."""
-        super().proceed({name: [column[self.stands(name, rows)] for column in rows] for name, rows in inserted.items()})
+        super().proceed(
+            {
+                name: [column[self.stands(name, rows)] for column in rows]
+                for name, rows in inserted.items()
+            }
+        )
 
     def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
         """What was made of rows that are lost below, and is not made of others."""
@@ -55,7 +76,9 @@ class PartLosing(PartFixpoint):
             lost = collected_lost(rule.relation)
             offers = sort_rows(list(self.rows[lost].take_offers()))
             if len(offers[0]):
-                self.rows[lost].add_columns(differences(offers, self._still_made(rule, self.schemas[lost], offers))[0])
+                self.rows[lost].add_columns(
+                    differences(offers, self._still_made(rule, self.schemas[lost], offers))[0]
+                )
 
     def _still_made(self, rule: NormalRule, schema: RelationSchema, offers: Columns) -> Columns:
         """Which of these offers a rule makes now."""
@@ -67,11 +90,17 @@ class PartLosing(PartFixpoint):
         return sort_rows(list(np.concatenate(pieces, axis=1))) if pieces else no_rows(schema.arity)
 
     def stands(self, local: str, rows: Columns) -> np.ndarray:
-        """Which of the rows that were found, and lie here by this local name, are rows of the relation."""
-        return self._had[local].contains(rows) if local in self._had else super().stands(local, rows)
+        """Which of the rows that were found, and lie here by this local name, are rows of the
+        relation.
+        """
+        return (
+            self._had[local].contains(rows) if local in self._had else super().stands(local, rows)
+        )
 
     def seeking(self) -> dict[str, News]:
-        """What lives here and was found to be lost, of groups, for parts that do not hold it and may offer these something."""
+        """What lives here and was found to be lost, of groups, for parts that do not hold it and
+        may offer these something.
+        """
         found: dict[str, News] = {}
         for home, (name, cuts) in self._sought_in.items():
             fresh = self.totals[home].difference(self._so_far[home])
@@ -88,6 +117,10 @@ class PartLosing(PartFixpoint):
 def _reads_more(rule: NormalRule, below: Collection[str]) -> bool:
     """Whether a rule reads more of relations `below` than its head, which has the witness, says."""
     said = {term.variable for term in rule.head if isinstance(term, Ref)}
-    said |= {each.expression.variable for each in rule.assignments if each.variable in said and isinstance(each.expression, Ref)}
+    said |= {
+        each.expression.variable
+        for each in rule.assignments
+        if each.variable in said and isinstance(each.expression, Ref)
+    }
     terms = (term for atom in rule.atoms if atom.relation in below for term in atom.args)
     return any(isinstance(term, Ref) and term.variable not in said for term in terms)

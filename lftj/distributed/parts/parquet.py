@@ -17,7 +17,9 @@ from lftj.frames import Place
 
 
 class RowGroup(NamedTuple):
-    """A row group of a Parquet file, by its number, and the file's size and time when it was given: another file is not read for it."""
+    """A row group of a Parquet file, by its number, and the file's size and time when it was given:
+    another file is not read for it.
+    """
 
     file: str
     number: int
@@ -25,7 +27,9 @@ class RowGroup(NamedTuple):
     changed: int
 
     def require(self) -> None:
-        """Raise FrameError (E232) where the file was changed since. OSError where it is not there."""
+        """Raise FrameError (E232) where the file was changed since. OSError where it is
+        not there.
+        """
         found = Path(self.file).stat()
         if (found.st_size, found.st_mtime_ns) != (self.size, self.changed):
             hint = "give it again, and write files under another name first"
@@ -43,14 +47,18 @@ class FilesTask:
 def route_files(task: FilesTask) -> Routed | Failure:
     """Write the rows of some row groups."""
     # Columns that nobody wants are not read; what a file lacks or has too much is told before.
-    wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
+    wanted = (
+        None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
+    )
 
     def batches() -> Iterator[tuple[pa.RecordBatch, Place]]:
         for group in task.groups:
             try:
                 group.require()
                 with pq.ParquetFile(group.file) as source:
-                    first = sum(source.metadata.row_group(before).num_rows for before in range(group.number))
+                    first = sum(
+                        source.metadata.row_group(before).num_rows for before in range(group.number)
+                    )
                     for batch in source.iter_batches(row_groups=[group.number], columns=wanted):
                         yield batch, place_in(group.file, first)
                         first += batch.num_rows
@@ -67,8 +75,10 @@ def place_in(file: str, first: int = 0) -> Place:
 
 
 def row_groups(path: Path, check: Callable[[str, pa.Schema], object]) -> list[RowGroup] | None:
-    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads.
-    `check` is told of each file and its columns. Raises FrameError (E232) for what is not Parquet."""
+    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names
+    say something, which Spark reads. `check` is told of each file and its columns. Raises
+    FrameError (E232) for what is not Parquet.
+    """
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
     within = [part for file in files for part in file.relative_to(path).parts]
     if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
@@ -89,4 +99,8 @@ def _groups_of(path: Path, check: Callable[[str, pa.Schema], object]) -> list[Ro
 
 
 def _unreadable(file: str, reason: Exception) -> FrameError:
-    return FrameError(f"{file} cannot be read: {reason}", code="E232", hint="is it complete, Parquet, and there for all executors?")
+    return FrameError(
+        f"{file} cannot be read: {reason}",
+        code="E232",
+        hint="is it complete, Parquet, and there for all executors?",
+    )

@@ -1,7 +1,8 @@
-"""One part: its share of all relations and what its views are maintained with, brought forward commit by commit, step by step.
+"""One part: its share of all relations and what its views are maintained with, brought forward
+commit by commit, step by step.
 
-A part is an lftj database like any other, of local relations, and values in it are never changed: the state before a commit is still there
-when the commit turns out not to happen.
+A part is an lftj database like any other, of local relations, and values in it are never changed:
+the state before a commit is still there when the commit turns out not to happen.
 """
 
 from __future__ import annotations
@@ -52,36 +53,60 @@ class PartState:
 
     @staticmethod
     def loaded(
-        plan: PartPlan, number: int, parts: int, host: Host, rows: Rows, commit: str, known: Mapping[Feed, RelationVersion]
+        plan: PartPlan,
+        number: int,
+        parts: int,
+        host: Host,
+        rows: Rows,
+        commit: str,
+        known: Mapping[Feed, RelationVersion],
     ) -> PartState:
-        """Relations as their entries say, but for those that are `known`; `commit` is a name for the sum of these entries."""
+        """Relations as their entries say, but for those that are `known`; `commit` is a name for
+        the sum of these entries.
+        """
         relations = {name: host.empty(schema) for name, schema in plan.local.items()}
         for feed in plan.feeds:
             name = feed.schema.name
-            relations[name] = known[feed] if feed in known else host.moved(feed, relations[name], commit, rows)[0]
+            relations[name] = (
+                known[feed] if feed in known else host.moved(feed, relations[name], commit, rows)[0]
+            )
         return PartState("", plan, number, parts, Database(relations))
 
     def own_rows(self) -> dict[Feed, RelationVersion]:
-        """What parts are sent of the rows that relations have of their own: the same under any rules."""
+        """What parts are sent of the rows that relations have of their own: the same under any
+        rules.
+        """
         feeds = (feed for feed in self.plan.feeds if feed.relation.endswith(BASE_SUFFIX))
         return {feed: self.database[feed.schema.name] for feed in feeds}
 
     def carried(self, plan: PartPlan, host: Host) -> PartState | None:
-        """This state under a plan that has more relations but the same rules; None when it has not."""
+        """This state under a plan that has more relations but the same rules; None when
+        it has not.
+        """
         old = self.plan
         if plan is old:
             return self
-        if plan.stages != old.stages or plan.outputs != old.outputs or not set(old.feeds) <= set(plan.feeds):
+        if (
+            plan.stages != old.stages
+            or plan.outputs != old.outputs
+            or not set(old.feeds) <= set(plan.feeds)
+        ):
             return None
-        new = {name: host.empty(schema) for name, schema in plan.local.items() if name not in self.database}
+        new = {
+            name: host.empty(schema)
+            for name, schema in plan.local.items()
+            if name not in self.database
+        }
         return replace(self, plan=plan, database=self.database.replace(new))
 
 
 @dataclass
 class Advance:
-    """A commit on its way through one part: the state before, the state now, what changed so far, and how many steps are done.
+    """A commit on its way through one part: the state before, the state now, what changed so far,
+    and how many steps are done.
 
-    `net`: the change of base rows, by relation. `exchange`: what there is besides while a stage is derived in rounds.
+    `net`: the change of base rows, by relation. `exchange`: what there is besides while a stage is
+    derived in rounds.
     """
 
     before: PartState
@@ -110,7 +135,9 @@ class Advance:
         """Do the next step. Raises what a commit raises; then this is of no use any more."""
         plan, stage = self.before.plan, self.before.plan.stages[step.stage]
         if step.opens:
-            self._read([feed for feed in plan.feeds_of(step.stage) if not feed.standing], rows, host)
+            self._read(
+                [feed for feed in plan.feeds_of(step.stage) if not feed.standing], rows, host
+            )
         if step.move is Move.WHOLE:
             self._refresh(stage.of(self.before.number), host)
         elif stage.rounds is not None:
@@ -121,14 +148,29 @@ class Advance:
         """Do a commit, or several, that happened: what was derived in rounds is read."""
         plan = self.before.plan
         self._read(plan.feeds, rows, host)
-        self._refresh(tuple(stratum for stage in plan.stages for stratum in stage.of(self.before.number)), host)
+        self._refresh(
+            tuple(stratum for stage in plan.stages for stratum in stage.of(self.before.number)),
+            host,
+        )
 
-    # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── stages ────────────────────────────────────────────────────────────────────────────────────
     def _refresh(self, strata: tuple[Stratum, ...], host: Host) -> None:
         plan, context = self.before.plan, self._context(host)
-        new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
+        new = (
+            frozenset[str]()
+            if self.before.token
+            else frozenset(name for stratum in strata for name in stratum.relations)
+        )
         program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
-        done = refresh(program, self.before.database, self.now.database, self.deltas, self.now.heads, context, changed_rules=new)
+        done = refresh(
+            program,
+            self.before.database,
+            self.now.database,
+            self.deltas,
+            self.now.heads,
+            context,
+            changed_rules=new,
+        )
         self.deltas |= done.deltas
         self.works += done.works
         self.now = replace(self.now, database=done.database, heads=done.states)
@@ -139,7 +181,7 @@ class Advance:
             updates |= self._fed(feed, rows, host)
         self.now = replace(self.now, database=self.now.database.replace(updates))
 
-    # ── rounds ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rounds ────────────────────────────────────────────────────────────────────────────────────
     def _round(self, rounds: Rounds, step: Step, rows: Rows, host: Host) -> None:
         before, now, context = self.before, self.now, self._context(host)
         if self.exchange is None or self.exchange.rounds is not rounds:
@@ -150,7 +192,9 @@ class Advance:
                 self.exchange, self.deltas = None, self.deltas | deltas
             else:
                 updates = self.exchange.step(step, now.database, self.deltas, rows, context)
-                self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
+                self.works.append(
+                    RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work)
+                )
         self.now = replace(now, database=now.database.replace(updates))
 
     def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
@@ -173,7 +217,11 @@ class Advance:
 
     def _context(self, host: Host) -> Context:
         context = context_of(self.now, host)
-        context.work_limit, context.memory_limit, context.deadline = self.limits.work, self.limits.memory, self.deadline
+        context.work_limit, context.memory_limit, context.deadline = (
+            self.limits.work,
+            self.limits.memory,
+            self.deadline,
+        )
         context.fraction = self.elastic
         return context
 

@@ -1,7 +1,9 @@
-"""Which of the rows that may have lost a derivation have another one: what one part finds, and what it tells the others.
+"""Which of the rows that may have lost a derivation have another one: what one part finds, and what
+it tells the others.
 
-As in one process (`recursion.rederivation.returning`): before any row goes. A rule looks for rows that may be gone under the name of the
-cut in which the part was given them (`Rounds.asked`); what comes back does so in all cuts.
+As in one process (`recursion.rederivation.returning`): before any row goes. A rule looks for rows
+that may be gone under the name of the cut in which the part was given them (`Rounds.asked`); what
+comes back does so in all cuts.
 """
 
 from __future__ import annotations
@@ -18,17 +20,36 @@ from lftj.storage.delta import Columns
 
 
 class PartReturning(Returning):
-    """One commit in one part. `lost`: by the local names in all cuts that the part holds, or has to look for."""
+    """One commit in one part. `lost`: by the local names in all cuts that the part holds, or has to
+    look for.
+    """
 
-    def __init__(self, rounds: Rounds, handing: Handing, lost: Mapping[str, Columns], versions: Versions, context: Context):
+    def __init__(
+        self,
+        rounds: Rounds,
+        handing: Handing,
+        lost: Mapping[str, Columns],
+        versions: Versions,
+        context: Context,
+    ):
         self._handing = handing
-        self._relation_of = {name: relation for relation in rounds.cuts for name in rounds.names(relation)}
-        schemas = {name: versions[relation + NEWS_SUFFIX].schema for name, relation in self._relation_of.items()}
-        rules = [replace(rule, relation=name) for rule, name in zip(rounds.rules, rounds.sought, strict=True)]
+        self._relation_of = {
+            name: relation for relation in rounds.cuts for name in rounds.names(relation)
+        }
+        schemas = {
+            name: versions[relation + NEWS_SUFFIX].schema
+            for name, relation in self._relation_of.items()
+        }
+        rules = [
+            replace(rule, relation=name)
+            for rule, name in zip(rounds.rules, rounds.sought, strict=True)
+        ]
         super().__init__(schemas, rules, lost, versions, context)
 
     def arrive(self, found: Mapping[str, Columns], context: Context) -> dict[str, News]:
-        """Go on with what other parts found, by the local names in the cuts that this one holds; what others have to be told then."""
+        """Go on with what other parts found, by the local names in the cuts that this one holds;
+        what others have to be told then.
+        """
         self._context = context
         self.follow(self._everywhere(found))
         return self._handing.news()
@@ -42,7 +63,11 @@ class PartReturning(Returning):
 
     def _everywhere(self, found: Mapping[str, Columns]) -> Found:
         of = self._by_relation(found)
-        names = (name for name, relation in self._relation_of.items() if relation in of and self.are_gone(name))
+        names = (
+            name
+            for name, relation in self._relation_of.items()
+            if relation in of and self.are_gone(name)
+        )
         back = {name: self.among_gone(name, of[self._relation_of[name]]) for name in names}
         return super().back({name: rows for name, rows in back.items() if len(rows[0])})
 

@@ -1,4 +1,6 @@
-"""What one part of a stratum in rounds holds of the rows that it finds, and what it tells the others."""
+"""What one part of a stratum in rounds holds of the rows that it finds, and what it tells the
+others.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,31 @@ class News(NamedTuple):
 
 
 class Handing:
-    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation with `NEWS_SUFFIX`."""
+    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation with
+    `NEWS_SUFFIX`.
+    """
 
-    def __init__(self, rounds: Rounds, schemas: Mapping[str, RelationSchema], dictionary: Dictionary, number: int, parts: int):
+    def __init__(
+        self,
+        rounds: Rounds,
+        schemas: Mapping[str, RelationSchema],
+        dictionary: Dictionary,
+        number: int,
+        parts: int,
+    ):
         self._rounds, self._dictionary = rounds, dictionary
         self._schemas = {relation: schemas[relation + NEWS_SUFFIX] for relation in rounds.cuts}
         self._number, self._parts = number, parts
         self._leaving: dict[str, list[Columns]] = {}
 
     def out(self, relation: str, rows: Columns) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Which of these rows this part holds, by the local name in each cut, and which some other part has to be told."""
+        """Which of these rows this part holds, by the local name in each cut, and which some other
+        part has to be told.
+        """
         held, leaves = dict[str, np.ndarray](), np.zeros(len(rows[0]), bool)
-        for cut, local in zip(self._rounds.cuts[relation], self._rounds.local(relation), strict=True):
+        for cut, local in zip(
+            self._rounds.cuts[relation], self._rounds.local(relation), strict=True
+        ):
             held[local] = self._here(relation, rows, cut)
             leaves |= self._parts > 1 if cut == ALL else ~held[local]
         for cut in self._rounds.further.get(relation, ()):
@@ -52,7 +67,9 @@ class Handing:
         found: dict[str, News] = {}
         for relation, pieces in leaving.items():
             cuts = (*self._rounds.cuts[relation], *self._rounds.further.get(relation, ()))
-            rows = Delta.insertion([np.concatenate(columns) for columns in zip(*pieces, strict=True)])
+            rows = Delta.insertion(
+                [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+            )
             found[relation + NEWS_SUFFIX] = News(self._schemas[relation], cuts, rows)
         return found
 

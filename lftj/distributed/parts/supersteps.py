@@ -1,8 +1,9 @@
 """A part's fixpoint in one round of a stratum that all parts derive together.
 
-What the rules derive here is collected under one name. What is new of it goes, by the value in each cut, into what this part holds in that
-cut, where it derives more; and what some other part has to hold is news for the round after. Parts hold in a cut exactly the rows that
-belong to them, so what they read of other relations in the same cut, negated ones too, is all there is.
+What the rules derive here is collected under one name. What is new of it goes, by the value in each
+cut, into what this part holds in that cut, where it derives more; and what some other part has to
+hold is news for the round after. Parts hold in a cut exactly the rows that belong to them, so what
+they read of other relations in the same cut, negated ones too, is all there is.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from lftj.storage.delta import Columns, Delta
 
 
 class PartFixpoint(MonotoneFixpoint):
-    """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives what others have to be told.
+    """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives what others have to
+    be told.
 
     `relations` are those of part `number` of `parts`. `lasting`: as of any fixpoint.
     """
 
     best_first = False
-    """What is found of a relation is taken twice in a round, to be handed out and to go on from: nothing may wait in between."""
+    """What is found of a relation is taken twice in a round, to be handed out and to go on from:
+    nothing may wait in between.
+    """
     compiled = False
     """Nor may any round pass by without handing out."""
 
@@ -66,25 +70,36 @@ class PartFixpoint(MonotoneFixpoint):
         self._next_round()
 
     def follow(self, inserted: Mapping[str, Columns]) -> None:
-        """Go on from what there is: rows were inserted into relations below, or other parts told them."""
+        """Go on from what there is: rows were inserted into relations below, or other parts told
+        them.
+        """
         self.resume(self._relations)
         self.proceed(inserted)
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
         """As any fixpoint; but the stratum's own rows are found, like what rules derive."""
-        renamed = {self._rounds.base(relation): base_name(relation + NEWS_SUFFIX) for relation in self._rounds.cuts}
+        renamed = {
+            self._rounds.base(relation): base_name(relation + NEWS_SUFFIX)
+            for relation in self._rounds.cuts
+        }
         super().proceed({renamed.get(name, name): rows for name, rows in inserted.items()})
 
     def news(self) -> dict[str, News]:
-        """By relation with `NEWS_SUFFIX`, what other parts are to be told; of values that became better twice the last."""
+        """By relation with `NEWS_SUFFIX`, what other parts are to be told; of values that became
+        better twice the last.
+        """
         found = self._handing.news()
         for name, news in found.items():
             lasting = self.totals[name].contains(news.rows.inserts)
-            found[name] = news._replace(rows=Delta.insertion([column[lasting] for column in news.rows.inserts]))
+            found[name] = news._replace(
+                rows=Delta.insertion([column[lasting] for column in news.rows.inserts])
+            )
         return found
 
     def stands(self, local: str, rows: Columns) -> np.ndarray:
-        """Which of the rows that were found, and lie here by this local name, are rows of the relation."""
+        """Which of the rows that were found, and lie here by this local name, are rows of the
+        relation.
+        """
         return np.ones(len(rows[0]), bool)
 
     def _next_round(self) -> None:
@@ -95,7 +110,9 @@ class PartFixpoint(MonotoneFixpoint):
         super()._next_round()
 
     def _hand_out(self, relation: str, fresh: Columns) -> None:
-        """New rows into the cuts of this part, and to the others. A row that is here already was told by whoever found it first."""
+        """New rows into the cuts of this part, and to the others. A row that is here already was
+        told by whoever found it first.
+        """
         held, leaves = self._handing.out(relation, fresh)
         for local, here in held.items():
             own = [column[here] for column in fresh]

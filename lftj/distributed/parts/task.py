@@ -16,8 +16,9 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 class OnPart:
     """What every task says that needs a part.
 
-    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had here, None when
-    the driver does not know. `epoch`: of the manifest that the driver has for the last one. `limits`: of what it may take itself.
+    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had
+    here, None when the driver does not know. `epoch`: of the manifest that the driver has for the
+    last one. `limits`: of what it may take itself.
     """
 
     path: str
@@ -34,9 +35,10 @@ class OnPart:
 class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
-    What each of the steps brings is in its delivery (`files.deliveries`), of which the part reads its own. `afresh`: the program is
-    another one, so everything is derived anew. `oldest`: the first version from which parts can be brought forward. `elastic`: how much of
-    a full evaluation an update may cost.
+    What each of the steps brings is in its delivery (`files.deliveries`), of which the part reads
+    its own. `afresh`: the program is another one, so everything is derived anew. `oldest`: the
+    first version from which parts can be brought forward. `elastic`: how much of a full evaluation
+    an update may cost.
     """
 
     token: str
@@ -61,9 +63,11 @@ class Exchanged:
 
 @dataclass
 class PartDone:
-    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
-    the local relations that changed so far; of a stage in rounds how far it is; and how it came by its part: `kept`, `behind` (brought
-    forward), `opened` (as it was stored, and brought forward) or `built`."""
+    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those
+    that are not what was asked for; the local relations that changed so far; of a stage in rounds
+    how far it is; and how it came by its part: `kept`, `behind` (brought forward), `opened` (as it
+    was stored, and brought forward) or `built`.
+    """
 
     part: int
     entries: dict[str, Entry] = field(default_factory=dict)

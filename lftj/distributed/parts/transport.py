@@ -26,10 +26,11 @@ from lftj.types.dictionary import Dictionary
 
 @dataclass(frozen=True)
 class RouteTask:
-    """Rows of a DataFrame on their way to their parts: what to call the entries, and how to read the columns.
+    """Rows of a DataFrame on their way to their parts: what to call the entries, and how to read
+    the columns.
 
-    `sign`: whether rows come (1) or go (-1), or the column that says it of each by its own sign. `upsert`: of the rows of one key the last
-    one is meant.
+    `sign`: whether rows come (1) or go (-1), or the column that says it of each by its own sign.
+    `upsert`: of the rows of one key the last one is meant.
     """
 
     path: str
@@ -52,39 +53,72 @@ def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failur
     return route_placed(((batch, None) for batch in batches), task)
 
 
-def route_placed(batches: Iterator[tuple[pa.RecordBatch, Place | None]], task: RouteTask) -> Routed | Failure:
+def route_placed(
+    batches: Iterator[tuple[pa.RecordBatch, Place | None]], task: RouteTask
+) -> Routed | Failure:
     """Write batches of rows, each of a place to be named where it cannot be."""
     dictionary = Dictionary()
     pieces: dict[int, list[Columns]] = {-1: [], 1: []}
     try:
         for batch, place in batches:
             for sign, rows in _by_sign(batch, task):
-                pieces[sign].append(frames.read(rows, task.schema.columns, dictionary=dictionary, place=place, **task.options).columns)
+                pieces[sign].append(
+                    frames.read(
+                        rows,
+                        task.schema.columns,
+                        dictionary=dictionary,
+                        place=place,
+                        **task.options,
+                    ).columns
+                )
     except LftjError as error:
         return told(error)
-    return _written(pieces[-1], Delta.deletion, task, dictionary), _written(pieces[1], Delta.insertion, task, dictionary)
+    return _written(pieces[-1], Delta.deletion, task, dictionary), _written(
+        pieces[1], Delta.insertion, task, dictionary
+    )
 
 
-def _by_sign(batch: pa.RecordBatch, task: RouteTask) -> Iterator[tuple[int, pa.RecordBatch | pa.Table]]:
+def _by_sign(
+    batch: pa.RecordBatch, task: RouteTask
+) -> Iterator[tuple[int, pa.RecordBatch | pa.Table]]:
     """The rows that go and those that come."""
     if isinstance(task.sign, int):
         yield task.sign, batch
         return
     table = pa.Table.from_batches([batch])
-    rows, signs = table.drop_columns([task.sign]), table.column(task.sign).cast(pa.float64()).to_numpy()
+    rows, signs = (
+        table.drop_columns([task.sign]),
+        table.column(task.sign).cast(pa.float64()).to_numpy(),
+    )
     if np.isnan(signs).any() and task.options.get("nulls") != "drop":  # NULL is NaN by now
         hint = 'leave the row out, or feed with nulls="drop"'
-        raise NullValueError(f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint)
+        raise NullValueError(
+            f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint
+        )
     yield -1, rows.filter(arrow_array(signs < 0))
     yield 1, rows.filter(arrow_array(signs > 0))
 
 
-def _written(pieces: list[Columns], change: Callable[[Columns], Delta], task: RouteTask, dictionary: Dictionary) -> Entry | None:
+def _written(
+    pieces: list[Columns],
+    change: Callable[[Columns], Delta],
+    task: RouteTask,
+    dictionary: Dictionary,
+) -> Entry | None:
     columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
     if not columns or not len(columns[0]):
         return None
     delta = change(last_of_keys(task.schema, columns) if task.upsert else columns)
-    return write_entry(Path(task.path) / ROWS, task.stem, task.version, task.schema, delta, task.cuts, task.parts, dictionary)
+    return write_entry(
+        Path(task.path) / ROWS,
+        task.stem,
+        task.version,
+        task.schema,
+        delta,
+        task.cuts,
+        task.parts,
+        dictionary,
+    )
 
 
 @dataclass(frozen=True)
@@ -103,6 +137,8 @@ def read_part(task: ReadTask) -> Iterator[pa.RecordBatch]:
     """The rows of one part as Arrow batches."""
     dictionary = Dictionary()
     folder = Path(task.path) / ROWS
-    rows = read_entries(folder, task.entries, task.schema, task.home, task.part, task.parts, dictionary).inserts
+    rows = read_entries(
+        folder, task.entries, task.schema, task.home, task.part, task.parts, dictionary
+    ).inserts
     names, types = zip(*task.schema.columns, strict=True)
     yield from frames.to_arrow(names, types, rows, dictionary).to_batches()

@@ -1,1 +1,3 @@
-"""What parts are maintained with, on disk, so that another worker opens it instead of deriving it anew."""
+"""What parts are maintained with, on disk, so that another worker opens it instead of deriving it
+anew.
+"""

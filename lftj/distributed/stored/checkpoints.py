@@ -1,8 +1,9 @@
 """When a worker stores its parts, and how one that has not a part opens what another stored.
 
-A part is stored a moment after it was derived, and again after some commits or many changed rows, by a thread of its own, so that no commit
-waits for it. Whoever opens it brings it forward by the entries since, which are few. Records of commits that never became true, or of which
-a later step is missing, are passed over: the manifest knows.
+A part is stored a moment after it was derived, and again after some commits or many changed rows,
+by a thread of its own, so that no commit waits for it. Whoever opens it brings it forward by the
+entries since, which are few. Records of commits that never became true, or of which a later step is
+missing, are passed over: the manifest knows.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ class _Due:
 
 @dataclass
 class _Since:
-    """What came since a part was last stored: under `program`, at the commit `stored` of a version, with so many key orders of relations.
-    `latest`: the last commit that is known of."""
+    """What came since a part was last stored: under `program`, at the commit `stored` of a version,
+    with so many key orders of relations. `latest`: the last commit that is known of.
+    """
 
     program: str = ""
     stored: str = ""
@@ -69,7 +71,9 @@ class Checkpoints:
     delayed = True
 
     def __init__(self, hosts: list[Host]) -> None:
-        """`hosts`: the first for parts that are built here; others come when parts of other dictionaries are opened."""
+        """`hosts`: the first for parts that are built here; others come when parts of other
+        dictionaries are opened.
+        """
         self._hosts = hosts
         self._watch = hosts[0].arena.watch
         self._trials: list[Path] = []
@@ -86,10 +90,17 @@ class Checkpoints:
             self._pages[path] = StoredPages(self._hosts[0].arena, Path(path) / STATE)
         return self._pages[path]
 
-    # ── storing ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    def changed(self, task: PartTask, program: str, state: PartState, host: Host, rows: int) -> None:
-        """Note that a part is at another commit, or a step further, and store it if it is time. `rows` have changed by it so far."""
-        path, name = task.path, RecordName(task.part, task.version, task.token, len(task.steps), uuid4().hex[:12])
+    # ── storing ───────────────────────────────────────────────────────────────────────────────────
+    def changed(
+        self, task: PartTask, program: str, state: PartState, host: Host, rows: int
+    ) -> None:
+        """Note that a part is at another commit, or a step further, and store it if it is time.
+        `rows` have changed by it so far.
+        """
+        path, name = (
+            task.path,
+            RecordName(task.part, task.version, task.token, len(task.steps), uuid4().hex[:12]),
+        )
         key = path, name.part
         since = self._since.setdefault(key, _Since())
         orders = sum(len(relation.orders()) for relation in state.database.values())
@@ -97,9 +108,18 @@ class Checkpoints:
         since.latest, since.rows = name.token, since.rows + rows
         many = since.commits > COMMITS or since.rows > ROWS
         if not any(stage.strata or stage.rounds for stage in state.plan.stages):
-            many &= since.commits > 1  # rows alone are there to be read, and most often rules come next
-        elif since.program != program or since.stored == name.token or since.version < task.oldest or since.orders < orders:
-            many = True  # nothing of this program, not all steps of this commit, nothing that can be brought forward, or not all key orders
+            many &= (
+                since.commits > 1
+            )  # rows alone are there to be read, and most often rules come next
+        elif (
+            since.program != program
+            or since.stored == name.token
+            or since.version < task.oldest
+            or since.orders < orders
+        ):
+            # nothing of this program, not all steps of this commit, nothing that can be brought
+            # forward, or not all key orders
+            many = True
         if not many and key not in self._due:
             return
         self._since[key] = _Since(program, name.token, name.version, orders, name.token)
@@ -158,15 +178,20 @@ class Checkpoints:
             if not open_:
                 return
             try:
-                store_part(due.name, due.program, due.state, self.pages(path), due.host.strings_below(path))
+                store_part(
+                    due.name, due.program, due.state, self.pages(path), due.host.strings_below(path)
+                )
             except (OSError, MemoryError, FileDamagedError):
                 self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
                 return
             remove_older(Path(path) / STATE, due.name, due.base)
 
-    # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    def opened(self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
-        """The part as it was stored last, at a commit from which it can be brought forward; None when it is nowhere.
+    # ── opening ───────────────────────────────────────────────────────────────────────────────────
+    def opened(
+        self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan
+    ) -> tuple[PartState, Host] | None:
+        """The part as it was stored last, at a commit from which it can be brought forward; None
+        when it is nowhere.
 
         Raises FileDamagedError where a file has to be set aside first.
         """
@@ -181,12 +206,21 @@ class Checkpoints:
             if found is not None:
                 self._try(folder / trial(part), everything=died)
                 orders = sum(len(relation.orders()) for relation in found[0].database.values())
-                self._since[path, part] = _Since(program, name.token, name.version, orders, name.token, manifest.version - name.version)
+                self._since[path, part] = _Since(
+                    program,
+                    name.token,
+                    name.version,
+                    orders,
+                    name.token,
+                    manifest.version - name.version,
+                )
                 return found
         (folder / trial(part)).unlink(missing_ok=True)
         return None
 
-    def _open(self, path: str, name: RecordName, parts: int, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
+    def _open(
+        self, path: str, name: RecordName, parts: int, program: str, plan: PartPlan
+    ) -> tuple[PartState, Host] | None:
         record = read_record(Path(path) / STATE, name, program, parts)
         if record is None:
             return None
@@ -194,8 +228,9 @@ class Checkpoints:
         return open_part(name, record, plan, host, self.pages(path)), host
 
     def _try(self, mark: Path, *, everything: bool) -> None:
-        """Check `everything` where a worker died while it had this part open, unchecked: damaged pages may lead anywhere. Else note that
-        this one has."""
+        """Check `everything` where a worker died while it had this part open, unchecked: damaged
+        pages may lead anywhere. Else note that this one has.
+        """
         if everything:
             self._watch.check(everything=True)
         if everything or self._watch.files:
@@ -203,7 +238,9 @@ class Checkpoints:
             self._trials.append(mark)
 
     def check(self) -> None:
-        """Check what was looked at of mapped files. Raises FileDamagedError; then no part of this worker can be relied on."""
+        """Check what was looked at of mapped files. Raises FileDamagedError; then no part of this
+        worker can be relied on.
+        """
         self._watch.check()
         while self._trials:
             self._trials.pop().unlink(missing_ok=True)

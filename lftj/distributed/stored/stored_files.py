@@ -23,8 +23,9 @@ UNTOUCHED = 600.0
 
 @dataclass(frozen=True, order=True)
 class RecordName:
-    """What a record's name says: the part, the commit (version and token), how many of its steps the part had
-    done, and whose `attempt` it is."""
+    """What a record's name says: the part, the commit (version and token), how many of its steps
+    the part had done, and whose `attempt` it is.
+    """
 
     part: int
     version: int
@@ -47,7 +48,9 @@ _TRIAL = ".trial"
 
 
 def trial(part: int) -> str:
-    """The name of the file that is there while a worker works with a part of which nothing was checked yet."""
+    """The name of the file that is there while a worker works with a part of which nothing was
+    checked yet.
+    """
     return f"{part}{_TRIAL}"
 
 
@@ -62,7 +65,11 @@ def records(folder: Path, part: int | None = None) -> list[RecordName]:
     pattern = f"*{_RECORD}" if part is None else f"{part}.*{_RECORD}"
     found = (file.name.removesuffix(_RECORD).split(".") for file in folder.glob(pattern))
     return sorted(
-        (RecordName(int(p), int(version), token, int(steps), attempt) for p, version, token, steps, attempt in found), reverse=True
+        (
+            RecordName(int(p), int(version), token, int(steps), attempt)
+            for p, version, token, steps, attempt in found
+        ),
+        reverse=True,
     )
 
 
@@ -76,17 +83,26 @@ def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
             continue
         segments = {segment["name"] for segment in record["segments"]}
         found |= (
-            {name.file} | segments | {segment + SUMS for segment in segments} | files_of(folder, [file for file, _ in record["strings"]])
+            {name.file}
+            | segments
+            | {segment + SUMS for segment in segments}
+            | files_of(folder, [file for file, _ in record["strings"]])
         )
     return found
 
 
 def remove_older(folder: Path, latest: RecordName, base: int) -> None:
-    """Remove the records of a part that nobody will open: those before the last one that is of a true commit (`base` is one, and those
-    before it), and those of fewer steps than the latest; and pages of the part that no record needs any more."""
+    """Remove the records of a part that nobody will open: those before the last one that is of a
+    true commit (`base` is one, and those before it), and those of fewer steps than the latest; and
+    pages of the part that no record needs any more.
+    """
     found = records(folder, latest.part)
     last = max((name.version for name in found if name.version <= base), default=0)
-    stale = [name for name in found if name.version < last or (name.token == latest.token and name.steps < latest.steps)]
+    stale = [
+        name
+        for name in found
+        if name.version < last or (name.token == latest.token and name.steps < latest.steps)
+    ]
     for name in stale:
         (folder / name.file).unlink(missing_ok=True)
     if stale:
@@ -97,8 +113,10 @@ def remove_older(folder: Path, latest: RecordName, base: int) -> None:
 
 
 def sweep_shared(path: Path) -> None:
-    """Remove pages and strings of no one part that no record needs and nobody wrote to of late. Workers may have parts below the path: one
-    that wants such a file again sees that it is gone, and writes all anew."""
+    """Remove pages and strings of no one part that no record needs and nobody wrote to of late.
+    Workers may have parts below the path: one that wants such a file again sees that it is gone,
+    and writes all anew.
+    """
     folder, latest = path / STATE, time.time() - UNTOUCHED
     found = records(folder)
     named = _named(folder, found)
@@ -111,12 +129,17 @@ def sweep_shared(path: Path) -> None:
 
 
 def sweep_states(path: Path, manifest: Manifest) -> None:
-    """Remove what no part can be opened from, when no worker has parts below the path, or none that may not be built.
+    """Remove what no part can be opened from, when no worker has parts below the path, or none that
+    may not be built.
 
     Marks of who died with a part stay: the driver may have died of the same, and be started again.
     """
     folder = path / STATE
-    true = [name for name in records(folder) if manifest.has_done(name.version, name.token, name.part, name.steps)]
+    true = [
+        name
+        for name in records(folder)
+        if manifest.has_done(name.version, name.token, name.part, name.steps)
+    ]
     named = _named(folder, {name.part: name for name in reversed(true)}.values())
     for file in folder.glob("*"):
         if file.name not in named and file.suffix != _TRIAL:

@@ -1,4 +1,6 @@
-"""What aggregated heads keep, in a stored state: their groups, and the trees behind their functions."""
+"""What aggregated heads keep, in a stored state: their groups, and the trees behind their
+functions.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def shared_head_data(head: SharedHead, rules: Sequence[Rule], trees: StoredTrees
         "work": head.work,
         "groups": trees.number(state.groups),
         "kept": [_kept_data(kept, trees) for kept in state.kept],
-        "order": None if order is None else [trees.number(order.codes), trees.number(order.labels), order.epoch, order.last],
+        "order": None
+        if order is None
+        else [trees.number(order.codes), trees.number(order.labels), order.epoch, order.last],
         "trace": None if head.trace is None else trace_data(head.trace, trees),
     }
 
@@ -47,18 +51,30 @@ def shared_head_of(
     trees: OpenedTrees,
 ) -> SharedHead:
     """It again. ValueError where rules would keep something else together now."""
-    members = [rule for rule in (rules[number] for number in data["members"]) if isinstance(rule, NormalRule)]
+    members = [
+        rule
+        for rule in (rules[number] for number in data["members"])
+        if isinstance(rule, NormalRule)
+    ]
     shared = SharedBody(list(map(Member.of, members)))
     if _columns(shared) != data["columns"]:
         raise ValueError("the columns of a shared head are others now")
     empty = AggregateState.empty(trees.arena, shared.body.shape, dictionary, VERBS)
-    kept = tuple(_kept_of(each, found, trees) for each, found in zip(empty.kept, data["kept"], strict=True))
+    kept = tuple(
+        _kept_of(each, found, trees) for each, found in zip(empty.kept, data["kept"], strict=True)
+    )
     order = None
     if data["order"] is not None:
         codes, labels, epoch, last = data["order"]
         order = TextOrder(dictionary, trees[codes], trees[labels], epoch, last)
-    aggregate = replace(empty, groups=_same_columns(trees[data["groups"]], empty.groups), kept=kept, order=order)
-    trace = None if data["trace"] is None else trace_of(data["trace"], shared.body, relations, dictionary, trees)
+    aggregate = replace(
+        empty, groups=_same_columns(trees[data["groups"]], empty.groups), kept=kept, order=order
+    )
+    trace = (
+        None
+        if data["trace"] is None
+        else trace_of(data["trace"], shared.body, relations, dictionary, trees)
+    )
     return SharedHead(shared, aggregate, data["work"], trace)
 
 
@@ -88,10 +104,16 @@ def _kept_of(empty: Kept, data: Any, trees: OpenedTrees) -> Kept:
         return FloatTotals(empty.arg, _same_columns(trees[data], empty.words))
     if isinstance(empty, OrderedRows):
         number, epoch = data
-        return replace(empty, rows=SupportState(_same_columns(trees[number], empty.rows.tree)), epoch=epoch)
+        return replace(
+            empty, rows=SupportState(_same_columns(trees[number], empty.rows.tree)), epoch=epoch
+        )
     if isinstance(empty, UserTotals):
         number, slots, count = data
-        return replace(empty, tree=_same_columns(trees[number], empty.tree), slots=Slots(trees[slots], count, empty.aggregate.words or ()))
+        return replace(
+            empty,
+            tree=_same_columns(trees[number], empty.tree),
+            slots=Slots(trees[slots], count, empty.aggregate.words or ()),
+        )
     return empty
 
 

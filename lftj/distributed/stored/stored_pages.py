@@ -1,7 +1,8 @@
-"""The segments below one path, as far as a process knows them: those that it mapped, and those that it writes.
+"""The segments below one path, as far as a process knows them: those that it mapped, and those that
+it writes.
 
-Pages that only one part has are in segments of that part's; those of relations that parts have whole are in segments of the process, once
-for all its parts.
+Pages that only one part has are in segments of that part's; those of relations that parts have
+whole are in segments of the process, once for all its parts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from scantree import Arena
-from scantree.segment import ROOM, Segment, SegmentFile, SegmentFullError, forget_stored, needed, open_segments, owner_of
+from scantree.segment import (
+    ROOM,
+    Segment,
+    SegmentFile,
+    SegmentFullError,
+    forget_stored,
+    needed,
+    open_segments,
+    owner_of,
+)
 
 _GROWTH = 4
 _FEW_WORDS = 1 << 21  # that may be there in any case
@@ -20,7 +30,9 @@ _SEGMENTS = 8  # of one owner that may be there
 
 
 class StoredPages:
-    """Below one folder, in one arena. `full`: the words that each owner's pages took when all were written."""
+    """Below one folder, in one arena. `full`: the words that each owner's pages took when all were
+    written.
+    """
 
     def __init__(self, arena: Arena, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +42,9 @@ class StoredPages:
         self._files: dict[str, SegmentFile] = {}
 
     def append(self, owner: str, roots: Sequence[int]) -> None:
-        """Write what these pages reach and no segment has. OSError or MemoryError: nothing was written."""
+        """Write what these pages reach and no segment has. OSError or MemoryError: nothing was
+        written.
+        """
         file = self._files.get(owner)
         if file is None:
             file = self._begun(owner, ROOM)
@@ -50,12 +64,16 @@ class StoredPages:
         self.append(owner, roots)
 
     def overgrown(self, owner: str, segments: Iterable[Segment]) -> bool:
-        """Whether it is time to write all again: most of these segments' pages of this owner are of the past, or files are many."""
+        """Whether it is time to write all again: most of these segments' pages of this owner are of
+        the past, or files are many.
+        """
         own = [segment.words for segment in segments if owner_of(segment.name) == owner]
         return len(own) > _SEGMENTS or sum(own) > _GROWTH * self.full.get(owner, 0) + _FEW_WORDS
 
     def check(self) -> None:
-        """Check what was looked at of mapped files, before it is relied on. Raises FileDamagedError."""
+        """Check what was looked at of mapped files, before it is relied on. Raises
+        FileDamagedError.
+        """
         self._arena.watch.check()
 
     def needed(self, addresses: Iterable[int]) -> list[Segment]:

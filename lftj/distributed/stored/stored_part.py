@@ -1,8 +1,10 @@
-"""One part's state on disk: a record that names the pages of all its trees, and holds the little that is no tree.
+"""One part's state on disk: a record that names the pages of all its trees, and holds the little
+that is no tree.
 
-Pages are written first, and synced, then the record, under the name of its commit: so it is whole or not there. Whether that commit became
-true is for the manifest to say. What is written is what the part has since the last record; what is read when a record is opened is the
-record, and after that the pages that someone looks at.
+Pages are written first, and synced, then the record, under the name of its commit: so it is whole
+or not there. Whether that commit became true is for the manifest to say. What is written is what
+the part has since the last record; what is read when a record is opened is the record, and after
+that the pages that someone looks at.
 """
 
 from __future__ import annotations
@@ -23,18 +25,37 @@ from lftj.distributed.parts.part import PartState
 from lftj.distributed.stored.stored_files import RecordName
 from lftj.distributed.stored.stored_heads import Rule, shared_head_of
 from lftj.distributed.stored.stored_pages import StoredPages, segment_data, segment_of
-from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees, relation_data, relation_of, statistics_data, statistics_of
+from lftj.distributed.stored.stored_trees import (
+    OpenedTrees,
+    StoredTrees,
+    relation_data,
+    relation_of,
+    statistics_data,
+    statistics_of,
+)
 from lftj.distributed.stored.stored_views import ViewReader, ViewWriter
 from lftj.storage.database import Database
 
-# What stored states are stored as: a name that is another one whenever anything that could matter is.
+# What stored states are stored as: a name that is another one whenever anything that could matter
+# is.
 #
-# What a part keeps is what many modules say: pages, key orders, states of heads, the order of a body's variables. A number changed by hand
-# would be forgotten one day, and old pages read as new ones. So the name is a hash of the sources that have a say; after another version of
-# these is installed, parts are built from their rows once.
+# What a part keeps is what many modules say: pages, key orders, states of heads, the order of a
+# body's variables. A number changed by hand would be forgotten one day, and old pages read as new
+# ones. So the name is a hash of the sources that have a say; after another version of these is
+# installed, parts are built from their rows once.
 
 _ROOT = Path(__file__).resolve().parents[3]
-_LAYERS = ("distributed", "heads", "join", "maintain", "program", "recursion", "storage", "syntax", "types")
+_LAYERS = (
+    "distributed",
+    "heads",
+    "join",
+    "maintain",
+    "program",
+    "recursion",
+    "storage",
+    "syntax",
+    "types",
+)
 _SOURCES = (
     "scantree/*.py",
     "sensitivity/*.py",
@@ -67,10 +88,13 @@ def stored_format() -> str:
 WHOLE = "whole"
 
 
-# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-def store_part(name: RecordName, program: str, state: PartState, pages: StoredPages, strings: StoredStrings) -> int:
-    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises OSError, MemoryError or
-    FileDamagedError."""
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
+def store_part(
+    name: RecordName, program: str, state: PartState, pages: StoredPages, strings: StoredStrings
+) -> int:
+    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises
+    OSError, MemoryError or FileDamagedError.
+    """
     trees = StoredTrees()
     record = {
         "format": stored_format(),
@@ -90,7 +114,9 @@ def store_part(name: RecordName, program: str, state: PartState, pages: StoredPa
         if pages.overgrown(owner, segments) or not pages.there(segments):
             pages.rewrite(owner, owners[owner])
     record["trees"] = trees.written()
-    record["segments"] = [segment_data(segment) for segment in pages.needed(data[0] for data in record["trees"])]
+    record["segments"] = [
+        segment_data(segment) for segment in pages.needed(data[0] for data in record["trees"])
+    ]
     pages.check()
     record["full"] = {owner: pages.full[owner] for owner in owners}
     return _write(pages.folder, name, record)
@@ -98,7 +124,10 @@ def store_part(name: RecordName, program: str, state: PartState, pages: StoredPa
 
 def _relations(state: PartState, trees: StoredTrees) -> dict[str, Any]:
     whole = {feed.schema.name for feed in state.plan.feeds if feed.cut == ALL}
-    return {name: relation_data(relation, trees, shared=name in whole) for name, relation in state.database.items()}
+    return {
+        name: relation_data(relation, trees, shared=name in whole)
+        for name, relation in state.database.items()
+    }
 
 
 def _views(state: PartState, trees: StoredTrees) -> dict[str, Any]:
@@ -117,21 +146,32 @@ def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
         return sink.write(sealed(record))
 
 
-# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────
 def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dict[str, Any] | None:
-    """A record of this program and of so many parts, None where it is of others, or of another version of lftj."""
+    """A record of this program and of so many parts, None where it is of others, or of another
+    version of lftj.
+    """
     record = unsealed((folder / name.file).read_bytes())
-    fits = record["format"] == stored_format() and record["program"] == program and record["parts"] == parts
+    fits = (
+        record["format"] == stored_format()
+        and record["program"] == program
+        and record["parts"] == parts
+    )
     return record if fits else None
 
 
-def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Host, pages: StoredPages) -> PartState:
+def open_part(
+    name: RecordName, record: dict[str, Any], plan: PartPlan, host: Host, pages: StoredPages
+) -> PartState:
     """The part as it was. O(size of the record): pages are read when someone looks at them.
 
-    Raises OSError, MemoryError, LookupError, ValueError or FileDamagedError where it cannot be had; then nothing has happened.
+    Raises OSError, MemoryError, LookupError, ValueError or FileDamagedError where it cannot be had;
+    then nothing has happened.
     """
     segments = list(map(segment_of, record["segments"]))
-    trees = OpenedTrees(host.arena, record["trees"], pages.opened(segments, [data[0] for data in record["trees"]]))
+    trees = OpenedTrees(
+        host.arena, record["trees"], pages.opened(segments, [data[0] for data in record["trees"]])
+    )
     for owner, words in record["full"].items():
         pages.full.setdefault(owner, words)
     whole = {feed.schema.name for feed in plan.feeds if feed.cut == ALL}
@@ -141,12 +181,24 @@ def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Ho
         key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
         relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
     rules = rules_of(plan)
-    heads = [shared_head_of(data, rules, relations, host.dictionary, trees) for data in record["heads"]]
+    heads = [
+        shared_head_of(data, rules, relations, host.dictionary, trees) for data in record["heads"]
+    ]
     reader = ViewReader(relations, rules, plan.local, heads, host.dictionary, trees)
     views = {view: reader.view(view, data) for view, data in record["views"].items()}
-    return PartState(name.token, plan, name.part, record["parts"], Database(relations), views, statistics_of(record["statistics"]))
+    return PartState(
+        name.token,
+        plan,
+        name.part,
+        record["parts"],
+        Database(relations),
+        views,
+        statistics_of(record["statistics"]),
+    )
 
 
 def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:
     """What is the same for the same version of a relation, whichever part's record it is in."""
-    return json.dumps([[order, record["trees"][number], changes] for order, number, changes in data["orders"]])
+    return json.dumps(
+        [[order, record["trees"][number], changes] for order, number, changes in data["orders"]]
+    )

@@ -19,7 +19,9 @@ TreeData = list[Any]
 
 
 class StoredTrees:
-    """Numbers trees, each once. `shared`: those that other parts of the process have too, from `relations` that all have whole."""
+    """Numbers trees, each once. `shared`: those that other parts of the process have too, from
+    `relations` that all have whole.
+    """
 
     def __init__(self) -> None:
         self.trees: list[Tree] = []
@@ -37,12 +39,21 @@ class StoredTrees:
 
     def roots(self, *, shared: bool) -> list[int]:
         """The root pages of shared trees, or of the others."""
-        return [tree.root for number, tree in enumerate(self.trees) if (number in self.shared) == shared]
+        return [
+            tree.root for number, tree in enumerate(self.trees) if (number in self.shared) == shared
+        ]
 
     def written(self) -> list[TreeData]:
         """The trees as data, once all their pages have addresses."""
         return [
-            [address_of(tree.arena, tree.root), tree.height, tree.count, tree.key_width, tree.value_width, list(map(list, tree.aggregates))]
+            [
+                address_of(tree.arena, tree.root),
+                tree.height,
+                tree.count,
+                tree.key_width,
+                tree.value_width,
+                list(map(list, tree.aggregates)),
+            ]
             for tree in self.trees
         ]
 
@@ -59,7 +70,12 @@ class OpenedTrees:
     def __getitem__(self, number: int) -> Tree:
         if number not in self._made:
             _, height, count, keys, values, aggregates = self._data[number]
-            empty = Tree.empty(self.arena, keys, values, aggregates=[(operator, column) for operator, column in aggregates])
+            empty = Tree.empty(
+                self.arena,
+                keys,
+                values,
+                aggregates=[(operator, column) for operator, column in aggregates],
+            )
             with self.arena.lock:
                 self._made[number] = tree = empty.version(self._pages[number], height)
             if tree.count != count:
@@ -73,19 +89,30 @@ _WAITING = 64
 """Changed rows up to which a key order that no one reads is stored as it was, with the changes."""
 
 
-def relation_data(relation: RelationVersion, trees: StoredTrees, *, shared: bool = False) -> dict[str, Any]:
+def relation_data(
+    relation: RelationVersion, trees: StoredTrees, *, shared: bool = False
+) -> dict[str, Any]:
     """A relation as data."""
     orders = [
-        [list(order), trees.number(tree, shared=shared), [[_plain(change.inserts), _plain(change.erases)] for change in changes]]
+        [
+            list(order),
+            trees.number(tree, shared=shared),
+            [[_plain(change.inserts), _plain(change.erases)] for change in changes],
+        ]
         for order, (tree, changes) in relation.kept_orders(_WAITING).items()
     ]
     return {"orders": orders, "bounds": relation.known_bounds}
 
 
-def relation_of(data: dict[str, Any], schema: RelationSchema, trees: OpenedTrees) -> RelationVersion:
+def relation_of(
+    data: dict[str, Any], schema: RelationSchema, trees: OpenedTrees
+) -> RelationVersion:
     """The relation again. O(key orders)."""
     orders = {
-        tuple(order): (trees[number], [Delta(_columns(inserts), _columns(erases)) for inserts, erases in changes])
+        tuple(order): (
+            trees[number],
+            [Delta(_columns(inserts), _columns(erases)) for inserts, erases in changes],
+        )
         for order, number, changes in data["orders"]
     }
     bounds = data["bounds"] and [(low, high) for low, high in data["bounds"]]
@@ -94,12 +121,20 @@ def relation_of(data: dict[str, Any], schema: RelationSchema, trees: OpenedTrees
 
 def statistics_data(statistics: Statistics) -> dict[str, Any]:
     """Estimates as data."""
-    return {name: [about.rows, list(about.distinct), list(about.crowds)] for name, about in dict(statistics.known).items()}
+    return {
+        name: [about.rows, list(about.distinct), list(about.crowds)]
+        for name, about in dict(statistics.known).items()
+    }
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:
     """The estimates again."""
-    return Statistics({name: RelationStatistics(rows, tuple(distinct), tuple(crowds)) for name, (rows, distinct, crowds) in data.items()})
+    return Statistics(
+        {
+            name: RelationStatistics(rows, tuple(distinct), tuple(crowds))
+            for name, (rows, distinct, crowds) in data.items()
+        }
+    )
 
 
 def _plain(columns: Columns) -> list[list[int]]:

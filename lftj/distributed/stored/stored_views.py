@@ -1,4 +1,6 @@
-"""What views are maintained with, in a stored state: support counts, heads, indices, and recursive strata with their iterations."""
+"""What views are maintained with, in a stored state: support counts, heads, indices, and recursive
+strata with their iterations.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from typing import Any
 
 from lftj.distributed.stored.stored_heads import Rule, number_of, shared_head_data
 from lftj.distributed.stored.stored_traces import trace_data, trace_of
-from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees, relation_data, relation_of
+from lftj.distributed.stored.stored_trees import (
+    OpenedTrees,
+    StoredTrees,
+    relation_data,
+    relation_of,
+)
 from lftj.heads.support_state import SupportState
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.counting.choosing import Candidates
@@ -40,30 +47,57 @@ class ViewWriter:
     def view(self, state: ViewState) -> dict[str, Any]:
         """The state of a view, or of a recursive stratum, as data."""
         if isinstance(state, RowsAlone):
-            return {"alone": [state.failures, state.patience, state.work, state.steps, state.counting]}
+            return {
+                "alone": [state.failures, state.patience, state.work, state.steps, state.counting]
+            }
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, RelationState)
         support = None if state.support is None else self._trees.number(state.support.tree)
-        chosen = {"candidates": relation_data(state.candidates, self._trees)} if isinstance(state, ChosenState) else {}
+        chosen = (
+            {"candidates": relation_data(state.candidates, self._trees)}
+            if isinstance(state, ChosenState)
+            else {}
+        )
         return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}
 
     def _stratum(self, state: StratumState) -> dict[str, Any]:
         relations = {name: self._orders(relation) for name, relation in state.relations.items()}
-        candidates = {name: [self._orders(kept.rows), self._trees.number(kept.ranking)] for name, kept in state.candidates.items()}
+        candidates = {
+            name: [self._orders(kept.rows), self._trees.number(kept.ranking)]
+            for name, kept in state.candidates.items()
+        }
         effort = {name: getattr(state, name) for name in _EFFORT}
-        best = {name: [lattice.column, lattice.function] for name, lattice in state.lattices.items()}
-        kept_as = [rule if isinstance(rule, FunctorRule) else attaining(rule, state.lattices) for rule in self._rules]
+        best = {
+            name: [lattice.column, lattice.function] for name, lattice in state.lattices.items()
+        }
+        kept_as = [
+            rule if isinstance(rule, FunctorRule) else attaining(rule, state.lattices)
+            for rule in self._rules
+        ]
         rules = [number_of(each.rule, kept_as) for each in state.rules]
-        return {"stratum": relations, "candidates": candidates, "rules": rules, "effort": effort, "best": best}
+        return {
+            "stratum": relations,
+            "candidates": candidates,
+            "rules": rules,
+            "effort": effort,
+            "best": best,
+        }
 
     def _orders(self, relation: IteratedRelation) -> list[Any]:
-        return [[list(order), self._trees.number(relation.tree(order))] for order in relation.orders()]
+        return [
+            [list(order), self._trees.number(relation.tree(order))] for order in relation.orders()
+        ]
 
     def _rule(self, state: RuleState) -> dict[str, Any]:
         trace = None if state.own_trace is None else trace_data(state.own_trace, self._trees)
         head = None if state.head is None else self._head(state.head)
-        return {"rule": number_of(state.rule, self._rules), "work": state.work, "trace": trace, "head": head}
+        return {
+            "rule": number_of(state.rule, self._rules),
+            "work": state.work,
+            "trace": trace,
+            "head": head,
+        }
 
     def _head(self, head: SharedHead) -> int:
         if id(head) not in self._numbers:
@@ -75,7 +109,9 @@ class ViewWriter:
 
 @dataclass(frozen=True)
 class ViewReader:
-    """Makes states again from data. `relations` and `rules` are those of the part, `heads` what rules keep together."""
+    """Makes states again from data. `relations` and `rules` are those of the part, `heads` what
+    rules keep together.
+    """
 
     relations: Relations
     rules: Sequence[Rule]
@@ -85,7 +121,9 @@ class ViewReader:
     trees: OpenedTrees
 
     def view(self, name: str, data: dict[str, Any]) -> ViewState:
-        """The state of a view or stratum again. Raises LookupError or ValueError for what does not fit the program."""
+        """The state of a view or stratum again. Raises LookupError or ValueError for what does not
+        fit the program.
+        """
         if "alone" in data:
             return RowsAlone(*data["alone"])
         if "stratum" in data:
@@ -94,26 +132,46 @@ class ViewReader:
         rules = tuple(map(self._rule, data["rules"]))
         if "candidates" not in data:
             return RelationState(rules, support)
-        candidates = relation_of(data["candidates"], replace(self.schemas[name], choice=()), self.trees)
+        candidates = relation_of(
+            data["candidates"], replace(self.schemas[name], choice=()), self.trees
+        )
         return ChosenState(rules, support, candidates)
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
         schemas = {name: self.schemas[name] for name in data["stratum"]}
-        relations = {name: self._iterated(schemas[name], orders) for name, orders in data["stratum"].items()}
+        relations = {
+            name: self._iterated(schemas[name], orders) for name, orders in data["stratum"].items()
+        }
         candidates = {
             name: Candidates(self._iterated(schemas[name], orders), self.trees[ranking])
             for name, (orders, ranking) in data["candidates"].items()
         }
-        best = {name: Lattice(column, function) for name, (column, function) in data["best"].items()}
-        queries = (RuleQueries(attaining(rule, best), frozenset(schemas)) for rule in self._normal(data["rules"]))
-        return StratumState(schemas, relations, tuple(queries), lattices=best, **data["effort"], candidates=candidates)
+        best = {
+            name: Lattice(column, function) for name, (column, function) in data["best"].items()
+        }
+        queries = (
+            RuleQueries(attaining(rule, best), frozenset(schemas))
+            for rule in self._normal(data["rules"])
+        )
+        return StratumState(
+            schemas,
+            relations,
+            tuple(queries),
+            lattices=best,
+            **data["effort"],
+            candidates=candidates,
+        )
 
     def _iterated(self, schema: RelationSchema, orders: Sequence[Any]) -> IteratedRelation:
         trees = {tuple(order): self.trees[number] for order, number in orders}
         return IteratedRelation(iterated_schema(schema), self.trees.arena, trees)
 
     def _normal(self, numbers: Sequence[int]) -> list[NormalRule]:
-        return [rule for rule in (self.rules[number] for number in numbers) if isinstance(rule, NormalRule)]
+        return [
+            rule
+            for rule in (self.rules[number] for number in numbers)
+            if isinstance(rule, NormalRule)
+        ]
 
     def _rule(self, data: dict[str, Any]) -> RuleState:
         rule = self.rules[data["rule"]]

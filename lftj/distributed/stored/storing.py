@@ -1,7 +1,9 @@
-"""Nothing below a path changes once it is closed: workers that store parts a moment later than they were derived are told, and waited for.
+"""Nothing below a path changes once it is closed: workers that store parts a moment later than they
+were derived are told, and waited for.
 
-A file says that the path is open. Workers hold a shared lock on it while they store; who closes the path takes it alone and removes it.
-The system gives a lock back when its holder dies, so nobody waits for a worker that is gone.
+A file says that the path is open. Workers hold a shared lock on it while they store; who closes the
+path takes it alone and removes it. The system gives a lock back when its holder dies, so nobody
+waits for a worker that is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ def begin_storing(path: Path) -> None:
 
 
 def end_storing(path: Path) -> None:
-    """Have them store nothing more, and wait for what they are at, half a minute at most. Harmless when repeated."""
+    """Have them store nothing more, and wait for what they are at, half a minute at most. Harmless
+    when repeated.
+    """
     with suppress(FileNotFoundError):
         file = os.open(path / _FILE, os.O_RDWR)
         try:

@@ -1,4 +1,6 @@
-"""The task of a question: one part does a stage of it, over what it holds, and writes what it found. The part stays as it is."""
+"""The task of a question: one part does a stage of it, over what it holds, and writes what it
+found. The part stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ from lftj.storage.delta import Delta
 
 @dataclass(frozen=True)
 class QueryTask(OnPart):
-    """One stage of a question `token` in one part. `held`: the part is asked at the version of the task; else all is read from entries.
-    `log`: what feeds are read from, stages before included."""
+    """One stage of a question `token` in one part. `held`: the part is asked at the version of the
+    task; else all is read from entries. `log`: what feeds are read from, stages before included.
+    """
 
     token: str
     plan: QueryPlan
@@ -52,7 +55,11 @@ def answer_part(task: QueryTask) -> Answered | Failure:
 
 def _answered(task: QueryTask, worker: Worker) -> Answered:
     holding = Holding(task, worker)
-    state = holding.state() if task.held else PartState("", holding.plan, task.part, task.parts, Database())
+    state = (
+        holding.state()
+        if task.held
+        else PartState("", holding.plan, task.part, task.parts, Database())
+    )
     run = _Run(holding, state)
     for stage in range(task.stage + 1):
         run.stage(stage)
@@ -68,13 +75,21 @@ class _Run:
         self.context = context_of(state, holding.host)
         self.context.keep = False
         limits = self.task.limits
-        self.context.work_limit, self.context.memory_limit, self.context.deadline = limits.work, limits.memory, limits.deadline
-        self.database = state.database.replace({name: holding.host.empty(schema) for name, schema in self.plan.local.items()})
+        self.context.work_limit, self.context.memory_limit, self.context.deadline = (
+            limits.work,
+            limits.memory,
+            limits.deadline,
+        )
+        self.database = state.database.replace(
+            {name: holding.host.empty(schema) for name, schema in self.plan.local.items()}
+        )
 
         self.needed = self._needed()
 
     def _needed(self) -> set[str]:
-        """The relations that the task's stage looks at. What stages before derived is not kept: it is derived again where it is needed."""
+        """The relations that the task's stage looks at. What stages before derived is not kept: it
+        is derived again where it is needed.
+        """
         needed = {output.local for output in self.plan.outputs if output.stage == self.task.stage}
         for stage in reversed(self.plan.stages[: self.task.stage + 1]):
             for stratum in reversed(stage.strata):
@@ -85,13 +100,25 @@ class _Run:
     def stage(self, number: int) -> None:
         """Read what comes before a stage, and derive what it derives, as far as it is needed."""
         rows = self.holding.rows(self.task.log)
-        fed = {feed.schema.name: rows(feed) for feed in self.plan.feeds if feed.stage == number and feed.schema.name in self.needed}
-        self.database = self.database.replace({name: self.database[name].apply(delta) for name, delta in fed.items()})
-        strata = [each for each in self.plan.stages[number].of(self.task.part) if not self.needed.isdisjoint(each.relations)]
+        fed = {
+            feed.schema.name: rows(feed)
+            for feed in self.plan.feeds
+            if feed.stage == number and feed.schema.name in self.needed
+        }
+        self.database = self.database.replace(
+            {name: self.database[name].apply(delta) for name, delta in fed.items()}
+        )
+        strata = [
+            each
+            for each in self.plan.stages[number].of(self.task.part)
+            if not self.needed.isdisjoint(each.relations)
+        ]
         new = frozenset(name for stratum in strata for name in stratum.relations)
         schemas = {name: relation.schema for name, relation in self.database.items()}
         program = StratifiedProgram(schemas, Stratification.of(strata))
-        self.database = refresh(program, self.database, self.database, {}, {}, self.context, changed_rules=new).database
+        self.database = refresh(
+            program, self.database, self.database, {}, {}, self.context, changed_rules=new
+        ).database
         self.context.spend(0)
 
     def written(self) -> dict[str, Entry]:
@@ -104,7 +131,19 @@ class _Run:
             if output.shares:  # with the number of the part in front
                 rows = [np.full(len(rows[0]), task.part, np.int64), *rows]
             delta = Delta(rows, [column[:0] for column in rows])
-            stem, dictionary = f"{task.base[1]}-{task.token}-{task.part}-{number}", self.holding.host.dictionary
+            stem, dictionary = (
+                f"{task.base[1]}-{task.token}-{task.part}-{number}",
+                self.holding.host.dictionary,
+            )
             folder = Path(task.path) / ROWS
-            found[output.relation] = write_entry(folder, stem, task.base[1], output.schema, delta, output.cuts, task.parts, dictionary)
+            found[output.relation] = write_entry(
+                folder,
+                stem,
+                task.base[1],
+                output.schema,
+                delta,
+                output.cuts,
+                task.parts,
+                dictionary,
+            )
         return found

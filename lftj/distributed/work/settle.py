@@ -1,7 +1,9 @@
-"""What operations come to that depend on rows which are there: upserts, deletions by value, and those that refuse what is there, or not.
+"""What operations come to that depend on rows which are there: upserts, deletions by value, and
+those that refuse what is there, or not.
 
-The parts that hold the rows settle them, by the `Staging` of every workspace: they are sent what a transaction asks for, in its order, and
-write the net change of their rows, which the commit then takes like rows that were sent. Only their numbers come back.
+The parts that hold the rows settle them, by the `Staging` of every workspace: they are sent what a
+transaction asks for, in its order, and write the net change of their rows, which the commit then
+takes like rows that were sent. Only their numbers come back.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from lftj.storage.delta import no_rows
 from lftj.storage.relation import RelationVersion
 
 CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
-"""Operations: rows that come or go; rows in place of those of their keys; rows that must not be there; rows that must be there and go."""
+"""Operations: rows that come or go; rows in place of those of their keys; rows that must not be
+there; rows that must be there and go.
+"""
 
 
 @dataclass(frozen=True)
 class SettleTask(OnPart):
-    """One part's share of the operations on a relation, whose rows lie by the cut `home`; `where`: values of rows to delete after them.
+    """One part's share of the operations on a relation, whose rows lie by the cut `home`; `where`:
+    values of rows to delete after them.
 
     `cuts`, `stem`, `version`: of the entry that is written.
     """
@@ -42,7 +47,9 @@ class SettleTask(OnPart):
 
 @dataclass(frozen=True)
 class Settled:
-    """The net change in one part, None where there is none, how many rows `where` found, and how the part was come by; see `PartDone`."""
+    """The net change in one part, None where there is none, how many rows `where` found, and how
+    the part was come by; see `PartDone`.
+    """
 
     part: int
     entry: Entry | None
@@ -61,12 +68,16 @@ def _settled(task: SettleTask, worker: Worker) -> Settled:
     staging = Staging(_committed(holding))
     dictionary, found = holding.host.dictionary, no_rows(task.schema.arity)
     for operation, entry in task.operations:
-        delta = read_entry(holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary)
+        delta = read_entry(
+            holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary
+        )
         if operation == UPSERT:
             staging.add("upsert", delta.inserts)
             continue
         if operation in (NEW, GONE):
-            staging.refuse(delta.inserts if operation == NEW else delta.erases, operation == NEW, dictionary)
+            staging.refuse(
+                delta.inserts if operation == NEW else delta.erases, operation == NEW, dictionary
+            )
         staging.add("delete", delta.erases)
         staging.add("insert", delta.inserts)
     if task.where is not None:
@@ -77,13 +88,17 @@ def _settled(task: SettleTask, worker: Worker) -> Settled:
     worker.checkpoints.check()
     if len(net):
         stem = f"{task.stem}-{task.part}"
-        entry = write_entry(holding.folder, stem, task.version, task.schema, net, task.cuts, task.parts, dictionary)
+        entry = write_entry(
+            holding.folder, stem, task.version, task.schema, net, task.cuts, task.parts, dictionary
+        )
     holding.tidy()
     return Settled(task.part, entry, len(found[0]), holding.origin)
 
 
 def _committed(holding: Holding[SettleTask]) -> RelationVersion:
-    """The part's own rows of the relation, under its own name; none where the version does not know it."""
+    """The part's own rows of the relation, under its own name; none where the version does not know
+    it.
+    """
     task, plan = holding.task, holding.plan
     name = task.schema.name
     if name not in plan.homes:

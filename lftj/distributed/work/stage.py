@@ -1,4 +1,6 @@
-"""The task of a commit: one part does a step, and writes what others, users or later versions are to read."""
+"""The task of a commit: one part does a step, and writes what others, users or later versions are
+to read.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class _Run(Holding[PartTask]):
         advance = self._advance().within(task.limits, task.elastic)
         before, step = len(advance.works), task.steps[-1]
         while advance.steps < len(task.steps):
-            advance.take(task.steps[advance.steps], self.rows(self._brought(advance.steps)), self.host)
+            advance.take(
+                task.steps[advance.steps], self.rows(self._brought(advance.steps)), self.host
+            )
         self.worker.parts[self.key].advance = advance
         done.works = advance.works[before:]
         done.changed = frozenset(advance.deltas)
@@ -66,7 +70,9 @@ class _Run(Holding[PartTask]):
         if (exchange := advance.exchange) is not None:
             self._tell(exchange.news)
             moved, more = exchange.moved(advance.now.database), exchange.overdeleted
-            done.exchanged = Exchanged(moved, exchange.shrank, exchange.grew, exchange.asked, exchange.gave_up, more)
+            done.exchanged = Exchanged(
+                moved, exchange.shrank, exchange.grew, exchange.asked, exchange.gave_up, more
+            )
         if len(task.steps) == 1:
             self._net(advance.net)
         self.worker.checkpoints.check()
@@ -81,36 +87,56 @@ class _Run(Holding[PartTask]):
 
     def _checkpoint(self, advance: Advance) -> None:
         rows = sum(map(len, advance.deltas.values()))
-        self.worker.checkpoints.changed(self.task, digest(self.task.program), advance.finished(), self.host, rows)
+        self.worker.checkpoints.changed(
+            self.task, digest(self.task.program), advance.finished(), self.host, rows
+        )
 
     def _advance(self) -> Advance:
-        """This commit's way through the part, as far as it came here; begun anew where this very stage was done before."""
+        """This commit's way through the part, as far as it came here; begun anew where this very
+        stage was done before.
+        """
         kept = self.worker.parts.get(self.key)
         if kept is not None and kept.advance is not None and kept.advance.token == self.task.token:
             advance, kept.advance = kept.advance, None  # if it fails now, it has not been
-            return advance if advance.steps < len(self.task.steps) else Advance.begin(advance.before, self.task.token)
+            return (
+                advance
+                if advance.steps < len(self.task.steps)
+                else Advance.begin(advance.before, self.task.token)
+            )
         state = self.state()
         self.worker.parts[self.key].advance = None
         return Advance.begin(state, self.task.token)
 
-    # ── rows out ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rows out ──────────────────────────────────────────────────────────────────────────────────
     def _write(self, number: int, output: Output, delta: Delta) -> None:
         if output.shares:
-            # With the number of the part in front; the column that a relation without columns is stored with goes.
-            inserts, erases = ([np.full(len(rows[0]), self.task.part, np.int64), *rows] for rows in (delta.inserts, delta.erases))
+            # With the number of the part in front; the column that a relation without columns is
+            # stored with goes.
+            inserts, erases = (
+                [np.full(len(rows[0]), self.task.part, np.int64), *rows]
+                for rows in (delta.inserts, delta.erases)
+            )
             delta = Delta(inserts, erases)
-        self.done.entries[output.relation] = self._entry(f"{number}", output.schema, delta, output.cuts)
+        self.done.entries[output.relation] = self._entry(
+            f"{number}", output.schema, delta, output.cuts
+        )
         self.done.rows[output.relation] = delta.inserted, delta.erased
 
     def _tell(self, news: Mapping[str, News]) -> None:
-        """What other parts have to hold, in all cuts. It is read in the next round, and part of no version."""
+        """What other parts have to hold, in all cuts. It is read in the next round, and part of no
+        version.
+        """
         for number, (name, (schema, cuts, rows)) in enumerate(news.items()):
-            self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", schema, rows, cuts)
+            self.done.entries[name] = self._entry(
+                f"news{number}.{len(self.task.steps)}", schema, rows, cuts
+            )
 
     def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[Cut]) -> Entry:
         task = self.task
         stem = f"{task.version}-{task.token}-{task.part}-{name}"
-        return write_entry(self.folder, stem, task.version, schema, delta, cuts, task.parts, self.host.dictionary)
+        return write_entry(
+            self.folder, stem, task.version, schema, delta, cuts, task.parts, self.host.dictionary
+        )
 
     def _net(self, net: Mapping[str, Delta]) -> None:
         """Base rows that came and went; written down where they are not all that was asked for."""
@@ -118,7 +144,9 @@ class _Run(Holding[PartTask]):
         for number, (name, delta) in enumerate(net.items()):
             home = self.plan.homes[name]
             pieces = [entry.piece(home) for entry in sent.get(name + BASE_SUFFIX, ())]
-            asked = [count for piece in pieces for part, count in piece.parts if part == self.task.part]
+            asked = [
+                count for piece in pieces for part, count in piece.parts if part == self.task.part
+            ]
             exact = all(piece.lies_by(home) for piece in pieces) and asked == [len(delta)]
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))

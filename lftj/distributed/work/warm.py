@@ -24,19 +24,52 @@ from lftj.types.dictionary import Dictionary
 
 
 def warm() -> None:
-    """Load the compiled code that parts need, compiling it where that was never done: for a process that workers are forked from."""
-    with TemporaryDirectory() as folder, at_once():  # a process that is forked from must have no other thread
+    """Load the compiled code that parts need, compiling it where that was never done: for a process
+    that workers are forked from.
+    """
+    with (
+        TemporaryDirectory() as folder,
+        at_once(),
+    ):  # a process that is forked from must have no other thread
         columns = [["x", "int"], ["y", "int"]]
-        edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
+        edge: dict[str, Any] = {
+            "name": "e",
+            "columns": columns,
+            "key": None,
+            "functional": False,
+            "view": False,
+        }
         views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
         rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
         program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
         schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
             delta = Delta.insertion([np.array(column, np.int64) for column in rows])
-            entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
+            entry = write_entry(
+                Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary
+            )
             name = delivery_name(version, f"{version}", 0)
-            write_delivery(Path(folder) / ROWS / name, {"e" + BASE_SUFFIX: [entry]}, {"e" + BASE_SUFFIX: (0,)}, 1)
+            write_delivery(
+                Path(folder) / ROWS / name,
+                {"e" + BASE_SUFFIX: [entry]},
+                {"e" + BASE_SUFFIX: (0,)},
+                1,
+            )
             base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 0, 1, Limits(), f"{version}", version, (Step(0),), version == 1))
+            run_stage(
+                PartTask(
+                    folder,
+                    0,
+                    1,
+                    program,
+                    base,
+                    0,
+                    1,
+                    Limits(),
+                    f"{version}",
+                    version,
+                    (Step(0),),
+                    version == 1,
+                )
+            )
     forget()

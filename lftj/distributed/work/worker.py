@@ -1,8 +1,10 @@
-"""What a worker keeps between tasks: parts, as they were after one commit or on their way through the next.
+"""What a worker keeps between tasks: parts, as they were after one commit or on their way through
+the next.
 
-A task names the commit that it builds on; a part that is behind it is brought forward by the entries in between, one that is not there is
-built from all of them, and what a commit did that never became true is forgotten. So it does not matter which worker does a task, how
-often, or what died before.
+A task names the commit that it builds on; a part that is behind it is brought forward by the
+entries in between, one that is not there is built from all of them, and what a commit did that
+never became true is forgotten. So it does not matter which worker does a task, how often, or what
+died before.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from typing import Any, Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
 from lftj.distributed.files.entry import read_entries
-from lftj.distributed.files.manifest import ROWS, Manifest, is_overtaken, manifest_missing, overtaken
+from lftj.distributed.files.manifest import (
+    ROWS,
+    Manifest,
+    is_overtaken,
+    manifest_missing,
+    overtaken,
+)
 from lftj.distributed.partitioning.plan import Feed, PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import digest
@@ -70,7 +78,9 @@ _worker = Worker()
 
 
 def forget(key: tuple[str, int] | None = None) -> None:
-    """As a worker that has just started, or has never seen this part: for tests and for those who want the memory back."""
+    """As a worker that has just started, or has never seen this part: for tests and for those who
+    want the memory back.
+    """
     global _worker
     if key is None:
         _worker = Worker()
@@ -78,10 +88,12 @@ def forget(key: tuple[str, int] | None = None) -> None:
         _worker.parts.pop(key, None)
 
 
-# ── tasks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── tasks ─────────────────────────────────────────────────────────────────────────────────────────
 def carefully(job: Callable[[Worker], Done]) -> Done | Failure:
-    """Do a job with this worker's memory. What users did wrong comes back as a Failure; everything else is raised, and tried again. Where a
-    stored file turns out to be damaged, it is set aside, and all is done once more by a worker that knows nothing."""
+    """Do a job with this worker's memory. What users did wrong comes back as a Failure; everything
+    else is raised, and tried again. Where a stored file turns out to be damaged, it is set aside,
+    and all is done once more by a worker that knows nothing.
+    """
     try:
         return _checked(job)
     except FileDamagedError as damage:
@@ -102,7 +114,9 @@ def _checked(job: Callable[[Worker], Done]) -> Done | Failure:
 
 
 class Holding(Generic[Task]):
-    """A task's part, in the hands of this worker. `origin` and `read`: how it came by it, and the rows that it read; see `PartDone`."""
+    """A task's part, in the hands of this worker. `origin` and `read`: how it came by it, and the
+    rows that it read; see `PartDone`.
+    """
 
     def __init__(self, task: Task, worker: Worker):
         self.task, self.worker = task, worker
@@ -119,7 +133,8 @@ class Holding(Generic[Task]):
         return False
 
     def require_last(self) -> None:
-        """Raise DistributedError (E406) where the task's driver is not the last one, or went on without the task.
+        """Raise DistributedError (E406) where the task's driver is not the last one, or went on
+        without the task.
 
         Nobody would read what the task writes.
         """
@@ -135,7 +150,9 @@ class Holding(Generic[Task]):
         return state
 
     def tidy(self) -> None:
-        """Forget the parts not used for longest, but none in the middle of this commit: it would have to do all steps again."""
+        """Forget the parts not used for longest, but none in the middle of this commit: it would
+        have to do all steps again.
+        """
         if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
         if len(parts) > KEPT_PARTS:
@@ -152,34 +169,53 @@ class Holding(Generic[Task]):
 
         def rows(feed: Feed) -> Delta:
             entries = log.get(feed.relation, ())
-            delta = read_entries(self.folder, entries, feed.schema, feed.cut, self.task.part, self.task.parts, self.host.dictionary)
+            delta = read_entries(
+                self.folder,
+                entries,
+                feed.schema,
+                feed.cut,
+                self.task.part,
+                self.task.parts,
+                self.host.dictionary,
+            )
             self.read += len(delta)
             return delta
 
         return rows
 
-    # ── the part as it was ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the part as it was ────────────────────────────────────────────────────────────────────────
     def _base(self, kept: Kept | None) -> PartState:
         token, state = self.task.base[0], None if kept is None else kept.state
-        if kept is not None and kept.state.token != token and kept.advance is not None and self._became_true(kept.advance):
+        if (
+            kept is not None
+            and kept.state.token != token
+            and kept.advance is not None
+            and self._became_true(kept.advance)
+        ):
             state = kept.advance.finished()
         if self.afresh:
             self.origin = "built"
             log = self._manifest.base_log()
             known = {} if state is None or state.token != token else state.own_rows()
-            return self._loaded(log, f"{self.task.path} under {digest(self.task.program)} at {token}", known)
+            return self._loaded(
+                log, f"{self.task.path} under {digest(self.task.program)} at {token}", known
+            )
         state = None if state is None else state.carried(self.plan, self.host)
         if state is not None and state.token == token:
             return state
         return self._built(self._manifest, state)
 
     def _became_true(self, advance: Advance) -> bool:
-        """Whether a commit that went through the part here is true: the last one, or one that others followed in other parts."""
+        """Whether a commit that went through the part here is true: the last one, or one that
+        others followed in other parts.
+        """
         ran = self.task.ran
         if advance.token == self.task.base[0] and ran is not None:
             return advance.steps >= ran
         version = self._manifest.version_of(advance.token)
-        return version is not None and self._manifest.has_done(version, advance.token, self.task.part, advance.steps)
+        return version is not None and self._manifest.has_done(
+            version, advance.token, self.task.part, advance.steps
+        )
 
     def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
         """The part at the base version: from one that is behind, or from nothing."""
@@ -192,7 +228,10 @@ class Holding(Generic[Task]):
             state = self._loaded(manifest.log, f"{self.task.path} at {token}")
             later: Log = {}
         else:
-            later = {name: [entry for entry in entries if entry.version > version] for name, entries in manifest.log.items()}
+            later = {
+                name: [entry for entry in entries if entry.version > version]
+                for name, entries in manifest.log.items()
+            }
         advance = Advance.begin(state, token)
         advance.catch_up(self.rows(later), self.host)
         return advance.finished()
@@ -200,22 +239,30 @@ class Holding(Generic[Task]):
     def _opened(self, manifest: Manifest) -> PartState | None:
         """The part as some worker stored it."""
         task = self.task
-        found = self.worker.checkpoints.opened(task.path, task.part, manifest, digest(task.program), self.plan)
+        found = self.worker.checkpoints.opened(
+            task.path, task.part, manifest, digest(task.program), self.plan
+        )
         if found is None:
             return None
         self.origin = "opened"
         state, self.host = found
         return state
 
-    def _loaded(self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None) -> PartState:
-        return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self.rows(log), name, known or {})
+    def _loaded(
+        self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None
+    ) -> PartState:
+        return PartState.loaded(
+            self.plan, self.task.part, self.task.parts, self.host, self.rows(log), name, known or {}
+        )
 
     @cached_property
     def _manifest(self) -> Manifest:
         path = Path(self.task.path)
         manifest = Manifest.of(path, self.task.epoch)
         if manifest is None:
-            if is_overtaken(path, self.task.epoch):  # a late attempt, or a driver that is not the last one
+            if is_overtaken(
+                path, self.task.epoch
+            ):  # a late attempt, or a driver that is not the last one
                 raise overtaken(path)
             if self.task.base[1]:
                 raise manifest_missing(path)

@@ -1,1 +1,3 @@
-"""Evaluation of bodies without a triejoin: row scans, star joins by look-up, semi-join reduction."""
+"""Evaluation of bodies without a triejoin: row scans, star joins by look-up, semi-join
+reduction.
+"""

@@ -1,4 +1,6 @@
-"""What is computed or compared by arithmetic, or by the order of texts, in rows that found all their partners."""
+"""What is computed or compared by arithmetic, or by the order of texts, in rows that found all
+their partners.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ Computed = Assignment | Filter
 
 
 def computations(rule: NormalRule, bound: frozenset[int]) -> tuple[list[CodeTest], list[Computed]]:
-    """What is left to do where these variables are bound: comparisons of their codes, which come first, and then the rest in this order.
+    """What is left to do where these variables are bound: comparisons of their codes, which come
+    first, and then the rest in this order.
 
     An assignment of a variable that has a value is a comparison.
     """
@@ -32,7 +35,9 @@ def computations(rule: NormalRule, bound: frozenset[int]) -> tuple[list[CodeTest
         # normalisation has made sure that there is one
         ready = next(each for each in left if variables_of(each.expression) <= known)
         left.remove(ready)
-        computed.append(Filter("=", Ref(ready.variable), ready.expression) if ready.variable in known else ready)
+        computed.append(
+            Filter("=", Ref(ready.variable), ready.expression) if ready.variable in known else ready
+        )
         known.add(ready.variable)
     for condition in rule.filters:
         test = code_test(condition, rule) if reads(condition) <= bound else None
@@ -56,7 +61,11 @@ class Computation:
     def __init__(self, computed: Computed, plan: RulePlan, context: Context):
         code = ExpressionCode(plan, context.dictionary)
         self.target = computed.variable if isinstance(computed, Assignment) else None
-        start = code.compute(computed.expression) if isinstance(computed, Assignment) else code.test(computed)
+        start = (
+            code.compute(computed.expression)
+            if isinstance(computed, Assignment)
+            else code.test(computed)
+        )
         assert start == 0
         self._inputs = tuple(sorted(reads(computed)))
         level = {each.variable: number for number, each in enumerate(plan.levels)}
@@ -68,9 +77,15 @@ class Computation:
         self._text = context.dictionary.flat()
 
     def run(self, found: Mapping[int, np.ndarray], rows: int) -> np.ndarray | None:
-        """The value for each of so many rows, of a comparison 1 or 0; None where some row has none."""
-        inputs = np.array([found[variable] for variable in self._inputs], np.int64).reshape(len(self._inputs), rows)
+        """The value for each of so many rows, of a comparison 1 or 0; None where some
+        row has none.
+        """
+        inputs = np.array([found[variable] for variable in self._inputs], np.int64).reshape(
+            len(self._inputs), rows
+        )
         values = np.empty(rows, np.int64)
         offsets, text = map(address, self._text)
-        whole = compute_rows(address(self._words), address(self._state), self._levels, inputs, offsets, text, values)
+        whole = compute_rows(
+            address(self._words), address(self._state), self._levels, inputs, offsets, text, values
+        )
         return values if whole else None

@@ -1,7 +1,8 @@
-"""What is found in blocks of rows, gathered: every row with its number of assignments, or how often each combination of values is found.
+"""What is found in blocks of rows, gathered: every row with its number of assignments, or how often
+each combination of values is found.
 
-The second where the values asked for lie so close together that each combination has a place: what groups a million facts into some
-hundred rows then never writes a million rows.
+The second where the values asked for lie so close together that each combination has a place: what
+groups a million facts into some hundred rows then never writes a million rows.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
 from scantree.columns import Lines
 
-# Which values of a range there are, a byte for each: whether a row has one of them is then found out by one load.
+# Which values of a range there are, a byte for each: whether a row has one of them is then found
+# out by one load.
 #
-# That takes about a nanosecond a row, and so goes before anything that sorts rows or seeks among them.
+# That takes about a nanosecond a row, and so goes before anything that sorts rows or seeks among
+# them.
 
 WIDEST = 24
 """Bits of a range that is worth such a table: 16 MiB."""
 
 
 def present_values(values: np.ndarray, low: int, size: int) -> np.ndarray:
-    """One byte for each of the `size` values from `low` on, 1 where `values` has it. O(values + size); `values` may lie outside."""
+    """One byte for each of the `size` values from `low` on, 1 where `values` has it. O(values +
+    size); `values` may lie outside.
+    """
     present = np.zeros(size, np.uint8)
     inside = values[(values >= low) & (values <= low + size - 1)]
     present[inside - low] = 1
@@ -85,7 +90,9 @@ class Listed:
     def __init__(self, needed: Sequence[int], most: int, held: Held):
         self._needed, self._held = needed, held
         self._behind: list[Listed] = []
-        self._out = np.empty((len(needed) + 1, most), np.int64)  # of which memory is taken as it is written to
+        self._out = np.empty(
+            (len(needed) + 1, most), np.int64
+        )  # of which memory is taken as it is written to
         self._size = 0
 
     def add(self, found: Variables, many: int, times: np.ndarray | None) -> None:
@@ -104,7 +111,9 @@ class Listed:
     def rows(self) -> tuple[Columns, np.ndarray]:
         """See `Gathering`."""
         if self._behind:
-            whole = np.concatenate([each._out[:, : each._size] for each in (self, *self._behind)], axis=1)
+            whole = np.concatenate(
+                [each._out[:, : each._size] for each in (self, *self._behind)], axis=1
+            )
             return Lines(whole[:-1]), whole[-1]
         if self._size == self._out.shape[1]:
             return Lines(self._out[:-1]), self._out[-1]
@@ -112,7 +121,9 @@ class Listed:
 
 
 class Totals:
-    """Each combination of values once, in ascending order. `bounds` hold all values asked for; without `count` each stands for one."""
+    """Each combination of values once, in ascending order. `bounds` hold all values asked for;
+    without `count` each stands for one.
+    """
 
     def __init__(self, needed: Sequence[int], bounds: Sequence[Bounds], count: bool):
         self._needed, self._bounds, self._count = needed, bounds, count
@@ -142,8 +153,11 @@ class Totals:
         return columns[::-1], counts
 
 
-def gathering(needed: Sequence[int], bounds: Sequence[Bounds] | None, rows: int, *, count: bool, held: Held) -> Gathering:
-    """For these variables of so many rows at most. `bounds`: two values of each that all lie between, where these are known.
+def gathering(
+    needed: Sequence[int], bounds: Sequence[Bounds] | None, rows: int, *, count: bool, held: Held
+) -> Gathering:
+    """For these variables of so many rows at most. `bounds`: two values of each that all lie
+    between, where these are known.
 
     `held` is told of the bytes that are taken, and may raise LimitError.
     """

@@ -29,7 +29,9 @@ Key = Sequence[np.ndarray]
 
 
 class Buffers(NamedTuple):
-    """Room for what look-ups of a block of rows find: which of them were found, where, and ends of what is still to be searched."""
+    """Room for what look-ups of a block of rows find: which of them were found, where, and ends of
+    what is still to be searched.
+    """
 
     kept: np.ndarray
     found: np.ndarray
@@ -50,15 +52,18 @@ class RowTable(Protocol):
     """Bytes it takes."""
 
     def find(self, key: Key, buffers: Buffers) -> int:
-        """Which of the rows with these key columns find one here, the first of those with its key, and which; how many they are."""
+        """Which of the rows with these key columns find one here, the first of those with its key,
+        and which; how many they are.
+        """
         ...
 
 
 def row_table(key: Key) -> RowTable:
     """A table of rows with this key, of one column at least. O(n) for each column.
 
-    Rows are placed by one column where its values lie close together and tell them apart, or are all there is to the key; rows in the
-    order of their keys are found by halving; others by hashing.
+    Rows are placed by one column where its values lie close together and tell them apart, or are
+    all there is to the key; rows in the order of their keys are found by halving; others by
+    hashing.
     """
     rows, alone = len(key[0]), len(key) == 1
     most, first = max(_SPARSE * rows, _SMALL), _span(key[0])
@@ -80,7 +85,9 @@ def _span(values: np.ndarray) -> tuple[int, int]:
 
 
 def _repeated(key: Key) -> np.ndarray | None:
-    """For each row but the first whether it has the key of the one before; None where rows are not in the order of their keys."""
+    """For each row but the first whether it has the key of the one before; None where rows are not
+    in the order of their keys.
+    """
     same = np.ones(len(key[0]) - 1, np.bool_)
     for column in key:
         if bool((same & (column[1:] < column[:-1])).any()):
@@ -90,11 +97,16 @@ def _repeated(key: Key) -> np.ndarray | None:
 
 
 class _PlacedRows:
-    """The place of a row is its value in one column, counted from `low`; other columns are compared then."""
+    """The place of a row is its value in one column, counted from `low`; other columns are compared
+    then.
+    """
 
     def __init__(self, key: Key, number: int, low: int, places: int):
         values = np.ascontiguousarray(key[number])
-        self._number, self._others = number, [(other, column) for other, column in enumerate(key) if other != number]
+        self._number, self._others = (
+            number,
+            [(other, column) for other, column in enumerate(key) if other != number],
+        )
         self._low, self._table = low, np.full(places, NOWHERE, np.int32)
         times = np.ones(len(values), np.int64)
         self.times = times if place_rows(values, self._low, self._table, times) else None
@@ -110,7 +122,9 @@ class _PlacedRows:
 
 
 class _SortedRows:
-    """Rows with a value in the first column follow each other, in the order of the other columns. `again`: as `_repeated` tells."""
+    """Rows with a value in the first column follow each other, in the order of the other columns.
+    `again`: as `_repeated` tells.
+    """
 
     def __init__(self, key: Key, again: np.ndarray):
         self._others = key[1:]

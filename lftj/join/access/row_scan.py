@@ -1,7 +1,9 @@
-"""Rules that read one relation and compare no more than codes: all its rows are looked at, as they lie, and those that pass are kept.
+"""Rules that read one relation and compare no more than codes: all its rows are looked at, as they
+lie, and those that pass are kept.
 
-A search would want a key order that begins with what is compared. To make one takes longer than to look at every row once, and it stays:
-where rows are wide it is most of the memory that a view takes.
+A search would want a key order that begins with what is compared. To make one takes longer than to
+look at every row once, and it stays: where rows are wide it is most of the memory that a view
+takes.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ CodeTest = tuple[str, int, Side]
 
 @dataclass(frozen=True)
 class RowScan:
-    """What is read and compared: the columns of the values asked for, and (operator, column, column or constant) triples."""
+    """What is read and compared: the columns of the values asked for, and (operator, column, column
+    or constant) triples.
+    """
 
     relation: str
     asked: tuple[int, ...]
@@ -43,7 +47,9 @@ class RowScan:
 
     @staticmethod
     def of(rule: NormalRule, needed: Iterable[int]) -> RowScan | None:
-        """The scan that finds the values of `needed`; None where there is something to join, to compute or to look up."""
+        """The scan that finds the values of `needed`; None where there is something to join, to
+        compute or to look up.
+        """
         if len(rule.atoms) != 1 or rule.negated or rule.assignments:
             return None
         (atom,) = rule.atoms
@@ -58,8 +64,12 @@ class RowScan:
             if (test := code_test(condition, rule)) is None:
                 return None
             operator, left, right = test
-            tests.append((operator, column[left], column[right] if isinstance(right, int) else right))
-        return RowScan(atom.relation, tuple([column[variable] for variable in needed]), tuple(tests))
+            tests.append(
+                (operator, column[left], column[right] if isinstance(right, int) else right)
+            )
+        return RowScan(
+            atom.relation, tuple([column[variable] for variable in needed]), tuple(tests)
+        )
 
     @property
     def tested(self) -> list[int]:
@@ -72,11 +82,17 @@ class RowScan:
         return not self.tests
 
     def pays(self, relation: RelationVersion, lasting: bool) -> bool:
-        """Whether looking at all rows is better than a search. `lasting`: the answer is kept, so the question will not come again.
+        """Whether looking at all rows is better than a search. `lasting`: the answer is kept, so
+        the question will not come again.
 
-        A key order that begins with what a constant bounds is there to be searched; for questions with an equation one is worth making.
+        A key order that begins with what a constant bounds is there to be searched; for questions
+        with an equation one is worth making.
         """
-        bounding = {left: operator for operator, left, right in self.tests if isinstance(right, Value) and operator != "!="}
+        bounding = {
+            left: operator
+            for operator, left, right in self.tests
+            if isinstance(right, Value) and operator != "!="
+        }
         if not (self.asked or self.tests) or not relation.count:
             return False
         if not lasting and "=" in bounding.values():
@@ -84,12 +100,19 @@ class RowScan:
         return not any(order and order[0] in bounding for order in relation.orders())
 
     def rows(self, relation: RelationVersion, context: Context) -> tuple[Columns, np.ndarray]:
-        """The values asked for in every row that passes, each row one assignment, and as many ones; without values how many rows pass.
+        """The values asked for in every row that passes, each row one assignment, and as many ones;
+        without values how many rows pass.
 
         O(n) for each column that is read.
         """
         context.spend(relation.count)
-        asked = gathering(self.asked, relation.extremes(self.asked), relation.count, count=True, held=context.check_memory)
+        asked = gathering(
+            self.asked,
+            relation.extremes(self.asked),
+            relation.count,
+            count=True,
+            held=context.check_memory,
+        )
         if self.copies and isinstance(asked, Listed):
             context.check_memory(8 * relation.count * (1 + len(self.asked)))
             return relation.columns(self.asked), np.ones(relation.count, np.int64)
@@ -98,7 +121,10 @@ class RowScan:
             columns, many = dict(zip(read, block, strict=False)), block.shape[1]
             if self.tests:
                 kept = np.flatnonzero(self.passing(columns, context))
-                columns, many = {column: columns[column].take(kept) for column in self.asked}, len(kept)
+                columns, many = (
+                    {column: columns[column].take(kept) for column in self.asked},
+                    len(kept),
+                )
             asked.add(columns, many, None)
         return asked.rows()
 
@@ -108,7 +134,9 @@ class RowScan:
 
 
 def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
-    """A comparison that needs no more than codes, as (operator, variable, variable or constant); None for others."""
+    """A comparison that needs no more than codes, as (operator, variable, variable or constant);
+    None for others.
+    """
     condition = condition.turned if isinstance(condition.left, Value) else condition
     left, right, operator = condition.left, condition.right, condition.operator
     if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
@@ -118,17 +146,26 @@ def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
     return operator, left.variable, right.variable if isinstance(right, Ref) else right
 
 
-def passing(tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
+def passing(
+    tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context
+) -> np.ndarray:
     """Which rows pass all tests of columns, or of variables, of which there is one at least."""
     found: list[np.ndarray] = []
     for operator, left, right in tests:
-        other = columns[right] if isinstance(right, int) else encode_constant(right.type, right.value, context.dictionary)
+        other = (
+            columns[right]
+            if isinstance(right, int)
+            else encode_constant(right.type, right.value, context.dictionary)
+        )
         found.append(_COMPARE[operator](columns[left], other))
     return np.logical_and.reduce(found)
 
 
 def scanned_rows(
-    rule: NormalRule, needed: Iterable[int], relations: Mapping[str, RelationVersion], context: Context
+    rule: NormalRule,
+    needed: Iterable[int],
+    relations: Mapping[str, RelationVersion],
+    context: Context,
 ) -> tuple[Columns, np.ndarray] | None:
     """`RowScan.rows` for a rule; None where its rows are to be searched for."""
     scan = RowScan.of(rule, needed)

@@ -1,8 +1,11 @@
-"""The rows of a wide relation that may match: those without a partner in a smaller relation are left out before anything is joined.
+"""The rows of a wide relation that may match: those without a partner in a smaller relation are
+left out before anything is joined.
 
-A first evaluation that joins a wide relation of facts with small ones around it would make a key order of all facts, to search a few of
-them. To test each row once, as it lies, takes a small part of that. These are semi-joins along a tree of the body's atoms, the leaves first
-[Yannakakis 1981]; each asks for less than the body does, so no assignment is lost, and what is rejected by it fails no arithmetic either.
+A first evaluation that joins a wide relation of facts with small ones around it would make a key
+order of all facts, to search a few of them. To test each row once, as it lies, takes a small part
+of that. These are semi-joins along a tree of the body's atoms, the leaves first [Yannakakis 1981];
+each asks for less than the body does, so no assignment is lost, and what is rejected by it fails no
+arithmetic either.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ Passes = Callable[[Mapping[int, np.ndarray]], np.ndarray]
 
 
 class RowTest(NamedTuple):
-    """What rows of a relation have to pass: which columns are looked at, and of these for each row whether it does."""
+    """What rows of a relation have to pass: which columns are looked at, and of these for each row
+    whether it does.
+    """
 
     columns: tuple[int, ...]
     passes: Passes
@@ -44,19 +49,34 @@ class RowTest(NamedTuple):
 
 
 class MatchingRows:
-    """The rows of a relation, read by this `name`, that pass `tests`, which reject most rows first; about `share` of them."""
+    """The rows of a relation, read by this `name`, that pass `tests`, which reject most rows first;
+    about `share` of them.
+    """
 
-    def __init__(self, name: str, relation: RelationVersion, tests: Iterable[RowTest], context: Context):
+    def __init__(
+        self, name: str, relation: RelationVersion, tests: Iterable[RowTest], context: Context
+    ):
         self.name, self._relation, self._context = name, relation, context
         sample = dict(enumerate(relation.sample(_SAMPLE)))
-        found = [(np.count_nonzero(passes := test.passes(sample)) / len(passes), test, passes) for test in tests]
+        found = [
+            (np.count_nonzero(passes := test.passes(sample)) / len(passes), test, passes)
+            for test in tests
+        ]
         useful = sorted((each for each in found if each[0] <= _PASSING), key=itemgetter(0))
         self.tests = [test for _, test, _ in useful]
-        self.share = float(np.logical_and.reduce([passes for *_, passes in useful]).mean()) if useful else 1.0
+        self.share = (
+            float(np.logical_and.reduce([passes for *_, passes in useful]).mean())
+            if useful
+            else 1.0
+        )
 
     @staticmethod
-    def of(rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context) -> MatchingRows | None:
-        """Those of the largest wide relation, if looking for them pays where a plan for all has this `cost`. O(rows of smaller ones)."""
+    def of(
+        rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context
+    ) -> MatchingRows | None:
+        """Those of the largest wide relation, if looking for them pays where a plan for all has
+        this `cost`. O(rows of smaller ones).
+        """
         reads = list(rule.reads)
         wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > NARROW]
         if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
@@ -73,7 +93,11 @@ class MatchingRows:
     @property
     def restricted_by(self) -> str:
         """The names of the relations that tests are made of."""
-        return ", ".join(dict.fromkeys("the comparisons" if test.by == self.name else test.by for test in self.tests))
+        return ", ".join(
+            dict.fromkeys(
+                "the comparisons" if test.by == self.name else test.by for test in self.tests
+            )
+        )
 
     def rows(self) -> LooseRows:
         """All that pass. O(n) for each column."""
@@ -84,7 +108,9 @@ class MatchingRows:
         for block in relation.blocks(BLOCK, range(relation.schema.arity)):
             picked = np.flatnonzero(self.tests[0].passes(dict(enumerate(block))))
             for test in self.tests[1:]:
-                picked = picked[test.passes({column: block[column].take(picked) for column in test.columns})]
+                picked = picked[
+                    test.passes({column: block[column].take(picked) for column in test.columns})
+                ]
             kept.append(block.take(picked, axis=1))
             size += kept[-1].nbytes
             context.check_memory(size)
@@ -95,18 +121,26 @@ class MatchingRows:
 class _Tests:
     """The tests of a rule's atoms, each atom restricting one other at most."""
 
-    def __init__(self, rule: NormalRule, relations: Mapping[str, RelationVersion], context: Context):
+    def __init__(
+        self, rule: NormalRule, relations: Mapping[str, RelationVersion], context: Context
+    ):
         self._rule, self._relations, self._context = rule, relations, context
         self._left = set(range(len(rule.atoms)))
 
     def of(self, number: int) -> list[RowTest]:
-        """What rows of an atom have to pass: its own comparisons, and values that smaller relations have in rows that pass theirs."""
+        """What rows of an atom have to pass: its own comparisons, and values that smaller relations
+        have in rows that pass theirs.
+        """
         atom, context = self._rule.atoms[number], self._context
         self._left.discard(number)
         own, place = own_tests(self._rule, atom), places(atom)
         tests: list[RowTest] = []
         if own.tests:
-            tests.append(RowTest(tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation))
+            tests.append(
+                RowTest(
+                    tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation
+                )
+            )
         most = self._relations[atom.relation].count // _SMALLER
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
@@ -121,7 +155,14 @@ class _Tests:
         """The values of these variables in the rows of an atom that pass its tests."""
         atom = self._rule.atoms[number]
         relation, place, tests = self._relations[atom.relation], places(atom), self.of(number)
-        read = tuple(dict.fromkeys([*(column for test in tests for column in test.columns), *(place[variable] for variable in variables)]))
+        read = tuple(
+            dict.fromkeys(
+                [
+                    *(column for test in tests for column in test.columns),
+                    *(place[variable] for variable in variables),
+                ]
+            )
+        )
         self._context.spend(relation.count)
         columns = dict(zip(read, relation.columns(read), strict=True))
         passing = _all_pass(tests, columns, relation.count)
@@ -145,11 +186,17 @@ def places(atom: PositiveAtom) -> dict[int, int]:
 
 
 def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
-    """What the atom alone asks for, and those comparisons of the rule that need no more than its codes."""
+    """What the atom alone asks for, and those comparisons of the rule that need no more than its
+    codes.
+    """
     alone = replace(rule, atoms=(atom,), negated=(), assignments=(), filters=())
     known = places(atom).keys()
-    inside = [test for test in rule.filters if variables_of(test.left) | variables_of(test.right) <= known]
-    plain = tuple(test for test in inside if RowScan.of(replace(alone, filters=(test,)), ()) is not None)
+    inside = [
+        test for test in rule.filters if variables_of(test.left) | variables_of(test.right) <= known
+    ]
+    plain = tuple(
+        test for test in inside if RowScan.of(replace(alone, filters=(test,)), ()) is not None
+    )
     scan = RowScan.of(replace(alone, filters=plain), ())
     assert scan is not None
     return scan

@@ -26,7 +26,9 @@ LEAST = 1 << 15
 """Rows of facts below which a search takes no time."""
 
 MOST = 1 << 30
-"""Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a word."""
+"""Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
+word.
+"""
 
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
@@ -41,20 +43,34 @@ Variables = dict[int, np.ndarray]
 def _read(read: Read, variables: Sequence[int]) -> tuple[int, ...]:
     """The columns of an atom that these variables and its tests are in."""
     sides = [side for _, *sides in read.tests for side in sides if isinstance(side, int)]
-    return tuple(dict.fromkeys([*(read.place[variable] for variable in variables if variable in read.place), *sides]))
+    return tuple(
+        dict.fromkeys(
+            [*(read.place[variable] for variable in variables if variable in read.place), *sides]
+        )
+    )
 
 
 class _UnfitError(Exception):
-    """Several rows have the key by which one was to be found, there may be more assignments than a word counts, or arithmetic fails."""
+    """Several rows have the key by which one was to be found, there may be more assignments than a
+    word counts, or arithmetic fails.
+    """
 
 
 def looked_up_rows(
-    plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context, *, count: bool
+    plan: RulePlan,
+    needed: Sequence[int],
+    relations: Relations,
+    cost: float,
+    context: Context,
+    *,
+    count: bool,
 ) -> tuple[Columns, np.ndarray] | None:
-    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many assignments each row stands for.
+    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many
+    assignments each row stands for.
 
-    None where something is to be searched for, or the plan does so in less time at this `cost`; and where arithmetic fails in a row: then
-    the plan tells whether it matters. O(rows of the body's relations · atoms). Without `count` every count is 1.
+    None where something is to be searched for, or the plan does so in less time at this `cost`; and
+    where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
+    relations · atoms). Without `count` every count is 1.
     """
     for star in stars(plan, needed, relations, cost, context):
         try:
@@ -64,8 +80,12 @@ def looked_up_rows(
     return None
 
 
-def stars(plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
-    """The ways to look up the rows of a rule, the best first; none where its plan is to be run, of this `cost` for what is joined."""
+def stars(
+    plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context
+) -> list[Star]:
+    """The ways to look up the rows of a rule, the best first; none where its plan is to be run, of
+    this `cost` for what is joined.
+    """
     rule = plan.rule
     sizes = [relations[name].count for name in rule.reads]
     if not LEAST <= max(sizes, default=0) <= MOST or rule.source in context.orders:
@@ -74,14 +94,28 @@ def stars(plan: RulePlan, needed: Sequence[int], relations: Relations, cost: flo
     cost += made + _PROBED * plan.probed
     if _LOOKED_UP * sum(sizes) >= cost:
         return []
-    least = 1 if made else LEAST  # few facts are searched for in no time, but not where that needs a key order of many rows
-    return [star for star in Star.of(rule, needed, relations, context.statistics, least) if _LOOKED_UP * star.cost < cost]
+    least = (
+        1 if made else LEAST
+    )  # few facts are searched for in no time, but not where that needs a key order of many rows
+    return [
+        star
+        for star in Star.of(rule, needed, relations, context.statistics, least)
+        if _LOOKED_UP * star.cost < cost
+    ]
 
 
 def _orders_of_negated(plan: RulePlan, relations: Relations) -> float:
-    """What it costs to make the key orders in which negated atoms are sought, which do not depend on the variable order."""
-    made = {(probe.relation, probe.order) for probe in plan.probes if probe.order not in relations[probe.relation].orders()}
-    return sum(NEW_ORDER * max(1.0, len(order) / NARROW) * relations[name].count for name, order in made)
+    """What it costs to make the key orders in which negated atoms are sought, which do not depend
+    on the variable order.
+    """
+    made = {
+        (probe.relation, probe.order)
+        for probe in plan.probes
+        if probe.order not in relations[probe.relation].orders()
+    }
+    return sum(
+        NEW_ORDER * max(1.0, len(order) / NARROW) * relations[name].count for name, order in made
+    )
 
 
 class _Dimension:
@@ -100,7 +134,9 @@ class _Dimension:
 
 
 class _Lane(NamedTuple):
-    """The facts numbered [first, last), room for what they find, and what was found: of one thread at a time."""
+    """The facts numbered [first, last), room for what they find, and what was found: of one thread
+    at a time.
+    """
 
     span: tuple[int, int]
     buffers: Buffers
@@ -110,12 +146,30 @@ class _Lane(NamedTuple):
 
 
 class _Evaluation:
-    def __init__(self, star: Star, plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, count: bool):
-        self._star, self._plan, self._needed, self._context, self._count = star, plan, needed, context, count
+    def __init__(
+        self,
+        star: Star,
+        plan: RulePlan,
+        needed: tuple[int, ...],
+        relations: Relations,
+        context: Context,
+        count: bool,
+    ):
+        self._star, self._plan, self._needed, self._context, self._count = (
+            star,
+            plan,
+            needed,
+            context,
+            count,
+        )
         self._relations = relations
         self._dimensions = list(map(self._dimension, star.lookups))
         context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
-        most = [int(dimension.table.times.max()) for dimension in self._dimensions if dimension.table.times is not None]
+        most = [
+            int(dimension.table.times.max())
+            for dimension in self._dimensions
+            if dimension.table.times is not None
+        ]
         if relations[star.facts.relation].count * math.prod(most) > _COUNTED:
             raise _UnfitError
         self._wanted = self._wanted_after()
@@ -123,18 +177,26 @@ class _Evaluation:
         self._read = _read(star.facts, self._wanted[0])
 
     def _dimension(self, lookup: Lookup) -> _Dimension:
-        return _Dimension(lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context)
+        return _Dimension(
+            lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context
+        )
 
     def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
         """By number, the columns of an atom that these variables and its tests are in."""
         relation, only = self._relations[read.relation], _read(read, variables)
         self._context.spend(relation.count)
         self._context.check_memory(8 * relation.count * len(only))
-        return dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True)) if only else {}
+        return (
+            dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True))
+            if only
+            else {}
+        )
 
     def _wanted_after(self) -> list[tuple[int, ...]]:
         """The variables that are asked for from each look-up on, and behind the last one."""
-        compared = [side for _, *sides in self._star.tests for side in sides if isinstance(side, int)]
+        compared = [
+            side for _, *sides in self._star.tests for side in sides if isinstance(side, int)
+        ]
         read = [variable for computed in self._star.computed for variable in reads(computed)]
         wanted = [tuple(dict.fromkeys([*self._needed, *compared, *read]))]
         for lookup in reversed(self._star.lookups):
@@ -149,21 +211,34 @@ class _Evaluation:
             self._look_up(lane, self._context.spend)
             return lane.found.rows()
         work = SharedWork(self._context, len(spans))
-        lanes = [self._lane(bounds, span, partial(work.held.__setitem__, number)) for number, span in enumerate(spans)]
+        lanes = [
+            self._lane(bounds, span, partial(work.held.__setitem__, number))
+            for number, span in enumerate(spans)
+        ]
         work.all(lambda number: self._look_up(lanes[number], partial(work.spend, number)))
         return all_rows([lane.found for lane in lanes])
 
     def _spans(self) -> list[tuple[int, int]]:
         """The facts by their numbers, so that threads take equal shares."""
         count, threads = self._facts.count, self._context.threads
-        shared = threads is not None and threads.workers > 1 and count * (1 + len(self._dimensions)) > threads.patience
-        spans = min(_SPANS * threads.workers, max(1, count // _SPAN)) if threads is not None and shared else 1
+        shared = (
+            threads is not None
+            and threads.workers > 1
+            and count * (1 + len(self._dimensions)) > threads.patience
+        )
+        spans = (
+            min(_SPANS * threads.workers, max(1, count // _SPAN))
+            if threads is not None and shared
+            else 1
+        )
         return [(number * count // spans, (number + 1) * count // spans) for number in range(spans)]
 
     def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
         first, last = span
         block = min(BLOCK, last - first)
-        computations = [Computation(computed, self._plan, self._context) for computed in self._star.computed]
+        computations = [
+            Computation(computed, self._plan, self._context) for computed in self._star.computed
+        ]
         found = gathering(self._needed, bounds, last - first, count=self._count, held=held)
         return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
 
@@ -175,21 +250,41 @@ class _Evaluation:
             spend(block.shape[1] * (1 + len(self._dimensions) + len(lane.computations)))
 
     def _bounds(self) -> list[Bounds] | None:
-        """Two values of each needed variable that all of its values lie between; None where some are computed, or there are none."""
+        """Two values of each needed variable that all of its values lie between; None where some
+        are computed, or there are none.
+        """
         place = self._star.facts.place
-        taken = {variable: values for dimension in self._dimensions for variable, values in dimension.taken.items()}
+        taken = {
+            variable: values
+            for dimension in self._dimensions
+            for variable, values in dimension.taken.items()
+        }
         known = all(variable in place or len(taken.get(variable, ())) for variable in self._needed)
         if not (known and self._needed and self._facts.count):
             return None
         facts = [variable for variable in self._needed if variable in place]
-        bounds = dict(zip(facts, self._facts.extremes([place[variable] for variable in facts]), strict=True))
-        bounds |= {variable: (int(values.min()), int(values.max())) for variable, values in taken.items() if variable in self._needed}
+        bounds = dict(
+            zip(facts, self._facts.extremes([place[variable] for variable in facts]), strict=True)
+        )
+        bounds |= {
+            variable: (int(values.min()), int(values.max()))
+            for variable, values in taken.items()
+            if variable in self._needed
+        }
         return [bounds[variable] for variable in self._needed]
 
-    def _found_by(self, lane: _Lane, columns: Mapping[int, np.ndarray], rows: int) -> tuple[Variables, int, np.ndarray | None]:
-        """What so many facts with these columns find: the needed values, how many rows of them, and their proofs if not one each."""
+    def _found_by(
+        self, lane: _Lane, columns: Mapping[int, np.ndarray], rows: int
+    ) -> tuple[Variables, int, np.ndarray | None]:
+        """What so many facts with these columns find: the needed values, how many rows of them, and
+        their proofs if not one each.
+        """
         facts, times = self._star.facts, None
-        found = {variable: columns[facts.place[variable]] for variable in self._wanted[0] if variable in facts.place}
+        found = {
+            variable: columns[facts.place[variable]]
+            for variable in self._wanted[0]
+            if variable in facts.place
+        }
         if facts.tests:
             kept = np.flatnonzero(passing(facts.tests, columns, self._context))
             found, rows = _taken(found, kept), len(kept)
@@ -208,11 +303,21 @@ class _Evaluation:
         return found, rows, times
 
     def _looked_up(
-        self, lane: _Lane, dimension: _Dimension, wanted: tuple[int, ...], found: Variables, rows: int, times: np.ndarray | None
+        self,
+        lane: _Lane,
+        dimension: _Dimension,
+        wanted: tuple[int, ...],
+        found: Variables,
+        rows: int,
+        times: np.ndarray | None,
     ) -> tuple[Variables, int, np.ndarray | None]:
         """The rows that find one, with what is wanted behind that."""
         lookup, (kept, places, _), alike = dimension.lookup, lane.buffers, dimension.table.times
-        many = dimension.table.find([found[variable] for variable in lookup.key], lane.buffers) if rows else 0
+        many = (
+            dimension.table.find([found[variable] for variable in lookup.key], lane.buffers)
+            if rows
+            else 0
+        )
         if lookup.negated:
             many, kept = int(keep_absent(kept, many, rows, lane.absent)), lane.absent
         here = {variable: found[variable] for variable in wanted if variable in found}
@@ -228,7 +333,9 @@ class _Evaluation:
         return here, many, times
 
 
-def _where(passes: np.ndarray, found: Variables, times: np.ndarray | None) -> tuple[Variables, int, np.ndarray | None]:
+def _where(
+    passes: np.ndarray, found: Variables, times: np.ndarray | None
+) -> tuple[Variables, int, np.ndarray | None]:
     """The rows that pass."""
     kept = np.flatnonzero(passes)
     return _taken(found, kept), len(kept), None if times is None else times.take(kept)

@@ -1,8 +1,11 @@
-"""What is looked up, and in which order: a body seen as one relation of facts whose rows find at most one row in each other atom.
+"""What is looked up, and in which order: a body seen as one relation of facts whose rows find at
+most one row in each other atom.
 
-The facts are read as they lie. Every other atom is asked for the row that has the values of the variables bound before: a dimension's
-attributes by its key. Where it has several such rows, nobody may ask which; they are counted. So no step makes more rows than there are
-facts, and what it takes is the facts times the number of atoms: the bound of Yannakakis's algorithm [1981], without sorting anything.
+The facts are read as they lie. Every other atom is asked for the row that has the values of the
+variables bound before: a dimension's attributes by its key. Where it has several such rows, nobody
+may ask which; they are counted. So no step makes more rows than there are facts, and what it takes
+is the facts times the number of atoms: the bound of Yannakakis's algorithm [1981], without sorting
+anything.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ Relations = Mapping[str, RelationVersion]
 
 
 class Read(NamedTuple):
-    """An atom: the tests that its rows have to pass by themselves, and in which column each of its variables is."""
+    """An atom: the tests that its rows have to pass by themselves, and in which column each of its
+    variables is.
+    """
 
     relation: str
     tests: tuple[CodeTest, ...]
@@ -36,8 +41,9 @@ class Read(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """What is asked for a row with the values of the variables `key`: those of `takes`; or, where these are none, whether there is a row
-    (`negated`: whether there is none)."""
+    """What is asked for a row with the values of the variables `key`: those of `takes`; or, where
+    these are none, whether there is a row (`negated`: whether there is none).
+    """
 
     read: Read
     key: tuple[int, ...]
@@ -47,9 +53,11 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True)
 class Star:
-    """`facts`, the look-ups for each of their rows, the comparisons between atoms that remain, and what is to be computed then.
+    """`facts`, the look-ups for each of their rows, the comparisons between atoms that remain, and
+    what is to be computed then.
 
-    `cost`: what all of it takes, in rows; `guessed`: those in vain where a look-up that is not by a declared key finds several rows.
+    `cost`: what all of it takes, in rows; `guessed`: those in vain where a look-up that is not by a
+    declared key finds several rows.
     """
 
     facts: Read
@@ -60,22 +68,38 @@ class Star:
     guessed: float
 
     @staticmethod
-    def of(rule: NormalRule, needed: Iterable[int], relations: Relations, statistics: Statistics, least: int) -> list[Star]:
+    def of(
+        rule: NormalRule,
+        needed: Iterable[int],
+        relations: Relations,
+        statistics: Statistics,
+        least: int,
+    ) -> list[Star]:
         """Those with at least so many facts, the best first."""
         if any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
         if len(rule.atoms) + len(rule.negated) < 2 and RowScan.of(rule, ()) is not None:
             return []  # nothing to look up or to compute
-        roots = [number for number, atom in enumerate(rule.atoms) if relations[atom.relation].count >= least]
+        roots = [
+            number
+            for number, atom in enumerate(rule.atoms)
+            if relations[atom.relation].count >= least
+        ]
         search = _Search(rule, relations, statistics)
         if not roots or any(not read.place for read in search.reads):
             return []
         tests, computed = computations(rule, frozenset().union(*map(places, rule.atoms)))
-        asked = frozenset(needed).union(*map(reads, computed), (each.variable for each in rule.assignments))
+        asked = frozenset(needed).union(
+            *map(reads, computed), (each.variable for each in rule.assignments)
+        )
         between = [test for test in tests if not search.tested(test)]
-        asked = asked.union(side for _, *sides in between for side in sides if isinstance(side, int))
+        asked = asked.union(
+            side for _, *sides in between for side in sides if isinstance(side, int)
+        )
         found = [search.star(number, asked, tuple(between), tuple(computed)) for number in roots]
-        return sorted((star for star in found if star is not None), key=lambda star: star.cost + star.guessed)
+        return sorted(
+            (star for star in found if star is not None), key=lambda star: star.cost + star.guessed
+        )
 
 
 class _Search:
@@ -84,7 +108,9 @@ class _Search:
     def __init__(self, rule: NormalRule, relations: Relations, about: Statistics):
         self._rule, self._relations, self._about = rule, relations, about
         self._single: dict[tuple[str, frozenset[int]], bool] = {}
-        self.reads = [Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms]
+        self.reads = [
+            Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms
+        ]
         self.reads += [_negated(atom) for atom in rule.negated]
 
     def tested(self, test: CodeTest) -> bool:
@@ -92,13 +118,28 @@ class _Search:
         variables = {side for side in test[1:] if isinstance(side, int)}
         return any(variables <= read.place.keys() for read in self.reads[: len(self._rule.atoms)])
 
-    def star(self, root: int, asked: frozenset[int], between: tuple[CodeTest, ...], computed: tuple[Computed, ...]) -> Star | None:
-        """The look-ups for the rows of an atom, those first that fewest are likely to pass; None where not all atoms can be looked up."""
+    def star(
+        self,
+        root: int,
+        asked: frozenset[int],
+        between: tuple[CodeTest, ...],
+        computed: tuple[Computed, ...],
+    ) -> Star | None:
+        """The look-ups for the rows of an atom, those first that fewest are likely to pass; None
+        where not all atoms can be looked up.
+        """
         facts = self.reads[root]
-        bound, left = set(facts.place), [number for number in range(len(self.reads)) if number != root]
+        bound, left = (
+            set(facts.place),
+            [number for number in range(len(self.reads)) if number != root],
+        )
         lookups: list[Lookup] = []
         while left:
-            ready = {number: lookup for number in left if (lookup := self._lookup(number, bound, left, asked)) is not None}
+            ready = {
+                number: lookup
+                for number in left
+                if (lookup := self._lookup(number, bound, left, asked)) is not None
+            }
             if not ready:
                 return None
             number = min(ready, key=lambda number: (self._passing(facts, ready[number]), number))
@@ -106,21 +147,31 @@ class _Search:
             left.remove(number)
             bound.update(ready[number].takes)
         rows, others = self._count(facts), sum(self._count(lookup.read) for lookup in lookups)
-        guessed = sum(self._count(lookup.read) for lookup in lookups if lookup.takes and not self._declared(lookup.read, lookup.key))
+        guessed = sum(
+            self._count(lookup.read)
+            for lookup in lookups
+            if lookup.takes and not self._declared(lookup.read, lookup.key)
+        )
         cost = rows * (1.0 + len(lookups) + len(computed)) + _MADE * others
         return Star(facts, tuple(lookups), between, computed, cost, _MADE * guessed)
 
     def _count(self, read: Read) -> int:
         return self._relations[read.relation].count
 
-    def _lookup(self, number: int, bound: set[int], left: list[int], asked: frozenset[int]) -> Lookup | None:
-        """The look-up in an atom when these variables are bound; None when it may find several rows to go on with, or any row at all."""
+    def _lookup(
+        self, number: int, bound: set[int], left: list[int], asked: frozenset[int]
+    ) -> Lookup | None:
+        """The look-up in an atom when these variables are bound; None when it may find several rows
+        to go on with, or any row at all.
+        """
         read = self.reads[number]
         key = tuple(variable for variable in read.place if variable in bound)
         if number >= len(self._rule.atoms):
             return Lookup(read, key, (), negated=True) if len(key) == len(read.place) else None
         asked = asked.union(*(self.reads[other].place for other in left if other != number))
-        takes = tuple(variable for variable in read.place if variable not in bound and variable in asked)
+        takes = tuple(
+            variable for variable in read.place if variable not in bound and variable in asked
+        )
         if not key or (takes and not self._finds_one(read, key)):
             return None
         return Lookup(read, key, takes)
@@ -147,16 +198,22 @@ class _Search:
         share = _TESTED if lookup.read.tests else 1.0
         if lookup.negated:
             return share
-        mine, theirs = (self._about.of(self._relations[read.relation]).distinct for read in (facts, lookup.read))
+        mine, theirs = (
+            self._about.of(self._relations[read.relation]).distinct for read in (facts, lookup.read)
+        )
         for variable in lookup.key:
             if variable in facts.place:
-                share *= min(1.0, theirs[lookup.read.place[variable]] / max(1.0, mine[facts.place[variable]]))
+                share *= min(
+                    1.0, theirs[lookup.read.place[variable]] / max(1.0, mine[facts.place[variable]])
+                )
         return share
 
 
 def _columns(read: Read, key: tuple[int, ...]) -> set[int]:
     """The columns that are known when these variables are: those of constants too."""
-    constants = {left for operator, left, right in read.tests if operator == "=" and isinstance(right, Value)}
+    constants = {
+        left for operator, left, right in read.tests if operator == "=" and isinstance(right, Value)
+    }
     return constants.union(read.place[variable] for variable in key)
 
 

@@ -1,8 +1,9 @@
 """A bitmap of what does not change at the last level.
 
-In T(x,y,z) :- E(x,y), E(y,z), E(x,z) the range of E(x,z) is one and the same for all y. Once as much work went into intersecting with it
-as it has rows, its values go into a bitmap, and each further E(y,z) is tested against it. Building costs no more than was already spent,
-so the bound of the leapfrog join stands, up to a factor of two.
+In T(x,y,z) :- E(x,y), E(y,z), E(x,z) the range of E(x,z) is one and the same for all y. Once as
+much work went into intersecting with it as it has rows, its values go into a bitmap, and each
+further E(y,z) is tested against it. Building costs no more than was already spent, so the bound of
+the leapfrog join stands, up to a factor of two.
 
     cache = CACHE_WORDS words of bits, then the list of the bits that are set, for clearing
 
@@ -87,11 +88,17 @@ def clear_cache(cache, state):
 
 @compiled
 def fill_cache(memory, plan, state, first, invariant, cache):
-    """Put what the invariant parts (one or two) share into the bitmap; sets CACHE_READY, unless it does not pay yet."""
+    """Put what the invariant parts (one or two) share into the bitmap; sets CACHE_READY, unless it
+    does not pay yet.
+    """
     clear_cache(cache, state)
     record = part_record(plan, first)
     at = part_state(state, first)
-    root, height, column = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN)
+    root, height, column = (
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(plan, record + PART_COLUMN),
+    )
     position, limit = load(state, at + START), load(state, at + LIMIT)
     rows = rows_between(memory, root, height, position, limit)
     if load(state, CACHE_WORK) < rows:
@@ -119,10 +126,16 @@ def fill_cache(memory, plan, state, first, invariant, cache):
 
 @compiled
 def has_value(memory, plan, state, part, value):
-    """Whether a part has `value` at or after its position, asked in ascending order; moves it there."""
+    """Whether a part has `value` at or after its position, asked in ascending order; moves it
+    there.
+    """
     record = part_record(plan, part)
     at = part_state(state, part)
-    root, height, column = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN)
+    root, height, column = (
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(plan, record + PART_COLUMN),
+    )
     limit = load(state, at + LIMIT)
     position = load(state, at + POSITION)
     if position >= limit:
@@ -137,7 +150,11 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
     """As `intersect`, of a part with the bitmap."""
     record = part_record(plan, part)
     at = part_state(state, part)
-    root, height, column = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN)
+    root, height, column = (
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(plan, record + PART_COLUMN),
+    )
     low, high = load(state, CACHE_LOW), load(state, CACHE_HIGH)
     position, limit = load(state, at + POSITION), load(state, at + LIMIT)
     found = 0
@@ -158,7 +175,8 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
         steps += end - slot
         if emitting:
             if found + end - slot > room:
-                # taken as a whole or not at all: a window that may not fit is cut to what surely does
+                # taken as a whole or not at all: a window that may not fit is cut to what surely
+                # does
                 end = slot + room - found
                 limit = position - slot + end
                 finished = False
@@ -181,12 +199,16 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
 
 @compiled
 def cached_is_shorter(memory, plan, state, part):
-    """Whether the cached values are so few that galloping with them beats testing the whole of `part`."""
+    """Whether the cached values are so few that galloping with them beats testing the whole of
+    `part`.
+    """
     record = part_record(plan, part)
     at = part_state(state, part)
     position, limit = load(state, at + POSITION), load(state, at + LIMIT)
     leaves = (limit >> SLOT_BITS) - (position >> SLOT_BITS) if limit != END else 1
     if leaves == 0 or leaves * 256 <= _WORTHWHILE * load(state, CACHE_ROWS):
         return False
-    rows = rows_between(memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), position, limit)
+    rows = rows_between(
+        memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), position, limit
+    )
     return rows > _WORTHWHILE * load(state, CACHE_ROWS)

@@ -1,11 +1,14 @@
 """Arithmetic that fails counts only for an assignment that everything else in the body admits.
 
-So a failure does not end a run. It casts *doubt* on the binding it happened under, and the search goes on below as if what failed had said
-yes: a variable whose value cannot be computed is *unknown*, whatever reads it is taken to hold, and where atoms bind the variable too, its
-level is *free*: it goes through all values that they share. Once the search reaches a proof under a doubt, the failure is real. If it
-reaches none, something else in the body rejects the binding. So it does not depend on the order of variables whether a rule fails.
+So a failure does not end a run. It casts *doubt* on the binding it happened under, and the search
+goes on below as if what failed had said yes: a variable whose value cannot be computed is
+*unknown*, whatever reads it is taken to hold, and where atoms bind the variable too, its level is
+*free*: it goes through all values that they share. Once the search reaches a proof under a doubt,
+the failure is real. If it reaches none, something else in the body rejects the binding. So it does
+not depend on the order of variables whether a rule fails.
 
-The levels that are unknown or free are two sets of bits in the state. Levels beyond LAST_BIT have none: there a failure is real at once.
+The levels that are unknown or free are two sets of bits in the state. Levels beyond LAST_BIT have
+none: there a failure is real at once.
 """
 
 from __future__ import annotations
@@ -51,7 +54,9 @@ def reads_unknown(state, reads):
 
 @compiled
 def cast_doubt(state, depth):
-    """Take the failure in FAILURE for a doubt about the binding of a level, where doubts can be kept."""
+    """Take the failure in FAILURE for a doubt about the binding of a level, where doubts can be
+    kept.
+    """
     if depth > LAST_BIT:
         return
     if load(state, DOUBT) == 0:
@@ -62,7 +67,9 @@ def cast_doubt(state, depth):
 
 @compiled
 def settle_doubt(state, depth, phase):
-    """Forget what was doubted of the bindings that level `depth` is about to replace: of its own too, unless it is free and goes on."""
+    """Forget what was doubted of the bindings that level `depth` is about to replace: of its own
+    too, unless it is free and goes on.
+    """
     bit = level_bit(depth)
     if bit == 0:
         return
@@ -76,7 +83,9 @@ def settle_doubt(state, depth, phase):
 
 @compiled
 def compute_level(plan, state, depth, offsets, text):
-    """(True, the value) of a level that computes it; (False, 0) when there is none, and the level is unknown or free, or FAILURE is set."""
+    """(True, the value) of a level that computes it; (False, 0) when there is none, and the level
+    is unknown or free, or FAILURE is set.
+    """
     level = level_record(plan, depth)
     if not reads_unknown(state, load(plan, level + LEVEL_READS)):
         code = load(plan, CODE_TABLE) + load(plan, level + LEVEL_VALUE)

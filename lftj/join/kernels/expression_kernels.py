@@ -1,4 +1,6 @@
-"""Arithmetic and comparisons inside the join: a stack machine over the codes of `operation_kernels`."""
+"""Arithmetic and comparisons inside the join: a stack machine over the codes of
+`operation_kernels`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def compute(plan, state, code, bindings, stack, offsets, text):
         if operation <= PUSH_BINDING:
             operand = load(plan, code + 1)
             top += 1
-            store(state, top, operand if operation == PUSH_CONSTANT else load(state, bindings + operand))
+            store(
+                state,
+                top,
+                operand if operation == PUSH_CONSTANT else load(state, bindings + operand),
+            )
             code += 2
             continue
         code += 1

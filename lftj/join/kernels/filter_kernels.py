@@ -1,4 +1,6 @@
-"""The filters of a level: comparisons and negated atoms, and what a comparison that fails says about the values that follow."""
+"""The filters of a level: comparisons and negated atoms, and what a comparison that fails says
+about the values that follow.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,16 @@ from scantree.jit import compiled, load, store
 
 @compiled
 def passes(memory, plan, state, depth, offsets, text, log):
-    """FOUND when the filters of a level hold: comparisons and negated atoms, in the plan's order. What fails, or reads the unknown, does.
+    """FOUND when the filters of a level hold: comparisons and negated atoms, in the plan's order.
+    What fails, or reads the unknown, does.
 
-    Else REFUSED, or MISSED when no later value of the level is below the bound that a comparison sets either.
+    Else REFUSED, or MISSED when no later value of the level is below the bound that a comparison
+    sets either.
     """
     level = level_record(plan, depth)
-    for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
+    for number in range(
+        load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)
+    ):
         at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
         if reads_unknown(state, load(plan, at + FILTER_READS)):
             continue
@@ -57,7 +63,15 @@ def passes(memory, plan, state, depth, offsets, text, log):
             if probe(memory, plan, state, negated):
                 return REFUSED
             continue
-        holds = compute(plan, state, load(plan, CODE_TABLE) + code, load(state, BINDINGS), load(state, STACK), offsets, text)
+        holds = compute(
+            plan,
+            state,
+            load(plan, CODE_TABLE) + code,
+            load(state, BINDINGS),
+            load(state, STACK),
+            offsets,
+            text,
+        )
         if load(state, FAILURE) != 0:
             cast_doubt(state, depth)
             if load(state, FAILURE) != 0:
@@ -69,25 +83,40 @@ def passes(memory, plan, state, depth, offsets, text, log):
 
 @compiled
 def beyond(memory, plan, state, level, at, depth, offsets, text):
-    """What a comparison that fails says about later values: MISSED when none satisfies it; else those that cannot are passed over."""
+    """What a comparison that fails says about later values: MISSED when none satisfies it; else
+    those that cannot are passed over.
+    """
     bounds = load(plan, at + FILTER_BOUNDS)
     if bounds == 1:
         return MISSED
-    logged = depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST)
+    logged = depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(
+        plan, level + LEVEL_CHANNEL_LAST
+    )
     first = load(plan, level + (LEVEL_LEADER if logged else LEVEL_FIRST))
     start = load(state, BINDINGS)
     if bounds == 2:
-        # values between have one if this and the last have: the side that reads the level ascends or descends with it
+        # values between have one if this and the last have: the side that reads the level ascends
+        # or descends with it
         value = load(state, start + depth)
         store(state, start + depth, part_end(memory, plan, state, first))
-        compute(plan, state, load(plan, CODE_TABLE) + load(plan, at + FILTER_CODE), start, load(state, STACK), offsets, text)
+        compute(
+            plan,
+            state,
+            load(plan, CODE_TABLE) + load(plan, at + FILTER_CODE),
+            start,
+            load(state, STACK),
+            offsets,
+            text,
+        )
         store(state, start + depth, value)
         if load(state, FAILURE) == 0:
             return MISSED
         store(state, FAILURE, 0)
     least = load(plan, at + FILTER_LEAST)
     if least >= 0:
-        value = compute(plan, state, load(plan, CODE_TABLE) + least, start, load(state, STACK), offsets, text)
+        value = compute(
+            plan, state, load(plan, CODE_TABLE) + least, start, load(state, STACK), offsets, text
+        )
         if load(state, FAILURE) == 0:
             pass_over(memory, plan, state, first, value)
             if logged:
@@ -98,9 +127,11 @@ def beyond(memory, plan, state, level, at, depth, offsets, text):
 
 @compiled
 def forget_below(plan, state, level, depth, least):
-    """Keep of the running intervals of a level's parts what is not below `least`, and let the leader's next one begin there.
+    """Keep of the running intervals of a level's parts what is not below `least`, and let the
+    leader's next one begin there.
 
-    No value below satisfies the comparison in this context, whatever rows come or go, so none needs a witness.
+    No value below satisfies the comparison in this context, whatever rows come or go, so none needs
+    a witness.
     """
     for part in range(load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)):
         channel = load(plan, part_record(plan, part) + PART_CHANNEL)

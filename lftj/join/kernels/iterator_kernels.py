@@ -1,4 +1,6 @@
-"""Trie iterators over scan trees: open, seek, advance, and the leapfrog search of one level [LFTJ 3.1–3.3]."""
+"""Trie iterators over scan trees: open, seek, advance, and the leapfrog search of one level [LFTJ
+3.1–3.3].
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,11 @@ def open_roots(plan, state):
     for part in range(load(plan, PARTS)):
         record = part_record(plan, part)
         if load(plan, record + PART_COLUMN) == 0:
-            store(state, part_state(state, part) + LIMIT, END if load(plan, record + PART_ROOT) != 0 else 0)
+            store(
+                state,
+                part_state(state, part) + LIMIT,
+                END if load(plan, record + PART_ROOT) != 0 else 0,
+            )
 
 
 @inlined
@@ -98,12 +104,20 @@ def part_value(memory, plan, state, part):
     """The value a part stands at."""
     record = part_record(plan, part)
     position = load(state, part_state(state, part) + POSITION)
-    return value_at(memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), position, load(plan, record + PART_COLUMN))
+    return value_at(
+        memory,
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        position,
+        load(plan, record + PART_COLUMN),
+    )
 
 
 @inlined
 def leapfrog(memory, plan, state, first, last):
-    """From where the parts stand, the least value all of them have: True and the value, or False and 0 [LFTJ 3.1]."""
+    """From where the parts stand, the least value all of them have: True and the value, or False
+    and 0 [LFTJ 3.1].
+    """
     value = part_value(memory, plan, state, first)
     agreeing = 1
     part = first
@@ -124,14 +138,19 @@ def leapfrog(memory, plan, state, first, last):
 def meet(memory, plan, state, first, last, value):
     """Whether every part of a level has `value`; leaves them there."""
     for part in range(first, last):
-        if not seek_part(memory, plan, state, part, value) or part_value(memory, plan, state, part) != value:
+        if (
+            not seek_part(memory, plan, state, part, value)
+            or part_value(memory, plan, state, part) != value
+        ):
             return False
     return True
 
 
 @inlined
 def bind_runs(memory, plan, state, first, last, leader, value):
-    """Note where the leader's run of `value` ends, and give each part's run to the part of its next column as its range."""
+    """Note where the leader's run of `value` ends, and give each part's run to the part of its next
+    column as its range.
+    """
     for part in range(first, last):
         record = part_record(plan, part)
         child = load(plan, record + PART_CHILD)
@@ -142,9 +161,21 @@ def bind_runs(memory, plan, state, first, last, leader, value):
         root, height = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT)
         if child < 0:
             # the last column of a key order: values are distinct
-            store(state, at + RUN_END, step(memory, root, height, leaf_at(memory, root, height, position), position))
+            store(
+                state,
+                at + RUN_END,
+                step(memory, root, height, leaf_at(memory, root, height, position), position),
+            )
             continue
-        end = seek_after(memory, root, height, position, load(state, at + LIMIT), load(plan, record + PART_COLUMN), value)
+        end = seek_after(
+            memory,
+            root,
+            height,
+            position,
+            load(state, at + LIMIT),
+            load(plan, record + PART_COLUMN),
+            value,
+        )
         store(state, at + RUN_END, end)
         below = part_state(state, child)
         store(state, below + START, position)
@@ -170,7 +201,13 @@ def pass_over(memory, plan, state, part, value):
     store(state, STEPS, load(state, STEPS) + 1)
     if position < limit:
         root, height = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT)
-        store(state, at + RUN_END, seek_lub(memory, root, height, position, limit, load(plan, record + PART_COLUMN), value))
+        store(
+            state,
+            at + RUN_END,
+            seek_lub(
+                memory, root, height, position, limit, load(plan, record + PART_COLUMN), value
+            ),
+        )
 
 
 @inlined
@@ -178,7 +215,13 @@ def part_end(memory, plan, state, part):
     """The last value of a part's range."""
     record = part_record(plan, part)
     limit = load(state, part_state(state, part) + LIMIT)
-    return last_value(memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN), limit)
+    return last_value(
+        memory,
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(plan, record + PART_COLUMN),
+        limit,
+    )
 
 
 @compiled
@@ -196,7 +239,9 @@ def probe(memory, plan, state, number):
     for column in range(load(plan, record + PROBE_LAST) - first):
         argument = load(plan, ARGUMENT_TABLE) + (first + column) * ARGUMENT_RECORD
         level = load(plan, argument)
-        value = load(plan, argument + 1) if level < 0 else load(state, load(state, BINDINGS) + level)
+        value = (
+            load(plan, argument + 1) if level < 0 else load(state, load(state, BINDINGS) + level)
+        )
         position = seek_lub(memory, root, height, position, end, column, value)
         if position >= end or value_at(memory, root, height, position, column) != value:
             return False

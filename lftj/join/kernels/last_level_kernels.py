@@ -1,9 +1,11 @@
-"""The last level, where a triejoin spends its time: one part read out or counted, two intersected, or a bitmap tested.
+"""The last level, where a triejoin spends its time: one part read out or counted, two intersected,
+or a bitmap tested.
 
-All of it works inside page windows (`window_kernels`). Preconditions: the level has no filter and no computed value, and each part's column
-is the last of its key order, so values inside a range are distinct. But a part that is only counted may have more columns: then its rows
-are counted, for levels that are left out (`assemble`). A part that is read out may have more, too, which the levels behind read: they make
-the *tail* of the plan with it, and whole rows come out.
+All of it works inside page windows (`window_kernels`). Preconditions: the level has no filter and
+no computed value, and each part's column is the last of its key order, so values inside a range are
+distinct. But a part that is only counted may have more columns: then its rows are counted, for
+levels that are left out (`assemble`). A part that is read out may have more, too, which the levels
+behind read: they make the *tail* of the plan with it, and whole rows come out.
 """
 
 from __future__ import annotations
@@ -62,16 +64,28 @@ from scantree.seek_kernels import (
     window_end,
 )
 
-# The values that two parts share, at the last level: a merge inside page windows that gallops, with seeks over pages in between.
+# The values that two parts share, at the last level: a merge inside page windows that gallops, with
+# seeks over pages in between.
 
 
 @compiled
 def intersect(memory, plan, state, left, right, last_level, out, emitting):
-    """Values that two parts share: (number found, finished). Emits them when asked; not finished when `out` is full first."""
+    """Values that two parts share: (number found, finished). Emits them when asked; not finished
+    when `out` is full first.
+    """
     left_record, right_record = part_record(plan, left), part_record(plan, right)
-    left_root, left_height = load(plan, left_record + PART_ROOT), load(plan, left_record + PART_HEIGHT)
-    right_root, right_height = load(plan, right_record + PART_ROOT), load(plan, right_record + PART_HEIGHT)
-    left_column, right_column = load(plan, left_record + PART_COLUMN), load(plan, right_record + PART_COLUMN)
+    left_root, left_height = (
+        load(plan, left_record + PART_ROOT),
+        load(plan, left_record + PART_HEIGHT),
+    )
+    right_root, right_height = (
+        load(plan, right_record + PART_ROOT),
+        load(plan, right_record + PART_HEIGHT),
+    )
+    left_column, right_column = (
+        load(plan, left_record + PART_COLUMN),
+        load(plan, right_record + PART_COLUMN),
+    )
     left_at, right_at = part_state(state, left), part_state(state, right)
     left_limit, right_limit = load(state, left_at + LIMIT), load(state, right_at + LIMIT)
     p, q = load(state, left_at + POSITION), load(state, right_at + POSITION)
@@ -81,17 +95,39 @@ def intersect(memory, plan, state, left, right, last_level, out, emitting):
     to = last_column(plan, state, last_level)
     room = load(state, CAPACITY) - load(state, ROWS)
     while finished and p < left_limit and q < right_limit:
-        left_leaf, right_leaf = leaf_at(memory, left_root, left_height, p), leaf_at(memory, right_root, right_height, q)
-        left_base, right_base = leaf_column(left_leaf, left_column), leaf_column(right_leaf, right_column)
+        left_leaf, right_leaf = (
+            leaf_at(memory, left_root, left_height, p),
+            leaf_at(memory, right_root, right_height, q),
+        )
+        left_base, right_base = (
+            leaf_column(left_leaf, left_column),
+            leaf_column(right_leaf, right_column),
+        )
         i, left_end = p & SLOT_MASK, window_end(memory, left_leaf, p, left_limit)
         j, right_end = q & SLOT_MASK, window_end(memory, right_leaf, q, right_limit)
         # a whole window before the other one: leave it by a seek over pages
         if load(memory, left_base + left_end - 1) < load(memory, right_base + j):
-            p = seek_lub(memory, left_root, left_height, p, left_limit, left_column, load(memory, right_base + j))
+            p = seek_lub(
+                memory,
+                left_root,
+                left_height,
+                p,
+                left_limit,
+                left_column,
+                load(memory, right_base + j),
+            )
             steps += 1
             continue
         if load(memory, right_base + right_end - 1) < load(memory, left_base + i):
-            q = seek_lub(memory, right_root, right_height, q, right_limit, right_column, load(memory, left_base + i))
+            q = seek_lub(
+                memory,
+                right_root,
+                right_height,
+                q,
+                right_limit,
+                right_column,
+                load(memory, left_base + i),
+            )
             steps += 1
             continue
         started = i + j
@@ -141,12 +177,19 @@ def count_part(memory, plan, state, part):
     at = part_state(state, part)
     store(state, STEPS, load(state, STEPS) + 1)
     root = load(plan, record + PART_ROOT)
-    return rows_between(memory, root, load(plan, record + PART_HEIGHT), load(state, at + POSITION), load(state, at + LIMIT))
+    return rows_between(
+        memory,
+        root,
+        load(plan, record + PART_HEIGHT),
+        load(state, at + POSITION),
+        load(state, at + LIMIT),
+    )
 
 
 @compiled
 def write_window(memory, plan, state, tail, base, taken, out):
-    """Write so many rows: from `base` on memory has the column that level `tail` reads, those of the levels behind it a page's rows apart.
+    """Write so many rows: from `base` on memory has the column that level `tail` reads, those of
+    the levels behind it a page's rows apart.
 
     The buffer has 1 for their numbers of proofs already.
     """
@@ -168,10 +211,16 @@ def write_window(memory, plan, state, tail, base, taken, out):
 
 @compiled
 def read_part(memory, plan, state, part, tail, out):
-    """Emit the rows of a part from its position on, for the levels from `tail` on; False when `out` is full first."""
+    """Emit the rows of a part from its position on, for the levels from `tail` on; False when `out`
+    is full first.
+    """
     record = part_record(plan, part)
     at = part_state(state, part)
-    root, height, column = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN)
+    root, height, column = (
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(plan, record + PART_COLUMN),
+    )
     limit = load(state, at + LIMIT)
     position = load(state, at + POSITION)
     while position < limit:
@@ -183,13 +232,21 @@ def read_part(memory, plan, state, part, tail, out):
         if slot + taken < end:
             store(state, at + POSITION, position + taken)
             return False
-        position = next_leaf(memory, root, height, position) if end == load(memory, leaf + ENTRIES) else limit
+        position = (
+            next_leaf(memory, root, height, position)
+            if end == load(memory, leaf + ENTRIES)
+            else limit
+        )
     return True
 
 
 @inlined
-def finish_level(memory, plan, state, first, last, invariant, last_level, cache, out, emitting, resumed):
-    """All of the last level, or of the tail, at once: (values found, finished). Found is −1 when it has to be searched value by value."""
+def finish_level(
+    memory, plan, state, first, last, invariant, last_level, cache, out, emitting, resumed
+):
+    """All of the last level, or of the tail, at once: (values found, finished). Found is −1 when it
+    has to be searched value by value.
+    """
     parts = last - first
     if parts == 1:
         if emitting:
@@ -199,8 +256,12 @@ def finish_level(memory, plan, state, first, last, invariant, last_level, cache,
         if not resumed and load(state, CACHE_READY) == 0 and load(state, CACHE_WORK) >= _PATIENCE:
             fill_cache(memory, plan, state, first, invariant, cache)
             open_level(state, first, last)
-        if load(state, CACHE_READY) == READY and (resumed or not cached_is_shorter(memory, plan, state, last - 1)):
-            return test_against_cache(memory, plan, state, last - 1, cache, last_level, out, emitting)
+        if load(state, CACHE_READY) == READY and (
+            resumed or not cached_is_shorter(memory, plan, state, last - 1)
+        ):
+            return test_against_cache(
+                memory, plan, state, last - 1, cache, last_level, out, emitting
+            )
     if parts == 2:
         return intersect(memory, plan, state, first, last - 1, last_level, out, emitting)
     return -1, True

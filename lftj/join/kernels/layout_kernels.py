@@ -1,23 +1,30 @@
-"""Where things lie in the two int64 arrays a triejoin runs on: the plan, which it reads, and the state, which it can be resumed from.
+"""Where things lie in the two int64 arrays a triejoin runs on: the plan, which it reads, and the
+state, which it can be resumed from.
 
-    plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records and their arguments, output levels,
+    plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records
+    and their arguments, output levels,
             channel records, expression code
-    state = header of STATE_HEADER words, part states, bindings (one per level), running intervals, expression stack
+    state = header of STATE_HEADER words, part states, bindings (one per level), running intervals,
+    expression stack
 
-The plan's header says where each table begins; the first and last of a record are numbers of records, the last one not included. Places of
-code count from CODE_TABLE. Some words of the headers are not used.
+The plan's header says where each table begins; the first and last of a record are numbers of
+records, the last one not included. Places of code count from CODE_TABLE. Some words of the headers
+are not used.
 
-A *part* is one column of one atom taking part at one level; the parts of a level lie side by side, those whose range does not change with
-the level just above (invariant) first. A *probe* is a negated atom. A *channel* is a part or a probe that the trace is logged of
-(`trace_kernels`); the channels of a level have consecutive numbers, those of the levels before come first.
+A *part* is one column of one atom taking part at one level; the parts of a level lie side by side,
+those whose range does not change with the level just above (invariant) first. A *probe* is a
+negated atom. A *channel* is a part or a probe that the trace is logged of (`trace_kernels`); the
+channels of a level have consecutive numbers, those of the levels before come first.
 """
 
 from __future__ import annotations
 
-# ── plan header ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── plan header ───────────────────────────────────────────────────────────────────────────────────
 LEVELS = 0
 EMIT_LEVEL = 1  # one output row per binding of the levels before this one
-SHORT_CIRCUIT = 2  # 1: stop at the first proof from EMIT_LEVEL on; 0: count the proofs; 2: look at all of them, but count one
+# 1: stop at the first proof from EMIT_LEVEL on; 0: count the proofs; 2: look at all of them, but
+# count one
+SHORT_CIRCUIT = 2
 OUTPUTS = 3
 LEVEL_TABLE = 4
 PART_TABLE = 5
@@ -30,9 +37,15 @@ CODE_TABLE = 11
 PARTS = 12
 CHANNELS = 13
 LOG_FROM = 14  # the first level that is logged; the number of levels when none is
-GROUP_LEVEL = 15  # after an output row the search goes on before this level: EMIT_LEVEL, or one less for the first row of each group
-TAIL = 16  # the levels from this one on are done at once: the last one, or the last columns of one atom (`last_level_kernels`)
-MERGED = 17  # the level before the tail, or before the last two, when it is merged with them (`merge_join_kernels`), or −1
+# after an output row the search goes on before this level: EMIT_LEVEL, or one less for the first
+# row of each group
+GROUP_LEVEL = 15
+# the levels from this one on are done at once: the last one, or the last columns of one atom
+# (`last_level_kernels`)
+TAIL = 16
+# the level before the tail, or before the last two, when it is merged with them
+# (`merge_join_kernels`), or −1
+MERGED = 17
 PLAN_HEADER = 18
 
 # level record
@@ -42,10 +55,13 @@ LEVEL_VALUE = 2  # start of the code that computes the level's value, or −1
 LEVEL_FILTER_FIRST = 3
 LEVEL_FILTER_LAST = 4
 LEVEL_INVARIANT = 5  # number of invariant parts
-LEVEL_FAST = 6  # 1: no filter, no value, no channel, and every part's column is the last of its key order
+LEVEL_FAST = (
+    6  # 1: no filter, no value, no channel, and every part's column is the last of its key order
+)
 LEVEL_CHANNEL_FIRST = 7
 LEVEL_CHANNEL_LAST = 8
-LEVEL_LEADER = 9  # of a logged level: the part that the search starts with, one without a channel if there is one
+# of a logged level: the part that the search starts with, one without a channel if there is one
+LEVEL_LEADER = 9
 LEVEL_READS = 10  # the levels that the code of its value reads, as a set of bits (`doubt_kernels`)
 LEVEL_CROSS = 11  # 1: the last level follows, and both are read out side by side (`cross_kernels`)
 LEVEL_RECORD = 12
@@ -62,14 +78,17 @@ PART_RECORD = 5
 FILTER_CODE = 0  # start of the code of a comparison, or −1
 FILTER_PROBE = 1  # the negated atom, when there is no code
 FILTER_READS = 2  # the levels it reads, as a set of bits
-FILTER_BOUNDS = 3  # 1: where it fails, it fails for all later values of its level too; 2: if the last one has a value in it
+# 1: where it fails, it fails for all later values of its level too; 2: if the last one has a value
+# in it
+FILTER_BOUNDS = 3
 FILTER_LEAST = 4  # start of the code of the least value of its level for which it holds, or −1
 FILTER_RECORD = 5
 
 # probe record
 PROBE_ROOT = 0
 PROBE_HEIGHT = 1
-PROBE_FIRST = 2  # its arguments in the argument table, one per leading key column: a level, or −1 and a constant
+# its arguments in the argument table, one per leading key column: a level, or −1 and a constant
+PROBE_FIRST = 2
 PROBE_LAST = 3
 PROBE_CHANNEL = 4  # what it is logged as, or −1
 PROBE_CONSTANT = 5  # 1: all its arguments are constants
@@ -85,7 +104,7 @@ CHANNEL_RECORD = 2
 EXACT = 0  # every operation its interval, those that touch joined
 HULL = 1  # one interval per context, from the first to the last value
 
-# ── state header ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── state header ──────────────────────────────────────────────────────────────────────────────────
 DEPTH = 0
 PHASE = 1
 STEPS = 2
@@ -93,7 +112,8 @@ BUDGET = 3
 PROOFS = 4  # proofs found for the present binding of the levels before EMIT_LEVEL
 ROWS = 5  # rows in the output buffer
 FAILURE = 6  # what went wrong in an expression
-CACHE_READY = 8  # 0: no bitmap yet; READY: it holds the invariant parts of the last level; REFUSED: they do not fit
+# 0: no bitmap yet; READY: it holds the invariant parts of the last level; REFUSED: they do not fit
+CACHE_READY = 8
 CACHE_WORK = 9  # steps spent at the last level under the present prefix
 CACHE_LOW = 10
 CACHE_HIGH = 11
@@ -124,7 +144,8 @@ INTERVAL_LOW = 1
 INTERVAL_HIGH = 2
 INTERVAL_STATE = 3
 
-# log record: one column each, column i at word i · LOG_CAPACITY; then the bindings of the levels before the channel's
+# log record: one column each, column i at word i · LOG_CAPACITY; then the bindings of the levels
+# before the channel's
 LOG_CHANNEL = 0
 LOG_LOW = 1
 LOG_HIGH = 2

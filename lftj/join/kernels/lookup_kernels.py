@@ -1,7 +1,9 @@
-"""Tables that find a row by the values of some of its columns, and what is computed in rows that were found.
+"""Tables that find a row by the values of some of its columns, and what is computed in rows that
+were found.
 
-A table finds by place, where one column's values lie close together, else by hashing. It holds numbers of rows, NOWHERE where there is
-none; `times[row]` says how many rows have the same values as one that it holds.
+A table finds by place, where one column's values lie close together, else by hashing. It holds
+numbers of rows, NOWHERE where there is none; `times[row]` says how many rows have the same values
+as one that it holds.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ _HASH = (1 << 63) - 1
 
 @compiled
 def place_rows(values, low, table, times):
-    """Put each row at the place of its value, counted from `low`; of rows with one value the first. The number of those left out."""
+    """Put each row at the place of its value, counted from `low`; of rows with one value the first.
+    The number of those left out.
+    """
     again = 0
     for row in range(values.size):
         place = load(values, row) - low
@@ -32,7 +36,9 @@ def place_rows(values, low, table, times):
 
 @compiled
 def find_placed(values, low, table, kept, found):
-    """For each value that the table has: its number in `kept`, and in `found` the row. How many these are; the rest is undefined."""
+    """For each value that the table has: its number in `kept`, and in `found` the row. How many
+    these are; the rest is undefined.
+    """
     many = 0
     high = low + (table.size - 1)  # added up so, it stays in a word
     for number in range(values.size):
@@ -46,7 +52,9 @@ def find_placed(values, low, table, kept, found):
 
 @compiled
 def keep_same(sought, values, kept, found, many):
-    """Of the first `many` of `kept` and `found` those whose value is that of the row that was found, moved to the front; how many."""
+    """Of the first `many` of `kept` and `found` those whose value is that of the row that was
+    found, moved to the front; how many.
+    """
     left = 0
     for place in range(many):
         number, row = load(kept, place), load(found, place)
@@ -58,7 +66,9 @@ def keep_same(sought, values, kept, found, many):
 
 @compiled
 def mark_runs(values, low, runs):
-    """For each value from `low` on, where its run among ascending `values` begins; one word more says where the last one ends."""
+    """For each value from `low` on, where its run among ascending `values` begins; one word more
+    says where the last one ends.
+    """
     row = 0
     for place in range(runs.size - 1):
         store(runs, place, row)
@@ -69,7 +79,9 @@ def mark_runs(values, low, runs):
 
 @compiled
 def find_runs(values, low, runs, kept, found, ends):
-    """For each value that has a run: its number in `kept`, and where the run begins, in `found`, and ends. How many these are."""
+    """For each value that has a run: its number in `kept`, and where the run begins, in `found`,
+    and ends. How many these are.
+    """
     many = 0
     high = low + (runs.size - 2)
     for number in range(values.size):
@@ -98,11 +110,15 @@ def keep_runs(kept, found, ends, many):
 
 @inlined
 def slot_of(keys, number, mask):
-    """Where the search for the values in column `number` of a matrix begins, in a table of `mask` + 1 slots, a power of two."""
+    """Where the search for the values in column `number` of a matrix begins, in a table of `mask` +
+    1 slots, a power of two.
+    """
     mixed = 0
     for line in range(keys.shape[0]):
         mixed ^= int(keys[line, number])  # a number without bounds where this is interpreted
-        mixed = ((mixed ^ (mixed >> 32)) * _MULTIPLIER) & _HASH  # whole numbers as floats differ in high bits alone
+        mixed = (
+            (mixed ^ (mixed >> 32)) * _MULTIPLIER
+        ) & _HASH  # whole numbers as floats differ in high bits alone
         mixed ^= mixed >> 32
     return mixed & mask
 
@@ -155,7 +171,9 @@ def find_hashed(sought, keys, table, kept, found):
 
 @compiled
 def keep_absent(kept, many, rows, absent):
-    """The numbers below `rows` that are not among the first `many` of `kept`, which ascend, in `absent`; how many."""
+    """The numbers below `rows` that are not among the first `many` of `kept`, which ascend, in
+    `absent`; how many.
+    """
     left = 0
     next_kept = 0
     for number in range(rows):
@@ -177,7 +195,9 @@ def add_up(places, times, totals):
 
 @compiled
 def compute_rows(words, state, levels, inputs, offsets, text, values):
-    """The value of the code at the beginning of `words` for each column of a matrix of bindings of these levels; False where one fails."""
+    """The value of the code at the beginning of `words` for each column of a matrix of bindings of
+    these levels; False where one fails.
+    """
     bindings, stack = load(state, BINDINGS), load(state, STACK)
     for row in range(values.size):
         for line in range(levels.size):

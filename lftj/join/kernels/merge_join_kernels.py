@@ -1,9 +1,11 @@
 """The level where two parts meet before all that is left is read out: a merge join.
 
-In p(x, y) :- a(x, z), b(z, y). that is z, below each x: one part ends there, the other goes on in the tail. In p(x, y) :- a(z, x), b(z, y).
-both go on, and all pairs come out; in p(x, y) :- a(z, x), b(z, w), c(w, y). those of what c goes on with and of what stands fixed below z.
-Most joins of binary relations end like that. As an intersection does, a merge works inside page windows, gallops, and seeks over pages in
-between. What does not lie inside windows, or is more than there is room for, is bound as a search would do it and left to the levels below.
+In p(x, y) :- a(x, z), b(z, y). that is z, below each x: one part ends there, the other goes on in
+the tail. In p(x, y) :- a(z, x), b(z, y). both go on, and all pairs come out; in p(x, y) :- a(z, x),
+b(z, w), c(w, y). those of what c goes on with and of what stands fixed below z. Most joins of
+binary relations end like that. As an intersection does, a merge works inside page windows, gallops,
+and seeks over pages in between. What does not lie inside windows, or is more than there is room
+for, is bound as a search would do it and left to the levels below.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ _NO_PART = -2  # nor the child of one, which is −1 where there is none
 
 @inlined
 def run_end(memory, base, slot, end, value, child):
-    """The first slot behind `slot`, which has `value`, that has another; `end` if there is none before it. The last column has no runs."""
+    """The first slot behind `slot`, which has `value`, that has another; `end` if there is none
+    before it. The last column has no runs.
+    """
     if child < 0:
         return slot + 1
     return end if value == LARGEST else gallop(memory, base, slot + 1, end, value + 1)
@@ -51,7 +55,9 @@ def run_end(memory, base, slot, end, value, child):
 
 @inlined
 def fixed_window(memory, plan, state, part):
-    """(first word, number of values) of a part's range, where no level that is merged changes it; no number when it is not in one leaf."""
+    """(first word, number of values) of a part's range, where no level that is merged changes it;
+    no number when it is not in one leaf.
+    """
     at, record = part_state(state, part), part_record(plan, part)
     start, limit = load(state, at + START), load(state, at + LIMIT)
     if start >= limit or (start >> SLOT_BITS) != (limit >> SLOT_BITS):
@@ -62,7 +68,8 @@ def fixed_window(memory, plan, state, part):
 
 @compiled
 def merge_join(memory, plan, state, level, phase, crossing, out):
-    """Write the rows from where the parts of a level stand: DONE, PAUSED behind a binding, or BELOW.
+    """Write the rows from where the parts of a level stand: DONE, PAUSED behind a binding, or
+    BELOW.
 
     `crossing`: the last two levels follow and come out as pairs; otherwise the tail does.
     """
@@ -70,31 +77,64 @@ def merge_join(memory, plan, state, level, phase, crossing, out):
     right = left + 1
     left_record, right_record = part_record(plan, left), part_record(plan, right)
     left_at, right_at = part_state(state, left), part_state(state, right)
-    left_root, left_height = load(plan, left_record + PART_ROOT), load(plan, left_record + PART_HEIGHT)
-    right_root, right_height = load(plan, right_record + PART_ROOT), load(plan, right_record + PART_HEIGHT)
-    left_column, right_column = load(plan, left_record + PART_COLUMN), load(plan, right_record + PART_COLUMN)
-    left_child, right_child = load(plan, left_record + PART_CHILD), load(plan, right_record + PART_CHILD)
+    left_root, left_height = (
+        load(plan, left_record + PART_ROOT),
+        load(plan, left_record + PART_HEIGHT),
+    )
+    right_root, right_height = (
+        load(plan, right_record + PART_ROOT),
+        load(plan, right_record + PART_HEIGHT),
+    )
+    left_column, right_column = (
+        load(plan, left_record + PART_COLUMN),
+        load(plan, right_record + PART_COLUMN),
+    )
+    left_child, right_child = (
+        load(plan, left_record + PART_CHILD),
+        load(plan, right_record + PART_CHILD),
+    )
     left_limit, right_limit = load(state, left_at + LIMIT), load(state, right_at + LIMIT)
     begin = START if phase == OPEN else RUN_END
     p, q = load(state, left_at + begin), load(state, right_at + begin)
     inner = load(plan, level_record(plan, level + (2 if crossing else 1)) + LEVEL_FIRST)
     outer = load(plan, level_record(plan, level + 1) + LEVEL_FIRST) if crossing else _NO_PART
-    inner_base, width = fixed_window(memory, plan, state, inner) if inner not in (left_child, right_child) else (0, 0)
-    outer_base, many = fixed_window(memory, plan, state, outer) if crossing and outer not in (left_child, right_child) else (0, 1)
+    inner_base, width = (
+        fixed_window(memory, plan, state, inner)
+        if inner not in (left_child, right_child)
+        else (0, 0)
+    )
+    outer_base, many = (
+        fixed_window(memory, plan, state, outer)
+        if crossing and outer not in (left_child, right_child)
+        else (0, 1)
+    )
     binding = load(state, BINDINGS) + level
     left_over = load(state, BUDGET) - load(state, STEPS)
     steps = 0
     status = DONE
     while p < left_limit and q < right_limit and status == DONE:
-        left_leaf, right_leaf = leaf_at(memory, left_root, left_height, p), leaf_at(memory, right_root, right_height, q)
-        left_base, right_base = leaf_column(left_leaf, left_column), leaf_column(right_leaf, right_column)
-        left_below, right_below = leaf_column(left_leaf, left_column + 1), leaf_column(right_leaf, right_column + 1)
+        left_leaf, right_leaf = (
+            leaf_at(memory, left_root, left_height, p),
+            leaf_at(memory, right_root, right_height, q),
+        )
+        left_base, right_base = (
+            leaf_column(left_leaf, left_column),
+            leaf_column(right_leaf, right_column),
+        )
+        left_below, right_below = (
+            leaf_column(left_leaf, left_column + 1),
+            leaf_column(right_leaf, right_column + 1),
+        )
         i, left_end = p & SLOT_MASK, window_end(memory, left_leaf, p, left_limit)
         j, right_end = q & SLOT_MASK, window_end(memory, right_leaf, q, right_limit)
-        left_last, right_last = load(memory, left_base + left_end - 1), load(memory, right_base + right_end - 1)
+        left_last, right_last = (
+            load(memory, left_base + left_end - 1),
+            load(memory, right_base + right_end - 1),
+        )
         left_whole = left_child < 0 or (p >> SLOT_BITS) == (left_limit >> SLOT_BITS)
         right_whole = right_child < 0 or (q >> SLOT_BITS) == (right_limit >> SLOT_BITS)
-        jump = 0  # −1 or 1 where the next value of the left or of the right part lies behind its window
+        # −1 or 1 where the next value of the left or of the right part lies behind its window
+        jump = 0
         while i < left_end and j < right_end:
             steps += 1
             u, w = load(memory, left_base + i), load(memory, right_base + j)
@@ -121,12 +161,20 @@ def merge_join(memory, plan, state, level, phase, crossing, out):
                 elif outer == right_child:
                     outer_base, many = right_below + j, right_run - j
                 # a run that reaches the end of its window may go on behind it
-                whole = (left_run < left_end or left_whole) and (right_run < right_end or right_whole)
-                if not whole or min(many, width) < 0 or load(state, ROWS) + many * width > load(state, CAPACITY):
+                whole = (left_run < left_end or left_whole) and (
+                    right_run < right_end or right_whole
+                )
+                if (
+                    not whole
+                    or min(many, width) < 0
+                    or load(state, ROWS) + many * width > load(state, CAPACITY)
+                ):
                     status = BELOW
                     break
                 if crossing:
-                    write_pairs(memory, plan, state, level + 1, outer_base, many, inner_base, width, out)
+                    write_pairs(
+                        memory, plan, state, level + 1, outer_base, many, inner_base, width, out
+                    )
                 else:
                     write_window(memory, plan, state, level + 1, inner_base, width, out)
                 i = left_run
@@ -139,15 +187,33 @@ def merge_join(memory, plan, state, level, phase, crossing, out):
             store(state, right_at + POSITION, q)
             bind_runs(memory, plan, state, left, right + 1, left, load(state, binding))
             if right_child < 0:
-                store(state, right_at + RUN_END, step(memory, right_root, right_height, right_leaf, q))
+                store(
+                    state, right_at + RUN_END, step(memory, right_root, right_height, right_leaf, q)
+                )
             break
         at_p, at_q = p, q
         p = follow(memory, left_root, left_height, left_leaf, p, i, left_end, left_limit)
         q = follow(memory, right_root, right_height, right_leaf, q, j, right_end, right_limit)
         if jump < 0:
-            p = seek_lub(memory, left_root, left_height, at_p, left_limit, left_column, load(memory, right_base + j))
+            p = seek_lub(
+                memory,
+                left_root,
+                left_height,
+                at_p,
+                left_limit,
+                left_column,
+                load(memory, right_base + j),
+            )
         elif jump > 0:
-            q = seek_lub(memory, right_root, right_height, at_q, right_limit, right_column, load(memory, left_base + i))
+            q = seek_lub(
+                memory,
+                right_root,
+                right_height,
+                at_q,
+                right_limit,
+                right_column,
+                load(memory, left_base + i),
+            )
         if steps >= left_over:
             status = PAUSED
     store(state, STEPS, load(state, STEPS) + steps)

@@ -1,6 +1,8 @@
-"""Arithmetic on int64 words and on the codes of floats, where a result that does not fit is a failure, noted in the state.
+"""Arithmetic on int64 words and on the codes of floats, where a result that does not fit is a
+failure, noted in the state.
 
-The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a test of the wrapped result for never true.
+The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a test
+of the wrapped result for never true.
 """
 
 from __future__ import annotations
@@ -35,12 +37,15 @@ def code_float(code):
     return bits_to_float(code if code >= 0 else code ^ _REST)
 
 
-# The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a test of the wrapped result for never true.
+# The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a
+# test of the wrapped result for never true.
 
 
 @compiled
 def magnitude_bound(other, negative):
-    """The largest |x| for which x · other still fits, the product being negative or not; other > 0."""
+    """The largest |x| for which x · other still fits, the product being negative or
+    not; other > 0.
+    """
     if other == 1:
         return _REST
     bound = _REST // other
@@ -98,7 +103,9 @@ def integer_power(state, base, exponent):
 
 @compiled
 def divide(state, left, right, remainder):
-    """Quotient rounded towards zero, or the remainder, which has the sign of the dividend (as in C)."""
+    """Quotient rounded towards zero, or the remainder, which has the sign of the dividend (as in
+    C).
+    """
     if right == 0:
         store(state, FAILURE, DIVISION_BY_ZERO)
         return 0
@@ -114,7 +121,9 @@ def divide(state, left, right, remainder):
 
 @compiled
 def rounded(value, unit):
-    """value / unit to the nearest integer, halves away from zero, where unit is a power of ten from 10 on and |value| < 10¹⁸."""
+    """value / unit to the nearest integer, halves away from zero, where unit is a power of ten from
+    10 on and |value| < 10¹⁸.
+    """
     size = abs(value)
     quotient = size // unit
     if 2 * (size - quotient * unit) >= unit:
@@ -124,14 +133,18 @@ def rounded(value, unit):
 
 @compiled
 def exact_float(value, unit):
-    """The float nearest to value / unit, where unit is a power of ten up to 10¹⁸ and |value| < 10¹⁸."""
+    """The float nearest to value / unit, where unit is a power of ten up to 10¹⁸ and |value| <
+    10¹⁸.
+    """
     size = abs(value)
     if size <= 1 << 53:
         return float(value) / float(unit)  # both are exact, so that only the quotient is rounded
     mantissa = size // unit
     rest = size - mantissa * unit
     power = 1.0
-    while mantissa < 1 << 54:  # until there are two bits more than a float has, whose rounding the rest then decides
+    while (
+        mantissa < 1 << 54
+    ):  # until there are two bits more than a float has, whose rounding the rest then decides
         rest *= 2
         mantissa *= 2
         if rest >= unit:

@@ -1,8 +1,9 @@
 """What an expression's code can do, operation by operation, over codes of values.
 
-Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share the integer operations; floats are
-decoded, computed and coded again; strings compare by their UTF-8 bytes, which is code point order. Overflow, division by zero and NaN are
-failures, never values; so are results beyond the bounds of a type that is narrower than its codes.
+Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share
+the integer operations; floats are decoded, computed and coded again; strings compare by their UTF-8
+bytes, which is code point order. Overflow, division by zero and NaN are failures, never values; so
+are results beyond the bounds of a type that is narrower than its codes.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from scantree.jit import (
 
 # The calendar: which year, month and day of the month a day is, by its number since 1970-01-01.
 #
-# Years are counted from March on, so that the day that some have more is their last one, and in rounds of 400 years, which all have the
-# same number of days. Nothing before the year 1 occurs.
+# Years are counted from March on, so that the day that some have more is their last one, and in
+# rounds of 400 years, which all have the same number of days. Nothing before the year 1 occurs.
 
 _SINCE_MARCH_0 = 719468  # days from the first of March of the year 0 to 1970-01-01
 _ROUND = 146097  # days of 400 years
@@ -77,7 +78,14 @@ BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
 AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
 ROUND, SCALED_TO_FLOAT = 32, 33  # of a decimal, with a power of ten
-FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = 40, 41, 42, 43, 44, 45
+FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = (
+    40,
+    41,
+    42,
+    43,
+    44,
+    45,
+)
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64, 65
 TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
 # with one operand
@@ -123,7 +131,9 @@ def integer_operation(state, operation, left, right):
 
 @compiled
 def bit_operation(operation, left, right):
-    """Bitwise and logical operations; shifts take the amount modulo 64, as Soufflé does with its word size."""
+    """Bitwise and logical operations; shifts take the amount modulo 64, as Soufflé does with its
+    word size.
+    """
     if operation == BIT_AND:
         return left & right
     if operation == BIT_OR:
@@ -198,7 +208,9 @@ def unary_operation(state, operation, value):
 
 @compiled
 def compare_text(offsets, text, left, right):
-    """Negative, zero or positive as string `left` is before, equal to or after `right`, byte by byte."""
+    """Negative, zero or positive as string `left` is before, equal to or after `right`, byte by
+    byte.
+    """
     if left == right:
         return 0
     left_at, left_end = load(offsets, left), load(offsets, left + 1)
@@ -214,7 +226,9 @@ def compare_text(offsets, text, left, right):
 
 @inlined
 def compare(operation, order):
-    """Whether an order (negative, zero, positive) satisfies a comparison, given as EQUAL … GREATER_EQUAL."""
+    """Whether an order (negative, zero, positive) satisfies a comparison, given as EQUAL …
+    GREATER_EQUAL.
+    """
     if operation == EQUAL:
         return order == 0
     if operation == NOT_EQUAL:

@@ -1,6 +1,8 @@
-"""Rows of the output buffer: column i of it begins at word i · CAPACITY; the last column is the number of proofs.
+"""Rows of the output buffer: column i of it begins at word i · CAPACITY; the last column is the
+number of proofs.
 
-The last level may write many rows at once: its own column first (from `last_column` on), then the others (`complete_rows`).
+The last level may write many rows at once: its own column first (from `last_column` on), then the
+others (`complete_rows`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def write_bindings(plan, state, out, row):
 
 @inlined
 def last_column(plan, state, last_level):
-    """Where the last level's value of the next output row goes; whenever that level comes out, some output column holds it."""
+    """Where the last level's value of the next output row goes; whenever that level comes out, some
+    output column holds it.
+    """
     for i in range(load(plan, OUTPUTS)):
         if load(plan, load(plan, OUTPUT_TABLE) + i) == last_level:
             return i * load(state, CAPACITY) + load(state, ROWS)
@@ -40,7 +44,9 @@ def last_column(plan, state, last_level):
 
 @compiled
 def complete_rows(plan, state, out, taken, last_level):
-    """Give `taken` new rows, whose last level is written, their other columns. The buffer has 1 for their numbers of proofs already."""
+    """Give `taken` new rows, whose last level is written, their other columns. The buffer has 1 for
+    their numbers of proofs already.
+    """
     row = load(state, ROWS)
     capacity = load(state, CAPACITY)
     for i in range(load(plan, OUTPUTS)):

@@ -7,8 +7,9 @@ from scantree.jit import compiled
 
 @compiled
 def count_values(ordered, counts):
-    """For each line of a matrix of ascending values, into a line of `counts`: how many are distinct, how many occur once, and how many
-    pairs of its words are equal."""
+    """For each line of a matrix of ascending values, into a line of `counts`: how many are
+    distinct, how many occur once, and how many pairs of its words are equal.
+    """
     last = ordered.shape[1] - 1
     for line in range(ordered.shape[0]):
         distinct = once = pairs = alike = 0

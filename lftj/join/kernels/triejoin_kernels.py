@@ -1,11 +1,13 @@
 """Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
 
-It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before
-EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first); or the first such row
-of each binding of the levels before GROUP_LEVEL only, which has the least value of the level behind them. Levels with channels are searched
-by `trace_kernels`, which logs what they depend on. It returns DONE; FULL when the output buffer is full, LOG_FULL when the log is; PAUSED
-when the step budget is used up; FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL and PAUSED
-the same call goes on.
+It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one
+output row per binding of the levels before EMIT_LEVEL that has a proof, with the number of proofs
+(1 under SHORT_CIRCUIT, where the search stops at the first); or the first such row of each binding
+of the levels before GROUP_LEVEL only, which has the least value of the level behind them. Levels
+with channels are searched by `trace_kernels`, which logs what they depend on. It returns DONE; FULL
+when the output buffer is full, LOG_FULL when the log is; PAUSED when the step budget is used up;
+FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL and
+PAUSED the same call goes on.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from __future__ import annotations
 from lftj.join.kernels.cross_kernels import cross
 from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free, settle_doubt
 from lftj.join.kernels.filter_kernels import passes
-from lftj.join.kernels.iterator_kernels import advance, bind_runs, leapfrog, level_record, meet, open_level, open_roots
+from lftj.join.kernels.iterator_kernels import (
+    advance,
+    bind_runs,
+    leapfrog,
+    level_record,
+    meet,
+    open_level,
+    open_roots,
+)
 from lftj.join.kernels.last_level_kernels import finish_level
 from lftj.join.kernels.layout_kernels import (
     ADVANCE,
@@ -67,9 +77,13 @@ from scantree.jit import compiled, inlined, load, store
 
 @inlined
 def find(memory, plan, state, depth, phase, offsets, text, log):
-    """The next binding of a level, before its filters: FOUND when there is one, left in the bindings, MISSED when not, or NO_ROOM."""
+    """The next binding of a level, before its filters: FOUND when there is one, left in the
+    bindings, MISSED when not, or NO_ROOM.
+    """
     level = level_record(plan, depth)
-    if depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST):
+    if depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(
+        plan, level + LEVEL_CHANNEL_LAST
+    ):
         return find_logged(memory, plan, state, log, depth, phase, offsets, text)
     first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
     searching = True
@@ -94,12 +108,18 @@ def find(memory, plan, state, depth, phase, offsets, text, log):
 
 @compiled
 def emit_proofs(plan, state, out):
-    """One output row for the present binding, with its number of proofs; False when there is no room for it."""
+    """One output row for the present binding, with its number of proofs; False when there is no
+    room for it.
+    """
     row = load(state, ROWS)
     if row == load(state, CAPACITY):
         return False
     write_bindings(plan, state, out, row)
-    store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS) if load(plan, SHORT_CIRCUIT) == 0 else 1)
+    store(
+        out,
+        load(plan, OUTPUTS) * load(state, CAPACITY) + row,
+        load(state, PROOFS) if load(plan, SHORT_CIRCUIT) == 0 else 1,
+    )
     store(state, ROWS, row + 1)
     store(state, PROOFS, 0)
     return True
@@ -107,7 +127,9 @@ def emit_proofs(plan, state, out):
 
 @inlined
 def prove(plan, state, log, depth):
-    """Count a proof; the level to go on at, which under SHORT_CIRCUIT is the last one before EMIT_LEVEL."""
+    """Count a proof; the level to go on at, which under SHORT_CIRCUIT is the last one before
+    EMIT_LEVEL.
+    """
     store(state, PROOFS, load(state, PROOFS) + 1)
     emit_level = load(plan, EMIT_LEVEL)
     if load(plan, SHORT_CIRCUIT) != 1 or emit_level > depth:
@@ -119,16 +141,32 @@ def prove(plan, state, log, depth):
 
 @inlined
 def take_tail(memory, plan, state, depth, phase, cache, out):
-    """Try to do all levels from `depth` on, the tail, at once: 0 not possible, 1 done, 2 `out` is full."""
+    """Try to do all levels from `depth` on, the tail, at once: 0 not possible, 1 done, 2 `out` is
+    full.
+    """
     level = level_record(plan, depth)
     emitting = load(plan, EMIT_LEVEL) > depth
-    if phase == ADVANCE or load(plan, level + LEVEL_FAST) == 0 or (load(plan, SHORT_CIRCUIT) == 1 and not emitting):
+    if (
+        phase == ADVANCE
+        or load(plan, level + LEVEL_FAST) == 0
+        or (load(plan, SHORT_CIRCUIT) == 1 and not emitting)
+    ):
         return 0
     first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
     if phase == OPEN and not open_level(state, first, last):
         return 1
     found, finished = finish_level(
-        memory, plan, state, first, last, load(plan, level + LEVEL_INVARIANT), depth, cache, out, emitting, phase == RESUME
+        memory,
+        plan,
+        state,
+        first,
+        last,
+        load(plan, level + LEVEL_INVARIANT),
+        depth,
+        cache,
+        out,
+        emitting,
+        phase == RESUME,
     )
     if found < 0:
         return 0
@@ -141,7 +179,8 @@ def take_tail(memory, plan, state, depth, phase, cache, out):
 def run(memory, plan, state, offsets, text, cache, out, log):
     """Go on from where `state` is until done, full, paused or failed; see the module.
 
-    One loop, and a long one: its state is two local variables, which a split would have to pass through memory at each turn.
+    One loop, and a long one: its state is two local variables, which a split would have to pass
+    through memory at each turn.
     """
     open_roots(plan, state)
     levels = load(plan, LEVELS)
@@ -193,7 +232,8 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 if status == FULL:
                     phase = RESUME
                     break
-                # either all of it is done, or one value of this level has more than fit, which the last level can give in pieces
+                # either all of it is done, or one value of this level has more than fit, which the
+                # last level can give in pieces
                 depth += -1 if status == DONE else 1
                 phase = ADVANCE if status == DONE else OPEN
                 status = DONE
@@ -235,6 +275,11 @@ def run(memory, plan, state, offsets, text, cache, out, log):
             phase = ADVANCE
     store(state, DEPTH, depth)
     store(state, PHASE, phase)
-    if depth < 0 and emit_level == 0 and load(state, PROOFS) > 0 and not emit_proofs(plan, state, out):
+    if (
+        depth < 0
+        and emit_level == 0
+        and load(state, PROOFS) > 0
+        and not emit_proofs(plan, state, out)
+    ):
         return FULL
     return status

@@ -34,10 +34,14 @@ def rows_between(memory, root, height, position, limit):
 
 @inlined
 def follow(memory, root, height, leaf, position, slot, end, limit):
-    """The position at `slot` of the window of `position`, normalised when the window (which stops at `end`) is used up."""
+    """The position at `slot` of the window of `position`, normalised when the window (which stops
+    at `end`) is used up.
+    """
     if slot < end:
         return position - (position & SLOT_MASK) + slot
-    return next_leaf(memory, root, height, position) if end == load(memory, leaf + ENTRIES) else limit
+    return (
+        next_leaf(memory, root, height, position) if end == load(memory, leaf + ENTRIES) else limit
+    )
 
 
 @compiled

@@ -1,4 +1,6 @@
-"""A body's atom as the choice of an order sees it: its variables, how many values columns have, which key orders there are."""
+"""A body's atom as the choice of an order sees it: its variables, how many values columns have,
+which key orders there are.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ _UNKNOWN: Mapping[int, float] = MappingProxyType({})
 
 @dataclass(slots=True)
 class AtomStatistics:
-    """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`: those that exist, preferred ones first.
+    """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`:
+    those that exist, preferred ones first.
 
     Columns ascend. It does not change, but is made too often to be frozen.
     """
@@ -28,7 +31,12 @@ class AtomStatistics:
     key_orders: tuple[Order, ...]
 
     @staticmethod
-    def of(relation: str, args: tuple[Ref | Value, ...], statistics: RelationStatistics, key_orders: Iterable[Order]) -> AtomStatistics:
+    def of(
+        relation: str,
+        args: tuple[Ref | Value, ...],
+        statistics: RelationStatistics,
+        key_orders: Iterable[Order],
+    ) -> AtomStatistics:
         """An atom over a relation with these statistics."""
         columns: dict[int, Order] = {}
         constants: Order = ()
@@ -37,7 +45,9 @@ class AtomStatistics:
                 columns[argument.variable] = (*columns.get(argument.variable, ()), column)
             else:
                 constants = (*constants, column)
-        return AtomStatistics(relation, statistics, columns, constants, len(args), tuple(key_orders))
+        return AtomStatistics(
+            relation, statistics, columns, constants, len(args), tuple(key_orders)
+        )
 
     def variables_along(self, order: Order) -> list[int]:
         """The variables in the order in which a key order has their first columns."""
@@ -49,17 +59,23 @@ class AtomStatistics:
         return max([self.statistics.distinct[column] for column in self.columns[variable]])
 
     def frequent(self, variable: int) -> Mapping[int, float]:
-        """The codes that many rows have in a variable's first column, and their shares of the rows, as far as known."""
+        """The codes that many rows have in a variable's first column, and their shares of the rows,
+        as far as known.
+        """
         sample = self.statistics.sample
         return _UNKNOWN if sample is None else sample.frequent(self.columns[variable][0])
 
     def spread(self, variable: int) -> Sequence[int]:
-        """Codes at equal distances in the ascending order of a variable's first column, as far as known."""
+        """Codes at equal distances in the ascending order of a variable's first column, as far as
+        known.
+        """
         sample = self.statistics.sample
         return () if sample is None else sample.spread(self.columns[variable][0])
 
     def key_order(self, bound: Order) -> Order:
-        """The key order needed when variables are bound in this order, or what it begins with: constants, then the columns of each."""
+        """The key order needed when variables are bound in this order, or what it begins with:
+        constants, then the columns of each.
+        """
         needed = self.constants
         for variable in bound:
             if variable in self.columns:
@@ -67,6 +83,8 @@ class AtomStatistics:
         return needed
 
     def fits(self, bound: Order) -> bool:
-        """Whether a key order exists that serves when variables are bound in an order that begins so."""
+        """Whether a key order exists that serves when variables are bound in an order that begins
+        so.
+        """
         prefix = self.key_order(bound)
         return any(known[: len(prefix)] == prefix for known in self.key_orders)

@@ -1,7 +1,9 @@
-"""What a comparison says about the values of one level, which ascend: where it begins to hold, and whether it fails for good once it fails.
+"""What a comparison says about the values of one level, which ascend: where it begins to hold, and
+whether it fails for good once it fails.
 
-`x < y`, `x + 3 <= y` and `y - x > 3` bound y from below and x from above. Only what the comparison has a value for is passed over, so that
-arithmetic fails in no other cases than where every value is tried.
+`x < y`, `x + 3 <= y` and `y - x > 3` bound y from below and x from above. Only what the comparison
+has a value for is passed over, so that arithmetic fails in no other cases than where every value is
+tried.
 """
 
 from __future__ import annotations
@@ -21,20 +23,26 @@ _OPPOSITE = {"+": "-", "-": "+"}
 
 
 def ends(condition: Filter, variable: int, rule: NormalRule) -> int:
-    """ENDS or ENDS_WITHOUT_FAILURE when the comparison, once it fails, fails for all later values of the variable; else 0."""
+    """ENDS or ENDS_WITHOUT_FAILURE when the comparison, once it fails, fails for all later values
+    of the variable; else 0.
+    """
     if (sides := _ascending(condition)) is None:
         return 0
     for side, other, small in (*sides, True), (*reversed(sides), False):
         match _reading(side, other, variable, rule):
             case Ref() if small:
                 return ENDS
-            case Apply(operator=operator, args=(left, _)) if small == (operator == "+" or _reads(left, variable)):
+            case Apply(operator=operator, args=(left, _)) if small == (
+                operator == "+" or _reads(left, variable)
+            ):
                 return ENDS_WITHOUT_FAILURE
     return 0
 
 
 def least(condition: Filter, variable: int, rule: NormalRule) -> Expression | None:
-    """The code from which on the comparison holds for values of the variable, as an expression over others; None for no such bound."""
+    """The code from which on the comparison holds for values of the variable, as an expression over
+    others; None for no such bound.
+    """
     if (sides := _ascending(condition)) is None:
         return None
     small, great = sides
@@ -53,7 +61,9 @@ def least(condition: Filter, variable: int, rule: NormalRule) -> Expression | No
 
 
 def is_alone(condition: Filter, variable: int) -> bool:
-    """Whether one side is the variable, so that which values it has cannot make the comparison fail to have a value."""
+    """Whether one side is the variable, so that which values it has cannot make the comparison fail
+    to have a value.
+    """
     return Ref(variable) in (condition.left, condition.right)
 
 
@@ -64,8 +74,11 @@ def _ascending(condition: Filter) -> tuple[Expression, Expression] | None:
     return (condition.right, condition.left) if condition.operator in (">", ">=") else None
 
 
-def _reading(side: Expression, other: Expression, variable: int, rule: NormalRule) -> Expression | None:
-    """The side, if it is the variable, or a sum or difference of it and something else, and the other side does not read it.
+def _reading(
+    side: Expression, other: Expression, variable: int, rule: NormalRule
+) -> Expression | None:
+    """The side, if it is the variable, or a sum or difference of it and something else, and the
+    other side does not read it.
 
     Texts ascend by code, not as they compare, and what is added to a float is rounded.
     """
@@ -88,9 +101,11 @@ def _sum(operator: str, left: Expression, right: Expression) -> Expression:
     return left if right == Value(0, INT) else Apply(operator, (left, right), INT)
 
 
-# Which share of a level's values comparisons keep, and which share lies between the bounds that they set, as variable orders are priced.
+# Which share of a level's values comparisons keep, and which share lies between the bounds that
+# they set, as variable orders are priced.
 #
-# Only what lies between the bounds is looked at (`comparison_bounds`); other comparisons reject values one by one.
+# Only what lies between the bounds is looked at (`comparison_bounds`); other comparisons reject
+# values one by one.
 
 _ONE = 0.5
 """Share of values that a comparison is taken to keep where nothing is known of them."""
@@ -111,7 +126,9 @@ class Shares(NamedTuple):
 
 
 Spreads = Callable[[int], Mapping[int, Sequence[int]]]
-"""By variable: the numbers of atoms that have it, each with codes of the column, at equal distances in ascending order."""
+"""By variable: the numbers of atoms that have it, each with codes of the column, at equal distances
+in ascending order.
+"""
 
 
 def nothing_known(_variable: int) -> Mapping[int, Sequence[int]]:
@@ -120,7 +137,8 @@ def nothing_known(_variable: int) -> Mapping[int, Sequence[int]]:
 
 
 class _Comparison(NamedTuple):
-    """The variables of a comparison, and those whose levels it bounds from below and from above when the others come before; as bits.
+    """The variables of a comparison, and those whose levels it bounds from below and from above
+    when the others come before; as bits.
 
     `share`: of pairs of values that it keeps.
     """
@@ -161,8 +179,17 @@ class ComparisonShares:
             variables = comparison.variables
             if not variables >> variable & 1 or variables & ~(bound | 1 << variable):
                 continue
-            share, found, before = comparison.share, comparison.sides(variable), sides.get(variables, 0)
-            if found | before == _BELOW | _ABOVE and found and before and variables != 1 << variable:
+            share, found, before = (
+                comparison.share,
+                comparison.sides(variable),
+                sides.get(variables, 0),
+            )
+            if (
+                found | before == _BELOW | _ABOVE
+                and found
+                and before
+                and variables != 1 << variable
+            ):
                 share = _WINDOW / _ONE
             sides[variables] = before | found
             kept *= share
@@ -180,14 +207,18 @@ def _comparison(condition: Filter, rule: NormalRule, spreads: Spreads) -> _Compa
 def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
     """The share of pairs of a value left and one right that a comparison keeps.
 
-    Values of two columns of one atom may have to do with each other: of these it is known only whether nearly all or none are less.
+    Values of two columns of one atom may have to do with each other: of these it is known only
+    whether nearly all or none are less.
     """
     if condition.operator not in _ORDERED:
         return _ONE
     left, right = (_known(side, rule, spreads) for side in (condition.left, condition.right))
     if not left or not right:
         return _ONE
-    small, great = (next(iter(each.values())) for each in ((left, right) if condition.operator[0] == "<" else (right, left)))
+    small, great = (
+        next(iter(each.values()))
+        for each in ((left, right) if condition.operator[0] == "<" else (right, left))
+    )
     place = bisect_left if "=" in condition.operator else bisect_right
     share = 1.0 - sum([place(great, value) for value in small]) / (len(small) * len(great))
     together = not left.keys().isdisjoint(right.keys())

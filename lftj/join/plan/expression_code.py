@@ -30,7 +30,9 @@ _COMPARE = {
 
 
 class ExpressionCode:
-    """The code of a plan's expressions, one after the other in `words`. `stack`: how many words its evaluation needs."""
+    """The code of a plan's expressions, one after the other in `words`. `stack`: how many words its
+    evaluation needs.
+    """
 
     def __init__(self, plan: RulePlan, dictionary: Dictionary):
         self._plan = plan
@@ -43,10 +45,14 @@ class ExpressionCode:
         return encode_constant(value.type, value.value, self._dictionary)
 
     def levels_read(self, *expressions: Expression) -> int:
-        """The levels whose bindings these expressions read, as a set of bits; levels beyond the last bit are left out."""
+        """The levels whose bindings these expressions read, as a set of bits; levels beyond the
+        last bit are left out.
+        """
         variables = set().union(*(variables_of(expression) for expression in expressions))
         levels = self._plan.levels[: LAST_BIT + 1]
-        return sum(1 << number for number, level in enumerate(levels) if level.variable in variables)
+        return sum(
+            1 << number for number, level in enumerate(levels) if level.variable in variables
+        )
 
     def compute(self, expression: Expression) -> int:
         """Add the code of an expression; where it starts."""
@@ -69,7 +75,11 @@ class ExpressionCode:
     def _emit(self, expression: Expression, depth: int) -> None:
         self.stack = max(self.stack, depth)
         if isinstance(expression, Ref):
-            level = next(i for i, level in enumerate(self._plan.levels) if level.variable == expression.variable)
+            level = next(
+                i
+                for i, level in enumerate(self._plan.levels)
+                if level.variable == expression.variable
+            )
             self.words += [code.PUSH_BINDING, level]
         elif isinstance(expression, Value):
             self.words += [code.PUSH_CONSTANT, self.encode(expression)]
@@ -87,9 +97,18 @@ class ExpressionCode:
                     self.words.append(code.DAY_OF_TIME)
                 if expression.operator not in _AS_IT_IS:
                     self.words.append(_operation(expression))
-            if operator_may_fail(expression.operator, expression.type) and (bounds := code_range(expression.type)):
+            if operator_may_fail(expression.operator, expression.type) and (
+                bounds := code_range(expression.type)
+            ):
                 self.stack = max(self.stack, depth + 1)
-                self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
+                self.words += [
+                    code.PUSH_CONSTANT,
+                    bounds[0],
+                    code.AT_LEAST,
+                    code.PUSH_CONSTANT,
+                    bounds[1],
+                    code.AT_MOST,
+                ]
 
 
 def _operation(expression: Apply) -> int:
@@ -97,11 +116,19 @@ def _operation(expression: Apply) -> int:
 
 
 def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:
-    """The power of ten, and the operation with it, that a conversion from or to a decimal is; None for anything else."""
+    """The power of ten, and the operation with it, that a conversion from or to a decimal is; None
+    for anything else.
+    """
     scale = operand.scale or 0
     if expression.operator == "round":
         places = expression.type.scale or 0
-        return (10 ** (places - scale), code.MULTIPLY) if places >= scale else (10 ** (scale - places), code.ROUND)
+        return (
+            (10 ** (places - scale), code.MULTIPLY)
+            if places >= scale
+            else (10 ** (scale - places), code.ROUND)
+        )
     if operand.name != "decimal":
         return None
-    return {"to_float": (10**scale, code.SCALED_TO_FLOAT), "to_int": (10**scale, code.DIVIDE)}.get(expression.operator)
+    return {"to_float": (10**scale, code.SCALED_TO_FLOAT), "to_int": (10**scale, code.DIVIDE)}.get(
+        expression.operator
+    )

@@ -1,9 +1,10 @@
 """Rent or buy: when to make a key order that no single evaluation is worth.
 
-An evaluation for which a new key order costs more than it saves does without, and reads more rows for it. A thousand that all would read
-the same one then pay a thousand times. Nobody knows how many are still to come. So what they took is added up, and once that is as much
-as making the order costs, it is made: in all at most about twice what would have been best, however many come [Karlin, Manasse, Rudolph
-and Sleator, Competitive Snoopy Caching, 1988].
+An evaluation for which a new key order costs more than it saves does without, and reads more rows
+for it. A thousand that all would read the same one then pay a thousand times. Nobody knows how many
+are still to come. So what they took is added up, and once that is as much as making the order
+costs, it is made: in all at most about twice what would have been best, however many come [Karlin,
+Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988].
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from lftj.join.plan.order_costs import NARROW, NEW_ORDER
 from lftj.join.plan.plan import RulePlan
 from lftj.storage.relation import Order, RelationVersion
 
-_WORTH_A_LOOK = 20_000.0  # kernel steps that a plan is expected to take, below which looking for another one takes longer
+# kernel steps that a plan is expected to take, below which looking for another one takes longer
+_WORTH_A_LOOK = 20_000.0
 _REMEMBERED = 1024
 
 Orders = frozenset[tuple[str, Order]]
@@ -37,18 +39,33 @@ class Rents:
         self._paid: dict[Orders, float] = {}
         self._tenants: dict[int, _Tenant] = {}  # by the identity of the plan
 
-    def plan(self, plan: RulePlan, lasting: Callable[[], RulePlan], relations: Mapping[str, RelationVersion]) -> RulePlan:
-        """For the next evaluation: its own plan, or the one for which key orders cost nothing, once those that are missing are paid for.
+    def plan(
+        self,
+        plan: RulePlan,
+        lasting: Callable[[], RulePlan],
+        relations: Mapping[str, RelationVersion],
+    ) -> RulePlan:
+        """For the next evaluation: its own plan, or the one for which key orders cost nothing, once
+        those that are missing are paid for.
 
-        Wide relations go without: a key order takes much memory for good, and their rows are looked through quickly (`matching_rows`).
+        Wide relations go without: a key order takes much memory for good, and their rows are looked
+        through quickly (`matching_rows`).
         """
         if plan.choice.cost < _WORTH_A_LOOK:
             return plan
         other = lasting()
-        missing = frozenset(read for read in other.key_orders() if read[1] not in relations[read[0]].orders())
-        if not missing or plan.choice.cost <= other.choice.cost or any(len(order) > NARROW for _, order in missing):
+        missing = frozenset(
+            read for read in other.key_orders() if read[1] not in relations[read[0]].orders()
+        )
+        if (
+            not missing
+            or plan.choice.cost <= other.choice.cost
+            or any(len(order) > NARROW for _, order in missing)
+        ):
             return plan
-        if self._paid.get(missing, 0.0) >= sum(NEW_ORDER * relations[name].count for name, _ in missing):
+        if self._paid.get(missing, 0.0) >= sum(
+            NEW_ORDER * relations[name].count for name, _ in missing
+        ):
             self._paid.pop(missing, None)
             return other
         if len(self._tenants) >= _REMEMBERED:

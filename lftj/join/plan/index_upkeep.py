@@ -1,4 +1,6 @@
-"""What commits do to keep key orders: each of a relation that changes is brought forward, and one that several plans read is so once."""
+"""What commits do to keep key orders: each of a relation that changes is brought forward, and one
+that several plans read is so once.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _BROUGHT_FORWARD = 4.0  # kernel steps in the time that one changed row takes in
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Which key orders plans that last read already, and how many rows of a relation commits change, as far as is known."""
+    """Which key orders plans that last read already, and how many rows of a relation commits
+    change, as far as is known.
+    """
 
     kept: Callable[[str], Iterable[Order]]
     moved: Callable[[str], int]

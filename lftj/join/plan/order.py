@@ -1,13 +1,16 @@
 """Choosing a variable order by estimated cost.
 
-The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that
-has fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data;
-the join stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective
-atom last. Where samples tell that values have many rows in several atoms (`skew`), an order that suffers much from it is not taken.
+The cost of an order is the number of bindings tried at each level: for every binding of the levels
+before, the values of the atom that has fewest there, times the atoms that take part. Independence
+of columns is assumed, which is wrong in both directions for skewed data; the join stays worst-case
+optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a
+selective atom last. Where samples tell that values have many rows in several atoms (`skew`), an
+order that suffers much from it is not taken.
 
-A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others
-all orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each
-next variable is the one that is cheapest now, beginning with each atom in turn.
+A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such
+ones come last. Up to PERMUTED others all orders are looked at, with pruning; up to SEARCHED, the
+best order of every subset is built from those of smaller ones; beyond, each next variable is the
+one that is cheapest now, beginning with each atom in turn.
 """
 
 from __future__ import annotations
@@ -29,12 +32,18 @@ SEARCHED = 9
 _MANY = SEARCHED
 """Variables beyond which one level that is taken for far too little decides an order."""
 _HANDFUL = 16
-_DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
+_DIVIDED = (
+    3.0  # how many times cheaper an order must seem that does not begin where the work is divided
+)
 
 _MANY_TIMES = 4.0
-"""How many times dearer than another an order must seem, by what samples tell, to give way to it."""
+"""How many times dearer than another an order must seem, by what samples tell, to give
+way to it.
+"""
 
-_WORTH_A_LOOK = 20_000  # cost of an order below which it is not asked what samples tell, which may make it tens of times as much
+# cost of an order below which it is not asked what samples tell, which may make it tens of times as
+# much
+_WORTH_A_LOOK = 20_000
 _STARTS = 12  # atoms up to which an order of many variables is begun with each
 
 _by_bindings = attrgetter("bindings")
@@ -43,7 +52,9 @@ _by_cost = attrgetter("cost")
 
 @dataclass(frozen=True)
 class Choice:
-    """A variable order, its estimated cost, and the estimated number of bindings after each level."""
+    """A variable order, its estimated cost, and the estimated number of bindings after
+    each level.
+    """
 
     order: Order
     cost: float
@@ -53,10 +64,12 @@ class Choice:
 class OrderSearch:
     """The search for one rule.
 
-    `key_orders(relation)` tells which key orders exist, to prefer them; `building` is what a row of another costs: less than NEW_ORDER for
-    a plan that lasts, 0 where an existing one is preferred among equals only. With `upkeep`, what commits do for key orders counts too.
-    `crowds`: where values come from rows drawn at random; elsewhere all values are taken to be alike.
-    `counting`: whether all proofs are counted; a search for one ends before loose variables, if these come last.
+    `key_orders(relation)` tells which key orders exist, to prefer them; `building` is what a row of
+    another costs: less than NEW_ORDER for a plan that lasts, 0 where an existing one is preferred
+    among equals only. With `upkeep`, what commits do for key orders counts too. `crowds`: where
+    values come from rows drawn at random; elsewhere all values are taken to be alike. `counting`:
+    whether all proofs are counted; a search for one ends before loose variables, if these come
+    last.
     """
 
     def __init__(
@@ -74,7 +87,9 @@ class OrderSearch:
         self.leading = leading
         self.building = building
         self.upkeep = upkeep
-        self._costs_with = partial(OrderCosts, rule, statistics, key_orders, leading, building, upkeep, crowds)
+        self._costs_with = partial(
+            OrderCosts, rule, statistics, key_orders, leading, building, upkeep, crowds
+        )
         self.costs = self._costs_with()
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
@@ -85,22 +100,29 @@ class OrderSearch:
         self._along = bool(self._loose) and (alone or wide)
 
     def choose(self) -> Choice:
-        """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper.
+        """The cheapest order found; one that begins with the rule's `lead` unless another seems
+        much cheaper.
 
-        It is cheapest if all values have as many rows and comparisons leave half of them. What samples tell of that says nothing of which
-        values occur together, so it counts only against an order that would cost many times as much by it as another.
+        It is cheapest if all values have as many rows and comparisons leave half of them. What
+        samples tell of that says nothing of which values occur together, so it counts only against
+        an order that would cost many times as much by it as another.
         """
         found = self._chosen()
         if found.cost > _WORTH_A_LOOK:
             plain, self.costs = self.costs, self._costs_with(informed=True)
             self.costs.many = plain.many
-            if self.costs.tell and self._cost(found.order) > _MANY_TIMES * (careful := self._chosen()).cost:
+            if (
+                self.costs.tell
+                and self._cost(found.order) > _MANY_TIMES * (careful := self._chosen()).cost
+            ):
                 return careful
             self.costs = plain
         return found
 
     def _chosen(self) -> Choice:
-        """The cheapest order, or one that begins with the rule's `lead`, by the costs that are looked at."""
+        """The cheapest order, or one that begins with the rule's `lead`, by the costs that are
+        looked at.
+        """
         best, lead = self._choose(()), None if self.building < NEW_ORDER else self.rule.lead
         if lead is None or best.order[:1] == (lead,) or lead in self._loose:
             return self._sharing(best)
@@ -108,19 +130,24 @@ class OrderSearch:
         return begun if begun.cost <= _DIVIDED * best.cost else best
 
     def choose_behind(self, first: Order, *following: int) -> Choice | None:
-        """An order that begins with the variables of `first`, in the order in which they are cheapest, and then has `following`.
+        """An order that begins with the variables of `first`, in the order in which they are
+        cheapest, and then has `following`.
 
         None where something else has to be computed before one of these.
         """
         begun = (*[v for v in self._choose(()).order if v in first], *following)
-        ready = all(self.costs.ready(variable, bits(begun[:place])) for place, variable in enumerate(begun))
+        ready = all(
+            self.costs.ready(variable, bits(begun[:place])) for place, variable in enumerate(begun)
+        )
         return self._choose(begun) if ready else None
 
     def _choose(self, begun: Order) -> Choice:
         """The cheapest order that begins so."""
         start = self._longer(Begun(), begun)
         if self._asked > SEARCHED:
-            return min([self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost)
+            return min(
+                [self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost
+            )
         if self._asked > PERMUTED:
             return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
@@ -129,8 +156,14 @@ class OrderSearch:
         return self._best
 
     def _restricting_nothing(self) -> Order:
-        """Variables that occur once, in one atom, and that nobody asks for; those of one atom together."""
-        once = [v for v in range(self.costs.every) if v not in self.leading and self.costs.occurs_once(v)]
+        """Variables that occur once, in one atom, and that nobody asks for; those of one atom
+        together.
+        """
+        once = [
+            v
+            for v in range(self.costs.every)
+            if v not in self.leading and self.costs.occurs_once(v)
+        ]
         if not once:
             return ()
         tied = self.leading
@@ -141,29 +174,43 @@ class OrderSearch:
         return once_bound(self.rule, tied)
 
     def _sharing(self, best: Choice) -> Choice:
-        """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper.
+        """An order changed so that its atoms read key orders that commits bring forward anyway, as
+        far as that is cheaper.
 
-        The search has put loose variables last. Along an existing order they stand anywhere, and nothing is to be built: worth a look for a
-        rule that reads one relation, which will follow changes without any order, and where rows are wide. Delta queries over narrow ones
-        will want new orders anyway.
+        The search has put loose variables last. Along an existing order they stand anywhere, and
+        nothing is to be built: worth a look for a rule that reads one relation, which will follow
+        changes without any order, and where rows are wide. Delta queries over narrow ones will want
+        new orders anyway.
         """
         while self.upkeep is not None:
             needed = self.costs.needed(best.order)
             if not needed.upkeep and not (self._along and needed.missing):
                 return best
             found = [
-                along(best.order, atom.variables_along(known)) for atom in self.costs.atoms for known in self.upkeep.kept(atom.relation)
+                along(best.order, atom.variables_along(known))
+                for atom in self.costs.atoms
+                for known in self.upkeep.kept(atom.relation)
             ]
-            valid = [order for order in found if all(self.costs.ready(v, bits(order[:i])) for i, v in enumerate(order))]
-            shared = min((self._finished(self._longer(Begun(), order)) for order in valid), key=lambda choice: choice.cost, default=best)
+            valid = [
+                order
+                for order in found
+                if all(self.costs.ready(v, bits(order[:i])) for i, v in enumerate(order))
+            ]
+            shared = min(
+                (self._finished(self._longer(Begun(), order)) for order in valid),
+                key=lambda choice: choice.cost,
+                default=best,
+            )
             if shared.cost >= best.cost:
                 return best
             best = shared
         return best
 
-    # ── the searches ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the searches ──────────────────────────────────────────────────────────────────────────────
     def _following(self, bound: int) -> list[int]:
-        """Which of the variables that are not bound may come next. One that is only computed binds at once: later would try more."""
+        """Which of the variables that are not bound may come next. One that is only computed binds
+        at once: later would try more.
+        """
         left = [v for v in self._every if not bound >> v & 1]
         computed_only = self.costs.computed_only
         if not computed_only:
@@ -172,16 +219,23 @@ class OrderSearch:
         return [v for v in ready if v in computed_only][:1] or ready
 
     def _search(self, begun: Begun) -> None:
-        """Look at all orders that begin so, the likeliest first; of equally cheap ones the first as variables are numbered is best."""
+        """Look at all orders that begin so, the likeliest first; of equally cheap ones the first as
+        variables are numbered is best.
+        """
         while len(following := self._following(begun.bound)) == 1:
             begun = self.costs.longer(begun, following[0])
         if following:
-            for longer in sorted([self.costs.longer(begun, variable) for variable in following], key=_by_bindings):
+            for longer in sorted(
+                [self.costs.longer(begun, variable) for variable in following], key=_by_bindings
+            ):
                 if self._best is None or longer.cost <= self._best.cost:
                     self._search(longer)
         elif self._best is None or begun.cost <= self._best.cost:
             choice = self._complete(begun)
-            if self._best is None or (choice.cost, choice.order) < (self._best.cost, self._best.order):
+            if self._best is None or (choice.cost, choice.order) < (
+                self._best.cost,
+                self._best.order,
+            ):
                 self._best = choice
 
     def _complete(self, begun: Begun) -> Choice:
@@ -199,12 +253,18 @@ class OrderSearch:
         return self._finished(self._longer(Begun(), order)).cost
 
     def _finished(self, begun: Begun) -> Choice:
-        return Choice(begun.order, self.costs.finished(begun.order, begun.cost, begun.sizes), begun.sizes)
+        return Choice(
+            begun.order, self.costs.finished(begun.order, begun.cost, begun.sizes), begun.sizes
+        )
 
     def _by_subsets(self, start: Begun, quick: Begun) -> Choice:
-        """The best order of each subset, from the best ones of the subsets with a variable less; dearer ones than `quick` are dropped."""
+        """The best order of each subset, from the best ones of the subsets with a variable less;
+        dearer ones than `quick` are dropped.
+        """
         building = self.costs.building
-        most = quick.cost + sum(building(quick.order[:end]) for end in range(len(start.order), len(quick.order) + 1))
+        most = quick.cost + sum(
+            building(quick.order[:end]) for end in range(len(start.order), len(quick.order) + 1)
+        )
         best = {start.bound: start._replace(building=building(start.order))}
         for _ in range(len(self._every) - len(start.order)):
             longer: dict[int, Begun] = {}
@@ -221,11 +281,17 @@ class OrderSearch:
         return self._complete(best.get(bits(self._every), quick))
 
     def _starts(self, begun: Begun) -> list[Begun]:
-        """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are few, with each atom in turn."""
+        """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are
+        few, with each atom in turn.
+        """
         if begun.order or len(self.costs.atoms) > _STARTS:
             return [begun]
         ready = frozenset(self._following(begun.bound))
-        firsts = [min(own, key=self._fewest(begun)) for atom in self.costs.atoms if (own := ready.intersection(atom.columns))]
+        firsts = [
+            min(own, key=self._fewest(begun))
+            for atom in self.costs.atoms
+            if (own := ready.intersection(atom.columns))
+        ]
         return [begun, *[self.costs.longer(begun, variable) for variable in dict.fromkeys(firsts)]]
 
     def _fewest(self, begun: Begun) -> Callable[[int], tuple[float, int]]:
@@ -233,9 +299,15 @@ class OrderSearch:
         return lambda variable: (self.costs.level(begun.bound, variable).kept, variable)
 
     def _greedy(self, begun: Begun) -> Begun:
-        """An order in which each next one is the one that is cheapest now, among those that share an atom with a constant or one before, or
-        are in one of a handful of rows, as of a change."""
-        led = {variable for atom in self.costs.atoms if atom.constants or atom.statistics.rows <= _HANDFUL for variable in atom.columns}
+        """An order in which each next one is the one that is cheapest now, among those that share
+        an atom with a constant or one before, or are in one of a handful of rows, as of a change.
+        """
+        led = {
+            variable
+            for atom in self.costs.atoms
+            if atom.constants or atom.statistics.rows <= _HANDFUL
+            for variable in atom.columns
+        }
         beside: dict[int, int] = {}
         for atom in self.costs.atoms:
             together = bits(atom.columns)

@@ -1,7 +1,9 @@
-"""What variable orders of one rule cost: asked thousands of times in a search, so what depends on few variables is found out once.
+"""What variable orders of one rule cost: asked thousands of times in a search, so what depends on
+few variables is found out once.
 
-Sets of variables are bits of an integer here. What a level costs depends on the variables bound before that share an atom, a comparison
-or an expression with its own; which key order an atom needs on the order of its own variables alone.
+Sets of variables are bits of an integer here. What a level costs depends on the variables bound
+before that share an atom, a comparison or an expression with its own; which key order an atom needs
+on the order of its own variables alone.
 """
 
 from __future__ import annotations
@@ -25,23 +27,32 @@ from lftj.syntax.attention import look
 
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 NARROW = 3
-"""Columns up to which making a key order costs so much a row; wider rows take longer to sort, to copy, and more memory for good."""
+"""Columns up to which making a key order costs so much a row; wider rows take longer to sort, to
+copy, and more memory for good.
+"""
 NEW_ORDER = 4.0
 """Cost per row of a key order that has to be built first."""
 KEPT_ORDER = NEW_ORDER / 1000
-"""The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
-_UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
+"""The same where what is built serves many runs, but takes memory and has to be brought forward at
+each change.
+"""
+_UNSORTED_HEAD = (
+    1.3  # factor on the last level's bindings when the head's variables do not come first
+)
 
 
 Crowds = Mapping[tuple[int, int], float]
-"""By the numbers of an atom and a variable: how many of its rows have the variable's value, where that is of rows drawn at random, such
-as those of a change: values that many rows have are drawn more often."""
+"""By the numbers of an atom and a variable: how many of its rows have the variable's value, where
+that is of rows drawn at random, such as those of a change: values that many rows have are drawn
+more often.
+"""
 EVEN: Crowds = MappingProxyType({})
 """All values are taken to be alike."""
 
 
 class Begun(NamedTuple):
-    """The beginning of an order: the bindings at its end and after each level, and its cost, without that of `building` key orders.
+    """The beginning of an order: the bindings at its end and after each level, and its cost,
+    without that of `building` key orders.
 
     `bound`: its variables as bits.
     """
@@ -55,8 +66,9 @@ class Begun(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """Per binding before a level: values of the atom that has fewest, between the bounds that comparisons set, how many atoms take part,
-    and bindings kept."""
+    """Per binding before a level: values of the atom that has fewest, between the bounds that
+    comparisons set, how many atoms take part, and bindings kept.
+    """
 
     fewest: float
     atoms: int
@@ -64,7 +76,9 @@ class _Level(NamedTuple):
 
 
 class _Needed(NamedTuple):
-    """What it costs that the key order that an atom needs does not exist, and what commits do for it."""
+    """What it costs that the key order that an atom needs does not exist, and what commits do for
+    it.
+    """
 
     missing: float
     upkeep: float
@@ -73,8 +87,8 @@ class _Needed(NamedTuple):
 class OrderCosts:
     """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables.
 
-    `informed`: by what samples tell of values that many rows have, and of those that comparisons leave; else all values have as many
-    rows, and all comparisons leave as many values.
+    `informed`: by what samples tell of values that many rows have, and of those that comparisons
+    leave; else all values have as many rows, and all comparisons leave as many values.
     """
 
     def __init__(
@@ -88,7 +102,10 @@ class OrderCosts:
         crowds: Crowds,
         informed: bool = False,
     ):
-        self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
+        self.atoms = [
+            AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation))
+            for a in rule.atoms
+        ]
         self.every = len(rule.variables)
         self._at: list[list[int]] = [[] for _ in rule.variables]
         for number, atom in enumerate(self.atoms):
@@ -100,12 +117,16 @@ class OrderCosts:
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
         self._leading, self._building, self._upkeep = leading, building, upkeep
-        self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
+        self._crowds = {
+            (number, 1 << variable): rows for (number, variable), rows in crowds.items()
+        }
         self._variables = [bits(atom.columns) for atom in self.atoms]
         self._skew: Skew = skew_of(self.atoms, self._at) if informed else NO_SKEW
         self.many = False
-        """Whether so many variables are to be ordered that not all orders are compared: then one level that is taken to bind far too little
-        decides, as those are of three columns, with few and many values, of which none is taken to know of the others."""
+        """Whether so many variables are to be ordered that not all orders are compared: then one
+        level that is taken to bind far too little decides, as those are of three columns, with few
+        and many values, of which none is taken to know of the others.
+        """
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
         self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
@@ -142,10 +163,12 @@ class OrderCosts:
             looked_at |= together
         return looked_at
 
-    # ── levels ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── levels ────────────────────────────────────────────────────────────────────────────────────
     def ready(self, variable: int, bound: int) -> bool:
         """Whether a variable can be bound next."""
-        return variable not in self.computed_only or any(needed & ~bound == 0 for needed in self.inputs[variable])
+        return variable not in self.computed_only or any(
+            needed & ~bound == 0 for needed in self.inputs[variable]
+        )
 
     def longer(self, begun: Begun, variable: int) -> Begun:
         """An order with one more variable."""
@@ -153,7 +176,14 @@ class OrderCosts:
         order, bindings, cost, sizes, building, bound = begun
         fewest, atoms, kept = self.level(bound, variable)
         kept *= bindings
-        return Begun((*order, variable), kept, cost + bindings * fewest * atoms, (*sizes, kept), building, bound | 1 << variable)
+        return Begun(
+            (*order, variable),
+            kept,
+            cost + bindings * fewest * atoms,
+            (*sizes, kept),
+            building,
+            bound | 1 << variable,
+        )
 
     def level(self, bound: int, variable: int) -> _Level:
         """What the level of a variable costs behind those bound."""
@@ -168,9 +198,15 @@ class OrderCosts:
         values = [max(1.0, self.atoms[number].values(variable)) for number in at]
         most = max(values, default=1.0)
         if not fanouts or (inputs and any(needed & ~bound == 0 for needed in inputs)):
-            return _Level(1.0 + len(fanouts), 1, prod([min(1.0, fanout / most) for fanout in fanouts]))
-        if self.many:  # the values of a column with few are among those of one with more [Selinger 1979]
-            kept = min(values) * prod([min(1.0, fanout / of) for fanout, of in zip(fanouts, values, strict=True)])
+            return _Level(
+                1.0 + len(fanouts), 1, prod([min(1.0, fanout / most) for fanout in fanouts])
+            )
+        if (
+            self.many
+        ):  # the values of a column with few are among those of one with more [Selinger 1979]
+            kept = min(values) * prod(
+                [min(1.0, fanout / of) for fanout, of in zip(fanouts, values, strict=True)]
+            )
         else:
             kept = most * prod([min(1.0, fanout / most) for fanout in fanouts])
         for number in at:
@@ -181,7 +217,9 @@ class OrderCosts:
         return _Level(min(fanouts) * passing.looked_at, len(fanouts), kept * passing.kept)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
-        """Values of a variable, as a bit, for each binding of an atom's variables among those bound."""
+        """Values of a variable, as a bit, for each binding of an atom's variables among those
+        bound.
+        """
         atom = self.atoms[number]
         if not atom.statistics.rows:
             return 0.0
@@ -190,14 +228,25 @@ class OrderCosts:
         before = known[bound] if bound in known else self._combinations(number, bound)
         crowd = self._crowds.get((number, bound))
         if self._skew and crowd is None:
-            crowd = max([rows for others, rows in self._skew.get((number, bound), ()) if others & everything], default=None)
+            crowd = max(
+                [
+                    rows
+                    for others, rows in self._skew.get((number, bound), ())
+                    if others & everything
+                ],
+                default=None,
+            )
         bound |= variable
         after = known[bound] if bound in known else self._combinations(number, bound)
         fanout = after / before if before > 1.0 else after
         if crowd is None:
             return fanout
         even = atom.statistics.rows / before  # rows that a value has where all have as many
-        return min(fanout * crowd / even, atom.values(variable.bit_length() - 1)) if crowd > even else fanout
+        return (
+            min(fanout * crowd / even, atom.values(variable.bit_length() - 1))
+            if crowd > even
+            else fanout
+        )
 
     def _combinations(self, number: int, variables: int) -> float:
         """Distinct values of an atom's constants and some of its variables together."""
@@ -208,9 +257,11 @@ class OrderCosts:
         found = self._combined[number][variables] = atom.statistics.combinations(columns)
         return found
 
-    # ── whole orders ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── whole orders ──────────────────────────────────────────────────────────────────────────────
     def finished(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
-        """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""
+        """The cost with what an order brings beyond its levels: new key orders, and a head that has
+        to be sorted.
+        """
         needed = self.needed(order)
         cost += needed.missing + needed.upkeep
         if self._leading and bindings and frozenset(order[: len(self._leading)]) != self._leading:
@@ -218,7 +269,9 @@ class OrderCosts:
         return cost
 
     def needed(self, order: Order) -> _Needed:
-        """What it costs that key orders that a variable order needs do not exist, and what commits do for all that it needs."""
+        """What it costs that key orders that a variable order needs do not exist, and what commits
+        do for all that it needs.
+        """
         missing = upkeep = 0.0
         look(len(self.atoms))
         for number in range(len(self.atoms)):
@@ -232,7 +285,9 @@ class OrderCosts:
         needed = atom.key_order(order)
         if (found := self._needs[number].get(needed)) is None:
             missing = 0.0 if needed in atom.key_orders else self._made(atom)
-            found = self._needs[number][needed] = _Needed(missing, self._price(atom.relation, needed))
+            found = self._needs[number][needed] = _Needed(
+                missing, self._price(atom.relation, needed)
+            )
         return found
 
     def _price(self, relation: str, order: Order) -> float:
@@ -243,7 +298,9 @@ class OrderCosts:
         return self._prices[relation, order]
 
     def building(self, order: Order) -> float:
-        """What the key orders cost that the last variable of an order makes it necessary to build."""
+        """What the key orders cost that the last variable of an order makes it
+        necessary to build.
+        """
         cost = 0.0
         for number in self._at[order[-1]] if order else ():
             if self._fits(number, order[:-1]) and not self._fits(number, order):
@@ -252,7 +309,9 @@ class OrderCosts:
 
     def _made(self, atom: AtomStatistics) -> float:
         """What it costs to make another key order of a relation."""
-        wide = atom.arity > NARROW  # not for nothing then, even to plans that make others for nothing
+        wide = (
+            atom.arity > NARROW
+        )  # not for nothing then, even to plans that make others for nothing
         building = max(self._building, KEPT_ORDER) * atom.arity / NARROW if wide else self._building
         return building * atom.statistics.rows + _ONE_MORE_ORDER
 
@@ -264,9 +323,11 @@ class OrderCosts:
         return found
 
     def arranged(self, order: Order, loose: Order) -> Order:
-        """The loose variables of each atom in the order in which an existing key order has them, where one begins as the atom needs.
+        """The loose variables of each atom in the order in which an existing key order has them,
+        where one begins as the atom needs.
 
-        Any order of them serves, and one tree may so serve rules that look up different prefixes [Subotić 2018].
+        Any order of them serves, and one tree may so serve rules that look up different prefixes
+        [Subotić 2018].
         """
         found = list(loose)
         for number, places, free in self._together(loose):
@@ -278,8 +339,14 @@ class OrderCosts:
     def _together(self, loose: Order) -> list[tuple[int, list[int], Order]]:
         """The atoms with several of these variables: which they are, and where they stand."""
         if (found := self._loose.get(loose)) is None:
-            standing = [[place for place, v in enumerate(loose) if v in atom.columns] for atom in self.atoms]
-            found = [(n, places, tuple(loose[place] for place in places)) for n, places in enumerate(standing) if len(places) > 1]
+            standing = [
+                [place for place, v in enumerate(loose) if v in atom.columns] for atom in self.atoms
+            ]
+            found = [
+                (n, places, tuple(loose[place] for place in places))
+                for n, places in enumerate(standing)
+                if len(places) > 1
+            ]
             self._loose[loose] = found
         return found
 
@@ -291,7 +358,14 @@ class OrderCosts:
             needed = atom.key_order((*own, *free))
             prefix = needed[: atom.arity - len(free)]
             # rows that are packed offer an order of no columns
-            fitting = next((known for known in atom.key_orders if len(known) >= atom.arity and known[: len(prefix)] == prefix), needed)
+            fitting = next(
+                (
+                    known
+                    for known in atom.key_orders
+                    if len(known) >= atom.arity and known[: len(prefix)] == prefix
+                ),
+                needed,
+            )
             variable = {column: v for v in free for column in atom.columns[v]}
             self._arrangements[key] = tuple(variable[column] for column in fitting[len(prefix) :])
         return self._arrangements[key]

@@ -1,7 +1,9 @@
-"""What the kernel runs for one rule: one level per variable in the chosen order, and what takes part, is computed and is tested at each.
+"""What the kernel runs for one rule: one level per variable in the chosen order, and what takes
+part, is computed and is tested at each.
 
-Everything that is not a plain variable is a level too, with a computed value: a constant argument stands first, the second occurrence
-of a variable in one atom directly after the first. So the kernel knows one thing only, levels. `planning` makes plans.
+Everything that is not a plain variable is a level too, with a computed value: a constant argument
+stands first, the second occurrence of a variable in one atom directly after the first. So the
+kernel knows one thing only, levels. `planning` makes plans.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from lftj.storage.relation import Order
 
 @dataclass
 class Level:
-    """One level. `value` computes it; otherwise the atoms' columns leapfrog. `variable` is None for constants and repeated occurrences."""
+    """One level. `value` computes it; otherwise the atoms' columns leapfrog. `variable` is None for
+    constants and repeated occurrences.
+    """
 
     name: str
     variable: int | None
@@ -40,7 +44,9 @@ class PlannedAtom:
     levels: tuple[int, ...]
 
     def invariant(self, column: int) -> bool:
-        """Whether the values of a column do not depend on the level before its own, so that they are the same for all values there."""
+        """Whether the values of a column do not depend on the level before its own, so that they
+        are the same for all values there.
+        """
         return column == 0 or self.levels[column - 1] < self.levels[column] - 1
 
 
@@ -57,8 +63,9 @@ class PlannedProbe:
 class RulePlan:
     """What the kernel runs for one rule, before it is given trees.
 
-    One row comes out per binding of the levels before `emit_level`; its columns are the levels `outputs`, and with `count` the number of
-    proofs. With `least` the last of these levels has, for each binding of those before it, its least value only.
+    One row comes out per binding of the levels before `emit_level`; its columns are the levels
+    `outputs`, and with `count` the number of proofs. With `least` the last of these levels has, for
+    each binding of those before it, its least value only.
     """
 
     rule: NormalRule
@@ -85,15 +92,20 @@ class RulePlan:
     def decisive(self) -> int:
         """How many levels decide whether there is a proof; all of them where proofs are counted.
 
-        Behind them each level reads one further column of one atom, and nothing is tested: the rows with the columns before have some
-        value there, whichever.
+        Behind them each level reads one further column of one atom, and nothing is tested: the rows
+        with the columns before have some value there, whichever.
         """
         columns: list[list[int]] = [[] for _ in self.levels]
         for atom in self.atoms:
             for column, level in enumerate(atom.levels):
                 columns[level].append(column)
         last = len(self.levels)
-        while not self.count and last > self.emit_level and self.levels[last - 1].plain and len(columns[last - 1]) == 1:
+        while (
+            not self.count
+            and last > self.emit_level
+            and self.levels[last - 1].plain
+            and len(columns[last - 1]) == 1
+        ):
             if columns[last - 1] == [0]:
                 break  # whether the relation has a row at all
             last -= 1
@@ -102,7 +114,11 @@ class RulePlan:
     @property
     def probed(self) -> float:
         """About how often a search asks whether a negated atom has a row."""
-        sizes, bindings, probed = dict(zip(self.choice.order, self.choice.bindings, strict=False)), 1.0, 0.0
+        sizes, bindings, probed = (
+            dict(zip(self.choice.order, self.choice.bindings, strict=False)),
+            1.0,
+            0.0,
+        )
         for level in self.levels:
             bindings = bindings if level.variable is None else sizes.get(level.variable, bindings)
             probed += bindings * len(level.probes)

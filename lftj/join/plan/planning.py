@@ -10,7 +10,15 @@ from lftj.join.plan.order_costs import EVEN, KEPT_ORDER, NEW_ORDER, Crowds
 from lftj.join.plan.plan import Level, PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.plan.statistics import Statistics
 from lftj.join.plan.variable_orders import variables_of
-from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, PositiveAtom, Ref, Value
+from lftj.program.normal_form import (
+    Expression,
+    Filter,
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    Value,
+)
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 
@@ -28,16 +36,20 @@ def make_plan(
     lasting: bool = False,
     upkeep: Upkeep | None = None,
 ) -> RulePlan:
-    """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
+    """Choose an order and lay out the levels. `needed` are the variables whose values come out, in
+    that order.
 
-    `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable
-    order by name. A `lasting` plan runs at many commits, so key orders that do not exist yet cost it little: they are built once.
-    With `upkeep` it counts what commits do for them.
+    `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the
+    first proof. `forced` is a variable order by name. A `lasting` plan runs at many commits, so key
+    orders that do not exist yet cost it little: they are built once. With `upkeep` it counts what
+    commits do for them.
     """
     needed = tuple(needed)
     if forced is None or lasting:
         building = KEPT_ORDER if lasting else NEW_ORDER
-        choice = choose_order(rule, needed, relations, statistics, building=building, upkeep=upkeep, counting=count)
+        choice = choose_order(
+            rule, needed, relations, statistics, building=building, upkeep=upkeep, counting=count
+        )
     else:
         choice = _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
@@ -54,9 +66,16 @@ def choose_order(
     counting: bool = True,
     crowds: Crowds = EVEN,
 ) -> Choice:
-    """The variable order for the values of `needed`, as `make_plan` chooses it. `building`, `counting`, `crowds`: as of `OrderSearch`."""
-    about, orders = (lambda name: statistics.of(relations[name])), (lambda name: relations[name].orders())
-    return OrderSearch(rule, about, orders, frozenset(needed), building, upkeep, counting, crowds).choose()
+    """The variable order for the values of `needed`, as `make_plan` chooses it. `building`,
+    `counting`, `crowds`: as of `OrderSearch`.
+    """
+    about, orders = (
+        (lambda name: statistics.of(relations[name])),
+        (lambda name: relations[name].orders()),
+    )
+    return OrderSearch(
+        rule, about, orders, frozenset(needed), building, upkeep, counting, crowds
+    ).choose()
 
 
 def lay_out(
@@ -68,7 +87,9 @@ def lay_out(
     count: bool,
     least: bool = False,
 ) -> RulePlan:
-    """The plan for a variable order that is chosen already. `least`: as of `RulePlan`, where the order begins with what is needed."""
+    """The plan for a variable order that is chosen already. `least`: as of `RulePlan`, where the
+    order begins with what is needed.
+    """
     levels, place = _levels(rule, choice.order)
     atoms = tuple([_plan_atom(atom, levels, place) for atom in rule.atoms])
     _place_computed(rule, levels, place)
@@ -78,11 +99,23 @@ def lay_out(
     for condition in rule.filters:
         levels[_last(place, (condition.left, condition.right))].filters.append(condition)
     outputs = tuple([place[v] for v in needed])
-    return RulePlan(rule, choice, tuple(levels), atoms, probes, max(outputs, default=-1) + 1, outputs, count, least)
+    return RulePlan(
+        rule,
+        choice,
+        tuple(levels),
+        atoms,
+        probes,
+        max(outputs, default=-1) + 1,
+        outputs,
+        count,
+        least,
+    )
 
 
 def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
-    """The order by these names, the variables that are not named last. ValueError when it cannot be."""
+    """The order by these names, the variables that are not named last. ValueError when it cannot
+    be.
+    """
     number = {variable.name: i for i, variable in enumerate(rule.variables)}
     for name in names:
         if sum(variable.name == name for variable in rule.variables) > 1:
@@ -93,7 +126,9 @@ def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
     for place, variable in enumerate(order):
         inputs = [variables_of(a.expression) for a in rule.assignments if a.variable == variable]
         if variable not in known and not any(read <= set(order[:place]) for read in inputs):
-            raise ValueError(f"the forced order puts {rule.variables[variable].name!r} before what it is computed from")
+            raise ValueError(
+                f"the forced order puts {rule.variables[variable].name!r} before what it is computed from"
+            )
     return Choice(tuple(order), 0.0, ())
 
 
@@ -112,13 +147,17 @@ def _constants(rule: NormalRule) -> list[Value]:
         mine = [argument for argument in atom.args or (_ZERO,) if isinstance(argument, Value)]
         for value in mine:
             # as many levels as the atom that has this constant most often needs
-            missing = sum(_same(other, value) for other in mine) - sum(_same(other, value) for other in found)
+            missing = sum(_same(other, value) for other in mine) - sum(
+                _same(other, value) for other in found
+            )
             found += [value] * missing
     return found
 
 
 def _levels(rule: NormalRule, order: Order) -> tuple[list[Level], dict[int, int]]:
-    """The levels and the level of each variable: constants, then the variables, each followed by its repeated occurrences."""
+    """The levels and the level of each variable: constants, then the variables, each followed by
+    its repeated occurrences.
+    """
     levels = [Level(f"={value.value}", None, value) for value in _constants(rule)]
     place: dict[int, int] = {}
     again = _repetitions(rule)
@@ -153,17 +192,35 @@ def _plan_atom(atom: PositiveAtom, levels: list[Level], place: Mapping[int, int]
             at.append((place[argument.variable] + occurrence, column))
         else:
             taken = {level for level, _ in at}
-            at.append((next(i for i, level in enumerate(levels) if i not in taken and _same(level.value, argument)), column))
+            at.append(
+                (
+                    next(
+                        i
+                        for i, level in enumerate(levels)
+                        if i not in taken and _same(level.value, argument)
+                    ),
+                    column,
+                )
+            )
     at.sort()
-    return PlannedAtom(atom.relation, tuple([column for _, column in at]), tuple([level for level, _ in at]))
+    return PlannedAtom(
+        atom.relation, tuple([column for _, column in at]), tuple([level for level, _ in at])
+    )
 
 
 def _same(left: Expression | None, right: Expression) -> bool:
-    return isinstance(left, Value) and isinstance(right, Value) and left.type == right.type and repr(left.value) == repr(right.value)
+    return (
+        isinstance(left, Value)
+        and isinstance(right, Value)
+        and left.type == right.type
+        and repr(left.value) == repr(right.value)
+    )
 
 
 def _place_computed(rule: NormalRule, levels: list[Level], place: Mapping[int, int]) -> None:
-    """Assignments: the first whose inputs come earlier gives its variable's level a value; any other is a filter at its last level."""
+    """Assignments: the first whose inputs come earlier gives its variable's level a value; any
+    other is a filter at its last level.
+    """
     for assignment in rule.assignments:
         level = levels[place[assignment.variable]]
         inputs = variables_of(assignment.expression)
@@ -175,16 +232,23 @@ def _place_computed(rule: NormalRule, levels: list[Level], place: Mapping[int, i
 
 
 def _plan_probe(atom: NegatedAtom, relation: RelationVersion) -> PlannedProbe:
-    """Look-up columns first, as an existing key order has them, else ascending: any order of a prefix serves [Subotić 2018]."""
+    """Look-up columns first, as an existing key order has them, else ascending: any order of a
+    prefix serves [Subotić 2018].
+    """
     arity = max(1, len(atom.args))
     args = atom.args or (_ZERO,)
     bound = frozenset(column for column, argument in enumerate(args) if argument is not None)
     fitting = (order for order in relation.orders() if frozenset(order[: len(bound)]) == bound)
     order = next(fitting, (*sorted(bound), *(c for c in range(arity) if c not in bound)))
-    return PlannedProbe(atom.relation, order, tuple(arg for c in order[: len(bound)] if (arg := args[c]) is not None))
+    return PlannedProbe(
+        atom.relation,
+        order,
+        tuple(arg for c in order[: len(bound)] if (arg := args[c]) is not None),
+    )
 
 
-# Plans whose variable order begins with a group, so that its rows lie side by side, or one of them is first.
+# Plans whose variable order begins with a group, so that its rows lie side by side, or one of them
+# is first.
 
 
 def plan_behind(
@@ -196,17 +260,30 @@ def plan_behind(
     *,
     least: bool = False,
 ) -> RulePlan | None:
-    """The plan in the cheapest order that begins with the variables of the group; None where none does. It counts all proofs.
+    """The plan in the cheapest order that begins with the variables of the group; None where none
+    does. It counts all proofs.
 
-    With `least`, as of `RulePlan`, the last of `needed` comes behind the group, and the search stops at the first proof.
+    With `least`, as of `RulePlan`, the last of `needed` comes behind the group, and the search
+    stops at the first proof.
     """
-    about, orders = (lambda name: statistics.of(relations[name])), (lambda name: relations[name].orders())
+    about, orders = (
+        (lambda name: statistics.of(relations[name])),
+        (lambda name: relations[name].orders()),
+    )
     search = OrderSearch(rule, about, orders, frozenset(needed), counting=not least)
     choice = search.choose_behind(group, *(needed[-1:] if least else ()))
-    return None if choice is None else lay_out(rule, choice, needed, relations, count=not least, least=least)
+    return (
+        None
+        if choice is None
+        else lay_out(rule, choice, needed, relations, count=not least, least=least)
+    )
 
 
 def begins_with(group: tuple[int, ...], plan: RulePlan) -> bool:
-    """Whether no variable stands before these levels of a plan, so that rows of one group lie side by side."""
+    """Whether no variable stands before these levels of a plan, so that rows of one group lie side
+    by side.
+    """
     before = range(max(group) + 1) if group else ()
-    return bool(group) and all(plan.levels[level].variable is None or level in group for level in before)
+    return bool(group) and all(
+        plan.levels[level].variable is None or level in group for level in before
+    )

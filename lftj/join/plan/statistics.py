@@ -1,4 +1,5 @@
-"""How many distinct values the columns of a relation have, from a sample: all that the choice of a variable order looks at.
+"""How many distinct values the columns of a relation have, from a sample: all that the choice of a
+variable order looks at.
 
 A wrong estimate costs time, never an answer.
 """
@@ -29,7 +30,8 @@ _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
 
 class Sample:
-    """Values of each column in ascending order, of which some facts are looked for only when a plan asks.
+    """Values of each column in ascending order, of which some facts are looked for only when a plan
+    asks.
 
     `pairs`: how many pairs of a column's values are equal.
     """
@@ -42,13 +44,19 @@ class Sample:
         self._frequent: dict[int, Mapping[int, float]] = {}
 
     def frequent(self, column: int) -> Mapping[int, float]:
-        """The codes that many rows have, and about how large a share of the rows each has. O(sample), then O(1)."""
+        """The codes that many rows have, and about how large a share of the rows each has.
+        O(sample), then O(1).
+        """
         if (found := self._frequent.get(column)) is None:
-            found = self._frequent[column] = self._found_often(column) if self._pairs[column] >= _PAIRS else {}
+            found = self._frequent[column] = (
+                self._found_often(column) if self._pairs[column] >= _PAIRS else {}
+            )
         return found
 
     def spread(self, column: int) -> Sequence[int]:
-        """Codes at equal distances in the ascending order, the least and the greatest among them. O(1)."""
+        """Codes at equal distances in the ascending order, the least and the greatest among them.
+        O(1).
+        """
         values = self._ordered[column]
         places = np.linspace(0, len(values) - 1, min(_SPREAD, len(values))).astype(np.int64)
         return values[places].tolist()  # type: ignore[no-any-return]
@@ -58,15 +66,18 @@ class Sample:
         starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
         times = np.diff(starts, append=len(values))
         often = np.flatnonzero(times >= _OFTEN)
-        return dict(zip(values[starts[often]].tolist(), (times[often] / len(values)).tolist(), strict=True))
+        return dict(
+            zip(values[starts[often]].tolist(), (times[often] / len(values)).tolist(), strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RelationStatistics:
     """`rows` and, per column, an estimate of the number of distinct values.
 
-    `crowds`: per column, how many rows have the value that a row drawn at random has. That is the mean number of rows per value where
-    all have as many, and far more where a few have most; empty where nobody knows.
+    `crowds`: per column, how many rows have the value that a row drawn at random has. That is the
+    mean number of rows per value where all have as many, and far more where a few have most; empty
+    where nobody knows.
     """
 
     rows: int
@@ -85,23 +96,33 @@ class RelationStatistics:
 def estimate(relation: RelationVersion) -> RelationStatistics:
     """Sample a relation. O(sample · log n).
 
-    How often the first column repeats is known from rows side by side: a sample at equal distances may have each value once.
+    How often the first column repeats is known from rows side by side: a sample at equal distances
+    may have each value once.
     """
     sample = np.array(relation.sample(_SAMPLE), np.int64)
     sample.sort(axis=1)
     counts = np.empty((len(sample), 3), np.int64)
     count_values(sample, counts)
-    distinct = [_distinct(values, once, relation.count, sample.shape[1]) for values, once, _ in counts.tolist()]
+    distinct = [
+        _distinct(values, once, relation.count, sample.shape[1])
+        for values, once, _ in counts.tolist()
+    ]
     crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
     if relation.count > _SAMPLE and (leading := relation.leading_values()) is not None:
         about, most = leading
         crowds[0] = float(max(crowds[0], relation.count / about))
-        distinct[0] = about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
-    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), Sample(sample, counts[:, 2].tolist()))
+        distinct[0] = (
+            about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
+        )
+    return RelationStatistics(
+        relation.count, tuple(distinct), tuple(crowds), Sample(sample, counts[:, 2].tolist())
+    )
 
 
 def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
-    """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for √(n/s) others each."""
+    """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for
+    √(n/s) others each.
+    """
     return float(min(rows, (rows / sampled) ** 0.5 * once + values - once)) if sampled else 0.0
 
 
@@ -125,7 +146,8 @@ def tells(relation: RelationVersion) -> bool:
 class Statistics:
     """Remembers estimates by relation name until the relation has changed much in size.
 
-    Loose rows are a few of a relation, or what changes in it, even where they have its name: they are remembered apart.
+    Loose rows are a few of a relation, or what changes in it, even where they have its name: they
+    are remembered apart.
     """
 
     def __init__(self, known: Mapping[str, RelationStatistics] | None = None) -> None:
@@ -138,7 +160,11 @@ class Statistics:
 
     def of(self, relation: RelationVersion) -> RelationStatistics:
         """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""
-        name = relation.schema.name + _LOOSE if isinstance(relation, LooseRows) else relation.schema.name
+        name = (
+            relation.schema.name + _LOOSE
+            if isinstance(relation, LooseRows)
+            else relation.schema.name
+        )
         known = self._known.get(name)
         rows = relation.count
         # A hidden relation of a rule that was refused had its name, and maybe other columns.
@@ -148,7 +174,9 @@ class Statistics:
         return known
 
     def repeats(self, relations: Present, name: str, column: int) -> bool | None:
-        """Whether a value of a column has two rows or more, as a row drawn at random finds it; None where there are few rows to tell."""
+        """Whether a value of a column has two rows or more, as a row drawn at random finds it; None
+        where there are few rows to tell.
+        """
         if name not in relations or not tells(relations[name]):
             return None
         return self.of(relations[name]).crowds[column] >= _SEVERAL

@@ -25,22 +25,37 @@ def bits(variables: Iterable[int]) -> int:
 
 def type_of(rule: NormalRule, expression: Expression) -> Type:
     """The type of an expression's value."""
-    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
+    return (
+        rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
+    )
 
 
 def once_bound(rule: NormalRule, tied: Collection[int]) -> Order:
-    """Variables that occur once, in one atom, and nowhere else: neither under negation nor among those that are `tied`."""
-    negated = {argument.variable for atom in rule.negated for argument in atom.args if isinstance(argument, Ref)}
+    """Variables that occur once, in one atom, and nowhere else: neither under negation nor among
+    those that are `tied`.
+    """
+    negated = {
+        argument.variable
+        for atom in rule.negated
+        for argument in atom.args
+        if isinstance(argument, Ref)
+    }
     occurrences: dict[int, int] = {}
     for atom in rule.atoms:
         for argument in atom.args:
             if isinstance(argument, Ref):
                 occurrences[argument.variable] = occurrences.get(argument.variable, 0) + 1
-    return tuple(variable for variable, times in occurrences.items() if times == 1 and variable not in tied and variable not in negated)
+    return tuple(
+        variable
+        for variable, times in occurrences.items()
+        if times == 1 and variable not in tied and variable not in negated
+    )
 
 
 def along(order: Order, first: Sequence[int]) -> Order:
-    """A variable order with those in `first` in their order there: each brings before itself what comes before it."""
+    """A variable order with those in `first` in their order there: each brings before itself what
+    comes before it.
+    """
     found: list[int] = []
     for variable in order:
         with_it = first[: first.index(variable) + 1] if variable in first else [variable]

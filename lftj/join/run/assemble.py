@@ -1,4 +1,6 @@
-"""From a plan and a database to the two int64 arrays that the kernel runs on (`layout_kernels` says where things lie)."""
+"""From a plan and a database to the two int64 arrays that the kernel runs on (`layout_kernels` says
+where things lie).
+"""
 
 from __future__ import annotations
 
@@ -26,25 +28,46 @@ _ROOM_FOR_STACK = 64
 
 
 class Assembly:
-    """The arrays of one plan over one database. Holds the trees it reads, so that their pages stay while a run lasts."""
+    """The arrays of one plan over one database. Holds the trees it reads, so that their pages stay
+    while a run lasts.
+    """
 
-    def __init__(self, plan: RulePlan, relations: Mapping[str, RelationVersion], dictionary: Dictionary, logged: Logged = NOTHING):
+    def __init__(
+        self,
+        plan: RulePlan,
+        relations: Mapping[str, RelationVersion],
+        dictionary: Dictionary,
+        logged: Logged = NOTHING,
+    ):
         self.plan = plan
         self.dictionary = dictionary
         self._read(relations)
         self._code = ExpressionCode(plan, dictionary)
         self._parts = self._number_parts()
-        self._part_number = {part: number for number, part in enumerate(chain.from_iterable(self._parts))}
+        self._part_number = {
+            part: number for number, part in enumerate(chain.from_iterable(self._parts))
+        }
         self._channels = number_channels(plan, self._parts, logged)
-        self.channels: list[Channel] = [channel for channels in self._channels for channel in channels]
-        self._number = {(channel.kind, channel.atom, channel.column): i for i, channel in enumerate(self.channels)}
-        self._last = LastLevels(plan, self._parts, [len(channels) > 0 for channels in self._channels])
+        self.channels: list[Channel] = [
+            channel for channels in self._channels for channel in channels
+        ]
+        self._number = {
+            (channel.kind, channel.atom, channel.column): i
+            for i, channel in enumerate(self.channels)
+        }
+        self._last = LastLevels(
+            plan, self._parts, [len(channels) > 0 for channels in self._channels]
+        )
         self._log_from = logged.log_from if self.channels else len(plan.levels)
         self.words = self._assemble()
 
     def _read(self, relations: Mapping[str, RelationVersion]) -> None:
-        self.trees: list[Tree] = [relations[atom.relation].tree(atom.order) for atom in self.plan.atoms]
-        self._probe_trees: list[Tree] = [relations[probe.relation].tree(probe.order) for probe in self.plan.probes]
+        self.trees: list[Tree] = [
+            relations[atom.relation].tree(atom.order) for atom in self.plan.atoms
+        ]
+        self._probe_trees: list[Tree] = [
+            relations[probe.relation].tree(probe.order) for probe in self.plan.probes
+        ]
         self.empty = any(len(tree) == 0 for tree in self.trees)
 
     def without_trees(self) -> Assembly:
@@ -54,14 +77,19 @@ class Assembly:
         return kept
 
     def over(self, relations: Mapping[str, RelationVersion]) -> Assembly:
-        """The same plan over other versions of the relations: only the roots differ. A fifth of the time that assembling it takes."""
+        """The same plan over other versions of the relations: only the roots differ. A fifth of the
+        time that assembling it takes.
+        """
         other = copy(self)
         other.__dict__.pop("words_of_parts", None)
         other._read(relations)
         words = other.words = self.words.copy()
         record = int(words[at.PART_TABLE])
         for atom, _ in self._part_number:
-            words[record + at.PART_ROOT], words[record + at.PART_HEIGHT] = other.trees[atom].root, other.trees[atom].height
+            words[record + at.PART_ROOT], words[record + at.PART_HEIGHT] = (
+                other.trees[atom].root,
+                other.trees[atom].height,
+            )
             record += at.PART_RECORD
         record = int(words[at.PROBE_TABLE])
         for tree in other._probe_trees:
@@ -94,17 +122,32 @@ class Assembly:
             codes.append(encode_constant(value.type, value.value, self.dictionary))
         return tuple(codes)
 
-    # ── the plan's words ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the plan's words ──────────────────────────────────────────────────────────────────────────
     def _assemble(self) -> np.ndarray:
         plan, number = self.plan, self._part_number
         levels, filters = self._level_records()
         parts: list[int] = []
         for atom, column in number:
             tree = self.trees[atom]
-            parts += (tree.root, tree.height, column, number.get((atom, column + 1), -1), self._number.get(("atom", atom, column), -1))
+            parts += (
+                tree.root,
+                tree.height,
+                column,
+                number.get((atom, column + 1), -1),
+                self._number.get(("atom", atom, column), -1),
+            )
         probes, arguments = self._probe_records()
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
-        tables = [levels, parts, filters, probes, arguments, list(plan.outputs), channels, self._code.words]
+        tables = [
+            levels,
+            parts,
+            filters,
+            probes,
+            arguments,
+            list(plan.outputs),
+            channels,
+            self._code.words,
+        ]
         header = [0] * at.PLAN_HEADER
         header[at.LEVELS] = self._last.searched
         header[at.EMIT_LEVEL] = plan.emit_level
@@ -122,11 +165,15 @@ class Assembly:
         return np.array(header + list(chain.from_iterable(tables)), np.int64)
 
     def _may_fail_below(self) -> bool:
-        """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""
+        """Whether what a short circuit would cut off has arithmetic that may fail: that must not
+        depend on which proof comes first.
+        """
         for level in self.plan.levels[self.plan.emit_level :]:
             if level.value is not None and may_fail(level.value):
                 return True
-            if any(may_fail(condition.left) or may_fail(condition.right) for condition in level.filters):
+            if any(
+                may_fail(condition.left) or may_fail(condition.right) for condition in level.filters
+            ):
                 return True
         return False
 
@@ -139,16 +186,27 @@ class Assembly:
             value = -1 if level.value is None else self._code.compute(level.value)
             reads = 0 if level.value is None else self._code.levels_read(level.value)
             filter_first = len(filters) // at.FILTER_RECORD
-            # plain comparisons before arithmetic: a guard such as y != 0 spares a doubt about what is divided by y
-            for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
+            # plain comparisons before arithmetic: a guard such as y != 0 spares a doubt about what
+            # is divided by y
+            for condition in sorted(
+                level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)
+            ):
                 sides = self._code.levels_read(condition.left, condition.right)
                 filters += [self._code.test(condition), -1, sides, *self._bounds(condition, number)]
             for probe in level.probes:
                 filters += [-1, probe, self._code.levels_read(*self.plan.probes[probe].args), 0, -1]
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
-            fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last and not self.plan.least)
-            invariant = len([column for atom, column in parts if self.plan.atoms[atom].invariant(column)])
+            fast = int(
+                value < 0
+                and filter_first == filter_last
+                and len(parts) > 0
+                and channel == channel_last
+                and not self.plan.least
+            )
+            invariant = len(
+                [column for atom, column in parts if self.plan.atoms[atom].invariant(column)]
+            )
             leader = first + self._leader(parts)
             records += [
                 first,
@@ -171,18 +229,23 @@ class Assembly:
         return records, filters
 
     def _leader(self, parts: Sequence[tuple[int, int]]) -> int:
-        """Which part of a level begins: one without a channel, or else the one with most columns before, as few contexts are logged for the
-        same values of these; what all begin with is logged of it alone.
+        """Which part of a level begins: one without a channel, or else the one with most columns
+        before, as few contexts are logged for the same values of these; what all begin with is
+        logged of it alone.
         """
-        free = next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), None)
+        free = next(
+            (i for i, part in enumerate(parts) if ("atom", *part) not in self._number), None
+        )
         if not self._number or not parts or free is not None:
             return free or 0
         return max(range(len(parts)), key=lambda i: parts[i][1])
 
     def _bounds(self, condition: Filter, level: int) -> tuple[int, int]:
-        """Whether a comparison that fails ends the search of its level, and the code of the value from which on it holds, or −1.
+        """Whether a comparison that fails ends the search of its level, and the code of the value
+        from which on it holds, or −1.
 
-        A level that is logged is searched so only where no other value could make arithmetic fail: a row with one has to be noticed.
+        A level that is logged is searched so only where no other value could make arithmetic fail:
+        a row with one has to be noticed.
         """
         variable = self.plan.levels[level].variable
         if variable is None or not self._parts[level] or self.plan.levels[level].value is not None:
@@ -194,26 +257,47 @@ class Assembly:
         return ends, -1 if least is None else self._code.compute(least)
 
     def _probe_records(self) -> tuple[list[int], list[int]]:
-        place = {level.variable: i for i, level in enumerate(self.plan.levels) if level.variable is not None}
+        place = {
+            level.variable: i
+            for i, level in enumerate(self.plan.levels)
+            if level.variable is not None
+        }
         records: list[int] = []
         arguments: list[int] = []
-        channels = {channel.atom: i for i, channel in enumerate(self.channels) if channel.kind == "probe"}
-        for number, (probe, tree) in enumerate(zip(self.plan.probes, self._probe_trees, strict=True)):
+        channels = {
+            channel.atom: i for i, channel in enumerate(self.channels) if channel.kind == "probe"
+        }
+        for number, (probe, tree) in enumerate(
+            zip(self.plan.probes, self._probe_trees, strict=True)
+        ):
             first = len(arguments) // at.ARGUMENT_RECORD
             for argument in probe.args:
-                arguments += [place[argument.variable], 0] if isinstance(argument, Ref) else [-1, self._code.encode(argument)]
+                arguments += (
+                    [place[argument.variable], 0]
+                    if isinstance(argument, Ref)
+                    else [-1, self._code.encode(argument)]
+                )
             constant = int(not any(isinstance(argument, Ref) for argument in probe.args))
-            records += [tree.root, tree.height, first, len(arguments) // at.ARGUMENT_RECORD, channels.get(number, -1), constant]
+            records += [
+                tree.root,
+                tree.height,
+                first,
+                len(arguments) // at.ARGUMENT_RECORD,
+                channels.get(number, -1),
+                constant,
+            ]
         return records, arguments
 
     @cached_property
     def words_of_parts(self) -> np.ndarray:
-        """The plan for runs that read a part only: the kernel opens no roots, their ranges are those that the state begins with."""
+        """The plan for runs that read a part only: the kernel opens no roots, their ranges are
+        those that the state begins with.
+        """
         words = self.words.copy()
         words[at.PARTS] = 0
         return words
 
-    # ── the state ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the state ─────────────────────────────────────────────────────────────────────────────────
     def fresh_state(self) -> np.ndarray:
         """A state at the beginning of a run."""
         bindings = at.STATE_HEADER + at.PART_STATE * int(self.words[at.PARTS])

@@ -1,4 +1,6 @@
-"""The rows of a rule in pieces of whole groups, so that what is made of a group is far less than its rows need never hold them all."""
+"""The rows of a rule in pieces of whole groups, so that what is made of a group is far less than
+its rows need never hold them all.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,22 @@ _DEARER = 4.0
 
 
 def evaluate_by_groups(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], width: int, count: bool = True
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    width: int,
+    count: bool = True,
 ) -> Iterator[tuple[Columns, np.ndarray]]:
-    """The values of `needed` over all satisfying assignments, and how many of these each row stands for, in pieces of rows: no group, the
-    first `width` of `needed`, is in two. Rows may repeat; without `count` every count is 1.
+    """The values of `needed` over all satisfying assignments, and how many of these each row stands
+    for, in pieces of rows: no group, the first `width` of `needed`, is in two. Rows may repeat;
+    without `count` every count is 1.
 
-    The rows of a single relation may be read as they lie (`row_scan`), and partners that are found by a key looked up (`lookups`).
-    Where rows are many the plan begins with the group, unless that is far dearer: then, as where they are few, they come all at once.
-    Raises LimitError when a piece takes more memory than it may.
+    The rows of a single relation may be read as they lie (`row_scan`), and partners that are found
+    by a key looked up (`lookups`). Where rows are many the plan begins with the group, unless that
+    is far dearer: then, as where they are few, they come all at once. Raises LimitError when a
+    piece takes more memory than it may.
     """
     if (found := scanned_rows(rule, needed, relations, context)) is not None:
         yield found
@@ -35,7 +45,13 @@ def evaluate_by_groups(
         yield looked
         return
     apart = begins_with(plan.outputs[:width], plan)
-    if count and width and not apart and rule.source not in context.orders and plan.choice.bindings[-1] > _PIECE:
+    if (
+        count
+        and width
+        and not apart
+        and rule.source not in context.orders
+        and plan.choice.bindings[-1] > _PIECE
+    ):
         grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)
         if grouped is not None and grouped.choice.cost <= _DEARER * plan.choice.cost:
             plan, apart = grouped, True

@@ -1,9 +1,11 @@
-"""Whether and where one evaluation can be divided: ranges of its leading variable, and of the second one below a heavy key.
+"""Whether and where one evaluation can be divided: ranges of its leading variable, and of the
+second one below a heavy key.
 
-The *leading* variable is that of the first level that is searched; only constants stand before it. Each atom whose key order begins with
-constants, the leading variable and the second one is narrowed to a range of rows. That is said to the kernel by the state alone: the
-positions from which to which the atom's part at the root is read. A run that has begun is *cut*: the ranges of its parts end with the
-binding it stands at, and what comes behind goes to other parts.
+The *leading* variable is that of the first level that is searched; only constants stand before it.
+Each atom whose key order begins with constants, the leading variable and the second one is narrowed
+to a range of rows. That is said to the kernel by the state alone: the positions from which to which
+the atom's part at the root is read. A run that has begun is *cut*: the ranges of its parts end with
+the binding it stands at, and what comes behind goes to other parts.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _LAST = 2**63 - 1
 
 
 def leading_levels(plan: RulePlan) -> tuple[int, int | None] | None:
-    """The level of the leading variable, and that of the second if it follows directly; None when something computed stands before them."""
+    """The level of the leading variable, and that of the second if it follows directly; None when
+    something computed stands before them.
+    """
     for number, level in enumerate(plan.levels):
         if level.value is None:
             following = number + 1
@@ -41,9 +45,11 @@ def leading_levels(plan: RulePlan) -> tuple[int, int | None] | None:
 
 @dataclass(frozen=True)
 class Narrowed:
-    """An atom whose key order begins with constants (their codes are `prefix`) and then the leading or the second variable, or both.
+    """An atom whose key order begins with constants (their codes are `prefix`) and then the leading
+    or the second variable, or both.
 
-    `root`, `leading` and `second` are where the state keeps the ranges of the parts of its first column and of those two variables.
+    `root`, `leading` and `second` are where the state keeps the ranges of the parts of its first
+    column and of those two variables.
     """
 
     tree: Tree
@@ -60,27 +66,41 @@ class Narrowed:
             low, high = _narrowed(self.prefix, part.low, part.high)
         if self.second is not None and part.divides_key:
             assert part.low is not None
-            low, high = _narrowed((*self.prefix, part.low) if self.leading is not None else self.prefix, part.second_low, part.second_high)
+            low, high = _narrowed(
+                (*self.prefix, part.low) if self.leading is not None else self.prefix,
+                part.second_low,
+                part.second_high,
+            )
         first, last, _ = self.tree.positions(low or None, high)
         return first, last
 
     def end_of(self, *values: int) -> int:
-        """The position behind the rows that have these values for the leading variable, the second one or both."""
+        """The position behind the rows that have these values for the leading variable, the second
+        one or both.
+        """
         return self.tree.positions(None, after_prefix((*self.prefix, *values)))[1]
 
 
-def _narrowed(prefix: tuple[int, ...], low: int | None, high: int | None) -> tuple[tuple[int, ...], list[int] | None]:
-    return prefix if low is None else (*prefix, low), after_prefix(prefix) if high is None else [*prefix, high]
+def _narrowed(
+    prefix: tuple[int, ...], low: int | None, high: int | None
+) -> tuple[tuple[int, ...], list[int] | None]:
+    return prefix if low is None else (*prefix, low), after_prefix(prefix) if high is None else [
+        *prefix,
+        high,
+    ]
 
 
 class Division:
     """How one evaluation is divided into about so many parts."""
 
-    def __init__(self, assembly: Assembly, parts: int, leading: int, second: int | None, logged: bool = False):
+    def __init__(
+        self, assembly: Assembly, parts: int, leading: int, second: int | None, logged: bool = False
+    ):
         """The levels as `leading_levels` gives them.
 
-        A part that is `logged` must reach the leading level: an atom that is narrowed at its root by what follows there would lack a value
-        of a level before, and nothing would tell which values of the leading variable it lacks. So only ranges of that level are narrowed.
+        A part that is `logged` must reach the leading level: an atom that is narrowed at its root
+        by what follows there would lack a value of a level before, and nothing would tell which
+        values of the leading variable it lacks. So only ranges of that level are narrowed.
         """
         self.assembly = assembly
         self._most = parts
@@ -88,7 +108,8 @@ class Division:
         self._second = second
         plan = assembly.plan
         if logged or (not plan.count and plan.group_level <= leading + 1):
-            self._second = None  # a search that stops at the first proof of each key has no use for pieces of keys
+            # a search that stops at the first proof of each key has no use for pieces of keys
+            self._second = None
         self._atoms = [self._narrowed(number, logged) for number in range(len(plan.atoms))]
 
     @property
@@ -113,7 +134,9 @@ class Division:
         if logged and prefix:
             return Narrowed(self.assembly.trees[number], (), words[0], None, None)
         second = None if self._second is None else place.get(self._second)
-        return Narrowed(self.assembly.trees[number], prefix, words[0], place.get(self.leading), second)
+        return Narrowed(
+            self.assembly.trees[number], prefix, words[0], place.get(self.leading), second
+        )
 
     def worthwhile(self, run: Run, patience: int) -> bool:
         """Whether a run is expected to take more than `patience` steps from where it stands."""
@@ -127,9 +150,11 @@ class Division:
         """The parts of a run from its beginning."""
         return split(*self.weights.behind(None), self._most, self._below)
 
-    # ── dividing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── dividing ──────────────────────────────────────────────────────────────────────────────────
     def cut(self, run: Run) -> list[KeyRange]:
-        """Cut a run that has begun: the range it is left with and those of the parts behind it; nothing where it cannot be cut."""
+        """Cut a run that has begun: the range it is left with and those of the parts behind it;
+        nothing where it cannot be cut.
+        """
         at_key = self._binding(run, self.leading)
         if at_key is None:
             return []
@@ -139,26 +164,44 @@ class Division:
                 run.state[atom.leading + at.LIMIT] = atom.end_of(key)
         run.keep_to_part()
         behind = after_prefix((key,))
-        own = KeyRange(None, None if behind is None else behind[0], None, rest[0].second_low if rest else None)
+        own = KeyRange(
+            None, None if behind is None else behind[0], None, rest[0].second_low if rest else None
+        )
         if behind is None:
             return [own, *rest]
-        return [own, *rest, *split(*self.weights.behind(key), self._most, self._below, low=behind[0])]
+        return [
+            own,
+            *rest,
+            *split(*self.weights.behind(key), self._most, self._below, low=behind[0]),
+        ]
 
     @staticmethod
     def _binding(run: Run, level: int) -> int | None:
-        """The value of a level that a paused run stands at, if it has one and the level can be cut behind it."""
+        """The value of a level that a paused run stands at, if it has one and the level can be cut
+        behind it.
+        """
         state = run.state
         depth, phase = int(state[at.DEPTH]), int(state[at.PHASE])
         # a level that is just being searched stands behind its binding already
-        if run.status not in (at.PAUSED, at.FULL) or depth < level or (depth == level and phase != at.ADVANCE):
+        if (
+            run.status not in (at.PAUSED, at.FULL)
+            or depth < level
+            or (depth == level and phase != at.ADVANCE)
+        ):
             return None
         return int(state[int(state[at.BINDINGS]) + level])
 
     def _cut_below(self, run: Run, key: int) -> list[KeyRange]:
-        """Cut the run inside the key it stands at, when what is left of the key would outweigh a part: the pieces of that."""
+        """Cut the run inside the key it stands at, when what is left of the key would outweigh a
+        part: the pieces of that.
+        """
         second = self._second
         # the tail may be done all at once, without bindings
-        value = None if second is None or second >= self.assembly.words[at.TAIL] else self._binding(run, second)
+        value = (
+            None
+            if second is None or second >= self.assembly.words[at.TAIL]
+            else self._binding(run, second)
+        )
         if value is None or value == _LAST:
             return []
         keys, weights = self.weights.below(key)
@@ -168,7 +211,9 @@ class Division:
             return []
         for atom in self._atoms:
             if atom.second is not None:
-                run.state[atom.second + at.LIMIT] = atom.end_of(*((key, value) if atom.leading is not None else (value,)))
+                run.state[atom.second + at.LIMIT] = atom.end_of(
+                    *((key, value) if atom.leading is not None else (value,))
+                )
         pieces = split(keys, weights, int(-(-weights.sum() // fair)), low=value + 1)
         after = key + 1 if key < _LAST else None
         return [KeyRange(key, after, piece.low, piece.high, piece.weight) for piece in pieces]
@@ -183,9 +228,11 @@ class Division:
         return state
 
     def within(self, part: KeyRange, sink: Sink) -> Sink:
-        """A sink for a part's records: what the leading level depends on is cut to the part's own range.
+        """A sink for a part's records: what the leading level depends on is cut to the part's own
+        range.
 
-        A part that has no further value depends on all up to +∞; but what lies outside its range other parts vouch for.
+        A part that has no further value depends on all up to +∞; but what lies outside its range
+        other parts vouch for.
         """
         leading = np.array([channel.level == self.leading for channel in self.assembly.channels])
 
@@ -194,7 +241,9 @@ class Division:
             if part.low is not None:
                 np.maximum(records[at.LOG_LOW], part.low, out=records[at.LOG_LOW], where=chosen)
             if part.high is not None:
-                np.minimum(records[at.LOG_HIGH], part.high - 1, out=records[at.LOG_HIGH], where=chosen)
+                np.minimum(
+                    records[at.LOG_HIGH], part.high - 1, out=records[at.LOG_HIGH], where=chosen
+                )
             sink(records)
 
         return cut

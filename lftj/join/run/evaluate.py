@@ -1,4 +1,6 @@
-"""Running a plan: slices of kernel work, in between which limits, interrupts and output are seen to."""
+"""Running a plan: slices of kernel work, in between which limits, interrupts and output are seen
+to.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +41,46 @@ def plan_rule(
     lasting: bool = False,
     repeated: bool = False,
 ) -> RulePlan:
-    """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`.
+    """The plan for the values of `needed`, with this context's statistics and forced orders;
+    `lasting` as in `make_plan`.
 
-    `repeated`: it runs many times in one commit, so that what commits do for key orders is nothing beside it.
+    `repeated`: it runs many times in one commit, so that what commits do for key orders is nothing
+    beside it.
 
-    A plan made before is used again while the sizes of what it reads are nearly the same: making one takes longer than many a run.
+    A plan made before is used again while the sizes of what it reads are nearly the same: making
+    one takes longer than many a run.
     """
     upkeep = None if repeated else context.upkeep
     forced = context.orders.get(rule.source)
     if forced is not None:
-        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting, upkeep=upkeep)
+        return make_plan(
+            rule,
+            needed,
+            relations,
+            context.statistics,
+            count=count,
+            forced=forced,
+            lasting=lasting,
+            upkeep=upkeep,
+        )
     read = [relations[atom.relation] for atom in rule.atoms]
     sizes = [0 if isinstance(relation, LooseRows) else relation.count for relation in read]
-    # rows of a change or of a round come in all sizes: plans are told apart by their magnitude alone
-    key = (rule, needed, count, lasting, repeated, *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read))
+    # rows of a change or of a round come in all sizes: plans are told apart by their magnitude
+    # alone
+    key = (
+        rule,
+        needed,
+        count,
+        lasting,
+        repeated,
+        *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read),
+    )
     known = context.plans.get(key)
     if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
         return known[1]
-    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep)
+    plan = make_plan(
+        rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep
+    )
     if len(context.plans) >= _PLANS:
         context.plans.clear()
     context.plans[key] = (sizes, plan)
@@ -64,14 +88,23 @@ def plan_rule(
 
 
 def plan_once(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    count: bool,
 ) -> tuple[RulePlan, Relations]:
-    """The plan of an evaluation from nothing, and what it reads: of a wide relation the rows that may match, where these are few."""
+    """The plan of an evaluation from nothing, and what it reads: of a wide relation the rows that
+    may match, where these are few.
+    """
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
     matching = MatchingRows.of(rule, relations, plan.choice.cost, context)
     if matching is None:
         if rule.source not in context.orders:
-            lasting = partial(plan_rule, rule, relations, context, needed=needed, count=count, lasting=True)
+            lasting = partial(
+                plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
+            )
             plan = context.rents.plan(plan, lasting, relations)
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
@@ -81,7 +114,9 @@ def plan_once(
 def looked_up(
     plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, *, count: bool
 ) -> tuple[Columns, np.ndarray] | None:
-    """What `run_plan` returns, in another order, where look-ups find it in less time than the plan would (`lookups`); else None."""
+    """What `run_plan` returns, in another order, where look-ups find it in less time than the plan
+    would (`lookups`); else None.
+    """
     before = context.work
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
@@ -90,7 +125,9 @@ def looked_up(
 
 
 def _alike(now: int, planned: int) -> bool:
-    return max(now, planned) <= _SMALL or (min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned))
+    return max(now, planned) <= _SMALL or (
+        min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned)
+    )
 
 
 def chunks(
@@ -102,12 +139,14 @@ def chunks(
     compact: Compact | None = None,
     assembly: Assembly | None = None,
 ) -> Iterator[np.ndarray]:
-    """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
+    """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number
+    of proofs.
 
-    Ascending by the levels in plan order. A piece is overwritten by the next. `assembly`: of this plan over these relations, where there is
-    one, as there has to be for a `log`. That is given the records of what the assembly logs (its `channels` number it), the last of them
-    before the last piece. An evaluation that turns out to be large goes on in parts on several threads (`parallel`); `compact` is then
-    asked to make the rows of each part fewer, and may do nothing.
+    Ascending by the levels in plan order. A piece is overwritten by the next. `assembly`: of this
+    plan over these relations, where there is one, as there has to be for a `log`. That is given the
+    records of what the assembly logs (its `channels` number it), the last of them before the last
+    piece. An evaluation that turns out to be large goes on in parts on several threads
+    (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing.
     """
     if assembly is None:
         assembly = Assembly(plan, relations, context.dictionary)
@@ -118,7 +157,9 @@ def chunks(
     context.rents.took(plan, context.work - before)
 
 
-def _run(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Iterator[np.ndarray]:
+def _run(
+    run: Run, context: Context, log: Sink | None, compact: Compact | None
+) -> Iterator[np.ndarray]:
     plan = run.assembly.plan
     patience = patience_with(plan, context, log)
     while run.status != at.DONE:
@@ -138,7 +179,9 @@ def _run(run: Run, context: Context, log: Sink | None, compact: Compact | None) 
 
 
 def owned(piece: np.ndarray) -> np.ndarray:
-    """A piece that no later one overwrites: a copy, but of what a part gathered, which is nobody else's."""
+    """A piece that no later one overwrites: a copy, but of what a part gathered, which is nobody
+    else's.
+    """
     return piece if piece.base is None else piece.copy()
 
 

@@ -1,8 +1,10 @@
-"""A head that asks for nothing but the least value of each group: its search may end at the first row of a group.
+"""A head that asks for nothing but the least value of each group: its search may end at the first
+row of a group.
 
-In next(t, min(s)) :- at(t), event(s), s > t. each t has as many proofs as there are later events; to keep them all would take quadratic
-room. The search in the order t, s finds the least s first, and what it looked at up to there is all that it depends on [LFTJ-IVM 2.2.1].
-So such a rule is maintained by the trace of that search, and its head is given one row for each group.
+In next(t, min(s)) :- at(t), event(s), s > t. each t has as many proofs as there are later events;
+to keep them all would take quadratic room. The search in the order t, s finds the least s first,
+and what it looked at up to there is all that it depends on [LFTJ-IVM 2.2.1]. So such a rule is
+maintained by the trace of that search, and its head is given one row for each group.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
 FEW_PROOFS = 4.0
-"""Estimated proofs per row read up to which those of a single head row, or the values of all groups, may as well be kept."""
+"""Estimated proofs per row read up to which those of a single head row, or the values of all
+groups, may as well be kept.
+"""
 
 
 def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
-    """The plan that finds the least value of each group and no other; None where the head asks for more, or no variable order does it.
+    """The plan that finds the least value of each group and no other; None where the head asks for
+    more, or no variable order does it.
 
-    Not where arithmetic may fail for one row of a group and not for another: whether it does must not depend on how far the search goes.
+    Not where arithmetic may fail for one row of a group and not for another: whether it does must
+    not depend on how far the search goes.
     """
     calls = {(term.function, term.args) for term in rule.head if isinstance(term, AggregateTerm)}
     if len(calls) != 1:
@@ -32,15 +38,25 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     if function != "min" or len(args) != 1:
         return None
     (value,), group = [arg.variable for arg in args], tuple(dict.fromkeys(rule.group))
-    if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
+    if (
+        value in group or rule.variables[value].type.name == "str"
+    ):  # texts stand in the order of their codes
         return None
-    computed = [*(each.expression for each in rule.assignments), *(side for test in rule.filters for side in (test.left, test.right))]
+    computed = [
+        *(each.expression for each in rule.assignments),
+        *(side for test in rule.filters for side in (test.left, test.right)),
+    ]
     if any(may_fail(each) and not variables_of(each) <= set(group) for each in computed):
         return None
     return plan_behind(rule, group, (*group, value), relations, context.statistics, least=True)
 
 
 def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
-    """Whether a body is thought to have many more proofs in all than there are rows to find them in."""
+    """Whether a body is thought to have many more proofs in all than there are rows to find them
+    in.
+    """
     read = sum(relations[atom.relation].count for atom in plan.rule.atoms)
-    return bool(plan.choice.bindings) and plan.choice.bindings[-1] * unevenness(plan.rule, relations, context) > FEW_PROOFS * read
+    return (
+        bool(plan.choice.bindings)
+        and plan.choice.bindings[-1] * unevenness(plan.rule, relations, context) > FEW_PROOFS * read
+    )

@@ -1,7 +1,8 @@
 """The parts of one evaluation on several threads, their rows and records in the order of the parts.
 
-Kernels release the GIL, and while they run they only read: trees exist before, each part has a state, buffers and a bitmap of its own. A
-failure inside a part is raised when its turn comes, so it is the one that a single run would have met first.
+Kernels release the GIL, and while they run they only read: trees exist before, each part has a
+state, buffers and a bitmap of its own. A failure inside a part is raised when its turn comes, so it
+is the one that a single run would have met first.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from lftj.join.shared_work import SharedWork
 from partition.split import KeyRange
 
 Compact = Callable[[np.ndarray], np.ndarray]
-"""From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread, and more than once for the same rows."""
+"""From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread,
+and more than once for the same rows.
+"""
 
 _COMPACT = 1_000_000  # rows gathered in a part before they are made fewer
 
@@ -42,10 +45,18 @@ class PartedSink(Protocol):
 
 
 class Parts:
-    """The parts of one evaluation: what is left of the run that was cut, and the ranges behind the cut."""
+    """The parts of one evaluation: what is left of the run that was cut, and the ranges behind the
+    cut.
+    """
 
     def __init__(
-        self, division: Division, run: Run, ranges: Sequence[KeyRange], context: Context, log: PartedSink | None, compact: Compact | None
+        self,
+        division: Division,
+        run: Run,
+        ranges: Sequence[KeyRange],
+        context: Context,
+        log: PartedSink | None,
+        compact: Compact | None,
     ):
         """`ranges` as `Division.cut` gives them, the first that of `run`."""
         self.ranges = ranges
@@ -95,7 +106,9 @@ class Parts:
         return rows, log
 
     def _begun(self, part: KeyRange) -> Run:
-        """A run at the beginning of a part, with the buffers of one that went to its end if there is any."""
+        """A run at the beginning of a part, with the buffers of one that went to its end if there
+        is any.
+        """
         try:
             run = self._idle.pop()
         except IndexError:
@@ -124,7 +137,9 @@ class _Pieces:
     @property
     def bytes(self) -> int:
         """What the rows so far take. O(1)."""
-        return self._gathered * self._pieces[0].itemsize * len(self._pieces[0]) if self._pieces else 0
+        return (
+            self._gathered * self._pieces[0].itemsize * len(self._pieces[0]) if self._pieces else 0
+        )
 
     def all(self) -> list[np.ndarray]:
         """All rows, none of the pieces without any."""
@@ -137,7 +152,9 @@ class _Pieces:
 
 
 def _without_seams(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """The same with one row where a binding was shared by parts side by side: its proofs added up."""
+    """The same with one row where a binding was shared by parts side by side: its
+    proofs added up.
+    """
     waiting: np.ndarray | None = None
     for rows in parts:
         if waiting is not None:
@@ -160,13 +177,21 @@ def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | N
 
 
 def may_divide(plan: RulePlan) -> bool:
-    """Whether there is a variable to divide by, and more to do below it than to read it out or to find one proof of all."""
+    """Whether there is a variable to divide by, and more to do below it than to read it out or to
+    find one proof of all.
+    """
     levels = leading_levels(plan)
-    return levels is not None and levels[0] + 1 < len(plan.levels) and (plan.count or plan.group_level > levels[0])
+    return (
+        levels is not None
+        and levels[0] + 1 < len(plan.levels)
+        and (plan.count or plan.group_level > levels[0])
+    )
 
 
 def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Parts | None:
-    """Divide what is left of a run; None when there is not much, or the run stands where it cannot be cut."""
+    """Divide what is left of a run; None when there is not much, or the run stands where it cannot
+    be cut.
+    """
     levels = leading_levels(run.assembly.plan)
     assert levels is not None
     assert context.threads is not None

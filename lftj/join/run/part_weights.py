@@ -1,9 +1,11 @@
 """What the values of a rule's leading variable are estimated to cost, so that parts come out alike.
 
-Statistics by column tell how large a join is, but not where: on skewed data the work sits in a few keys. So the estimate starts from rows:
-those of an atom that binds the leading variable and, if there is one, the second too. Each row is followed through the other levels; where
-an atom's range depends on one of these two variables alone, its size is taken, elsewhere an average. Large relations are looked at by a
-sample. Only ratios matter, and a wrong estimate costs balance, never an answer.
+Statistics by column tell how large a join is, but not where: on skewed data the work sits in a few
+keys. So the estimate starts from rows: those of an atom that binds the leading variable and, if
+there is one, the second too. Each row is followed through the other levels; where an atom's range
+depends on one of these two variables alone, its size is taken, elsewhere an average. Large
+relations are looked at by a sample. Only ratios matter, and a wrong estimate costs balance, never
+an answer.
 """
 
 from __future__ import annotations
@@ -20,17 +22,22 @@ from scantree import Tree
 from scantree.bounds import after_prefix
 
 ROWS_OF_A_PART = 2048
-"""Rows of a relation, for each part, beyond which only so many are looked at: they tell what a part costs to a few per cent.
+"""Rows of a relation, for each part, beyond which only so many are looked at: they tell what a part
+costs to a few per cent.
 
 To read one takes longer than a kernel step, and evaluations of a few million steps are divided too.
 """
 
-_GALLOP = 16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer
+_GALLOP = (
+    16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer
+)
 _WIDE = 4  # a domain this many times wider than the number of rows is searched instead of indexed
 
 
 class _Driver(NamedTuple):
-    """The rows that the estimate starts from: the leading column and the second, if the atom has it."""
+    """The rows that the estimate starts from: the leading column and the second, if the atom has
+    it.
+    """
 
     atom: int
     leading: np.ndarray
@@ -41,7 +48,9 @@ class PartWeights:
     """Estimated work by leading key, and by second key below one leading key."""
 
     def __init__(self, assembly: Assembly, leading: int, second: int | None, parts: int):
-        """`parts`: how many there are to be at most, which says how many rows are enough to start from."""
+        """`parts`: how many there are to be at most, which says how many rows are enough to start
+        from.
+        """
         self._assembly = assembly
         self._plan = assembly.plan
         self._leading = leading
@@ -57,10 +66,14 @@ class PartWeights:
         return keys[first:], np.diff(sums[ends[first:]])
 
     def below(self, key: int) -> tuple[Keys, Weights]:
-        """The values of the second variable below a leading key, and what each costs; none where no atom has both."""
+        """The values of the second variable below a leading key, and what each costs; none where no
+        atom has both.
+        """
         if self._driver.second is None:
             return self._second_alone
-        first, last = np.searchsorted(self._driver.leading, [key, key + 1 if key < 2**63 - 1 else key])
+        first, last = np.searchsorted(
+            self._driver.leading, [key, key + 1 if key < 2**63 - 1 else key]
+        )
         last = last if key < 2**63 - 1 else len(self._driver.leading)
         values = self._driver.second[first:last]
         starts = _run_starts(values)
@@ -69,20 +82,32 @@ class PartWeights:
         return values[starts], np.diff(sums[ends])
 
     def around(self, key: int) -> tuple[float, float]:
-        """What the keys up to this one cost, and what those behind it do; the key itself counts on both sides."""
+        """What the keys up to this one cost, and what those behind it do; the key itself counts on
+        both sides.
+        """
         keys, ends, sums = self._by_key
-        return float(sums[ends[np.searchsorted(keys, key, side="right")]]), float(sums[-1] - sums[ends[np.searchsorted(keys, key)]])
+        return float(sums[ends[np.searchsorted(keys, key, side="right")]]), float(
+            sums[-1] - sums[ends[np.searchsorted(keys, key)]]
+        )
 
     @cached_property
     def _by_key(self) -> tuple[Keys, np.ndarray, np.ndarray]:
-        """The distinct leading keys, where the rows of each begin (and the end), and the running sums of the rows' weights."""
+        """The distinct leading keys, where the rows of each begin (and the end), and the running
+        sums of the rows' weights.
+        """
         leading = self._driver.leading
         starts = _run_starts(leading)
-        return leading[starts], np.append(starts, len(leading)), np.concatenate(([0.0], np.cumsum(self._weights)))
+        return (
+            leading[starts],
+            np.append(starts, len(leading)),
+            np.concatenate(([0.0], np.cumsum(self._weights))),
+        )
 
     @cached_property
     def _second_alone(self) -> tuple[Keys, Weights]:
-        """Values of the second variable where it does not depend on the leading one, all taken to cost the same."""
+        """Values of the second variable where it does not depend on the leading one, all taken to
+        cost the same.
+        """
         assert self._second is not None
         for number, atom in enumerate(self._plan.atoms):
             if self._second in atom.levels and self._leading not in atom.levels:
@@ -90,12 +115,20 @@ class PartWeights:
                 return column, counts.astype(np.float64)
         return np.empty(0, np.int64), np.empty(0)
 
-    # ── the rows to start from ────────────────────────────────────────────────────────────────────────────────────────
+    # ── the rows to start from ────────────────────────────────────────────────────────────────────
     def _choose_driver(self) -> _Driver:
-        """The rows of the smallest atom with both variables, else of the smallest with the leading one."""
+        """The rows of the smallest atom with both variables, else of the smallest with the leading
+        one.
+        """
         trees = self._assembly.trees
-        fitting = [number for number, atom in enumerate(self._plan.atoms) if self._leading in atom.levels]
-        both = [number for number in fitting if self._second is not None and self._second in self._plan.atoms[number].levels]
+        fitting = [
+            number for number, atom in enumerate(self._plan.atoms) if self._leading in atom.levels
+        ]
+        both = [
+            number
+            for number in fitting
+            if self._second is not None and self._second in self._plan.atoms[number].levels
+        ]
         number = min(both or fitting, key=lambda number: trees[number].count)
         column = self._plan.atoms[number].levels.index(self._leading)
         columns = self._rows(number)
@@ -107,18 +140,24 @@ class PartWeights:
         prefix = self._assembly.constants_of(number)
         known = (id(tree), prefix)
         if known not in self._read:
-            columns = tree.range(prefix, after_prefix(prefix)) if prefix else tree.sample(self._enough)
-            self._read[known] = [column[:: max(1, len(column) // self._enough)] for column in columns]
+            columns = (
+                tree.range(prefix, after_prefix(prefix)) if prefix else tree.sample(self._enough)
+            )
+            self._read[known] = [
+                column[:: max(1, len(column) // self._enough)] for column in columns
+            ]
         return self._read[known]
 
     def _sizes(self, number: int, column: int) -> tuple[Keys, np.ndarray]:
-        """The distinct values of a column that stands behind constants only, and the rows below each."""
+        """The distinct values of a column that stands behind constants only, and the rows below
+        each.
+        """
         values = self._rows(number)[column]
         starts = _run_starts(values)
         scale = max(1.0, self._assembly.trees[number].count / max(1, len(values)))
         return values[starts], np.diff(np.append(starts, len(values))) * scale
 
-    # ── following them through the levels ─────────────────────────────────────────────────────────────────────────────
+    # ── following them through the levels ─────────────────────────────────────────────────────────
     @cached_property
     def _weights(self) -> Weights:
         driver = self._driver
@@ -137,7 +176,11 @@ class PartWeights:
                 bindings = bindings * growth[level]
                 continue
             weights += bindings * sizes
-            bindings = bindings * np.minimum(sizes, max(growth[level], 1.0)) if level + 1 < len(self._plan.levels) else bindings
+            bindings = (
+                bindings * np.minimum(sizes, max(growth[level], 1.0))
+                if level + 1 < len(self._plan.levels)
+                else bindings
+            )
         return weights
 
     def _growth(self) -> list[float]:
@@ -152,7 +195,9 @@ class PartWeights:
         return growth
 
     def _ranges(self, level: int) -> np.ndarray | None:
-        """The size of the smallest range at a level as far as it is known for each row; None when no range is."""
+        """The size of the smallest range at a level as far as it is known for each row; None when
+        no range is.
+        """
         least: np.ndarray | None = None
         for number, atom in enumerate(self._plan.atoms):
             if level not in atom.levels:
@@ -170,7 +215,9 @@ class PartWeights:
         return least
 
     def _bound_by(self, atom: PlannedAtom, level: int) -> int | None:
-        """The one variable, leading or second, that an atom's range at a level depends on beside constants."""
+        """The one variable, leading or second, that an atom's range at a level depends on beside
+        constants.
+        """
         before = [bound for bound in atom.levels if self._leading <= bound < level]
         known = (self._leading,) if self._driver.second is None else (self._leading, self._second)
         return before[0] if len(before) == 1 and before[0] in known else None
@@ -184,7 +231,9 @@ def _run_starts(values: np.ndarray) -> np.ndarray:
 
 
 def _look_up(values: np.ndarray, keys: Keys, sizes: np.ndarray) -> np.ndarray:
-    """The size of each value's key, 0 where it is none. O(n), O(n log keys) when the keys lie far apart."""
+    """The size of each value's key, 0 where it is none. O(n), O(n log keys) when the keys lie far
+    apart.
+    """
     if not len(keys):
         return np.zeros(len(values), np.int64)
     low, high = int(keys[0]), int(keys[-1])

@@ -1,7 +1,8 @@
-"""A plan that runs again and again on other trees: its words are assembled once, and each run only puts the new roots into them.
+"""A plan that runs again and again on other trees: its words are assembled once, and each run only
+puts the new roots into them.
 
-A commit of one row runs a handful of plans that take microseconds each; assembling them anew would take longer than running them. One
-thread at a time may use a prepared plan.
+A commit of one row runs a handful of plans that take microseconds each; assembling them anew would
+take longer than running them. One thread at a time may use a prepared plan.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.join.run.run import OUTPUT_WORDS, SLICE, borrow_cache, borrow_output, evaluation_failure, return_cache
+from lftj.join.run.run import (
+    OUTPUT_WORDS,
+    SLICE,
+    borrow_cache,
+    borrow_output,
+    evaluation_failure,
+    return_cache,
+)
 from lftj.join.run.trace import LogBuffer
 from lftj.types.texts import Flat
 from scantree import Tree
@@ -29,11 +37,14 @@ _ROOM = 1024  # rows of the output buffer
 
 
 Ranges = Mapping[int, tuple[int, int]]
-"""By the number of an atom: from which position of its key order up to which its rows are read. Other atoms are read whole."""
+"""By the number of an atom: from which position of its key order up to which its rows are read.
+Other atoms are read whole.
+"""
 
 
 class PreparedPlan:
-    """One plan with its arrays. `run` may be called with the trees of any version. Nothing is logged.
+    """One plan with its arrays. `run` may be called with the trees of any version. Nothing is
+    logged.
 
     `room`: rows of the output buffer, after which a run comes back to hand them over.
     """
@@ -62,20 +73,32 @@ class PreparedPlan:
         self._keep_addresses(context.dictionary.flat())
 
     def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
-        """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
+        """All output rows over these relations, their numbers of proofs, and the kernel steps it
+        took; as `pieces` gives them.
+        """
         self._state[at.STEPS] = 0
         rows = self.rows(relations, context)
         return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
 
     def rows(self, relations: Relations, context: Context) -> np.ndarray:
-        """All output rows over these relations as a matrix of its own, of shape (outputs + 1) × n; as `pieces` gives them."""
+        """All output rows over these relations as a matrix of its own, of shape (outputs + 1) × n;
+        as `pieces` gives them.
+        """
         pieces = [piece.copy() for piece in self.pieces(relations, context)]
-        return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
+        return (
+            pieces[0]
+            if len(pieces) == 1
+            else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
+        )
 
-    def pieces(self, relations: Relations, context: Context, within: Ranges | None = None) -> Iterator[np.ndarray]:
-        """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line the number of proofs.
+    def pieces(
+        self, relations: Relations, context: Context, within: Ranges | None = None
+    ) -> Iterator[np.ndarray]:
+        """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line
+        the number of proofs.
 
-        Spends the steps as it goes. A piece is overwritten by the next. Only rows `within` these ranges are read.
+        Spends the steps as it goes. A piece is overwritten by the next. Only rows `within` these
+        ranges are read.
 
         ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
         """
@@ -96,7 +119,16 @@ class PreparedPlan:
         while status != at.DONE:
             before = int(state[at.STEPS])
             state[at.BUDGET] = before + context.slice(SLICE)
-            status = run(self._memory, words, at_state, offsets, text, cache.address, output.address, log_words)
+            status = run(
+                self._memory,
+                words,
+                at_state,
+                offsets,
+                text,
+                cache.address,
+                output.address,
+                log_words,
+            )
             context.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
@@ -107,25 +139,34 @@ class PreparedPlan:
         context.outputs.append(output)
 
     def _keep_addresses(self, flat: Flat) -> None:
-        """Of the strings, without keeping these: a plan may wait long for its next run, while the dictionary grows and forgets."""
+        """Of the strings, without keeping these: a plan may wait long for its next run, while the
+        dictionary grows and forgets.
+        """
         self._offsets, self._text = map(ref, flat)
         self._flat_addresses = [address(array) for array in flat]
 
     def _output(self, words: np.ndarray) -> np.ndarray:
-        """The rows of the output in these words, by columns; rows that are written a window at a time have one proof each."""
+        """The rows of the output in these words, by columns; rows that are written a window at a
+        time have one proof each.
+        """
         out = words[: self._columns * self._room].reshape(self._columns, self._room)
         out[-1] = 1
         return out
 
     def _keep_to(self, within: Ranges | None) -> None:
-        """Read whole trees, or have the state say which ranges: the kernel gives a plan without parts no ranges of its own."""
+        """Read whole trees, or have the state say which ranges: the kernel gives a plan without
+        parts no ranges of its own.
+        """
         self._words[at.PARTS] = self._part_count if within is None else 0
         if within is not None:
             for atom, place in enumerate(self._ranges):
-                self._state[place + at.START], self._state[place + at.LIMIT] = within.get(atom, (0, END))
+                self._state[place + at.START], self._state[place + at.LIMIT] = within.get(
+                    atom, (0, END)
+                )
 
     def bind(self, relations: Relations) -> tuple[list[Tree], list[Tree]]:
-        """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long.
+        """Put the roots of these relations' trees into the plan, of empty ones too. The atoms'
+        trees and the others, to be held as long.
 
         They are read whole, whatever the last of `pieces` kept to.
         """
@@ -147,11 +188,15 @@ class PreparedPlan:
         return self._parts
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What a kernel runs this plan on: the plan, a state, the state it begins with, the output by columns, and the log."""
+        """What a kernel runs this plan on: the plan, a state, the state it begins with, the output
+        by columns, and the log.
+        """
         return self._words, self._state, self._fresh, self._own_output, self._log_words
 
     def _bind(self, relations: Relations) -> list[Tree] | None:
-        """Put the roots of these relations' trees into the plan; the trees, to be held while it runs, or None when one is empty."""
+        """Put the roots of these relations' trees into the plan; the trees, to be held while it
+        runs, or None when one is empty.
+        """
         words = self._words
         trees: list[Tree] = []
         for atom, records in zip(self.plan.atoms, self._parts, strict=True):

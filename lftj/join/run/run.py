@@ -19,7 +19,9 @@ SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
 
 OUTPUT_WORDS = 1 << 16
-"""Words of an output that runs borrow one after another: few enough to stay in the processor's cache."""
+"""Words of an output that runs borrow one after another: few enough to stay in the processor's
+cache.
+"""
 
 _CHUNK = 1 << 15  # rows that a run has room for at most
 _RECORDS = 1 << 14  # records of the trace's buffer
@@ -32,14 +34,20 @@ _FAILURES = {
         f"{_WIDEST}, or {_EXCLUDE}",
     ),
     at.DIVISION_BY_ZERO: ("division by zero", "E221", f"{_EXCLUDE}, for instance with y != 0"),
-    at.NOT_A_NUMBER: ("the result is not a number", "E222", f"{_EXCLUDE}; for a negative power of an integer, make the base a float"),
+    at.NOT_A_NUMBER: (
+        "the result is not a number",
+        "E222",
+        f"{_EXCLUDE}; for a negative power of an integer, make the base a float",
+    ),
 }
 
 
 class Run:
-    """A state of the kernel with its buffers, over an assembly that others may run at the same time. One thread at a time may use it.
+    """A state of the kernel with its buffers, over an assembly that others may run at the same
+    time. One thread at a time may use it.
 
-    `go`, then look at `status`, `hand_over` the log, take the `rows` and `make_room`; and so on until DONE; then `close`.
+    `go`, then look at `status`, `hand_over` the log, take the `rows` and `make_room`; and so on
+    until DONE; then `close`.
     """
 
     def __init__(self, assembly: Assembly, context: Context):
@@ -70,15 +78,27 @@ class Run:
         self.keep_to_part()
 
     def keep_to_part(self) -> None:
-        """From now on read the ranges that the state has, which may have been narrowed, not whole trees."""
+        """From now on read the ranges that the state has, which may have been narrowed, not whole
+        trees.
+        """
         self._tell(self.assembly.words_of_parts)
 
     def _tell(self, words: np.ndarray) -> None:
-        arrays = (self._context.arena.memory, words, self.state, *self._text, self._cache.array, self._out.reshape(-1), self._buffer.words)
+        arrays = (
+            self._context.arena.memory,
+            words,
+            self.state,
+            *self._text,
+            self._cache.array,
+            self._out.reshape(-1),
+            self._buffer.words,
+        )
         self._addresses = [address(array) for array in arrays]
 
     def go(self, most: int | None = None) -> int:
-        """Go on for a slice of kernel steps, or `most`, or until a buffer is full. The number of steps that were made."""
+        """Go on for a slice of kernel steps, or `most`, or until a buffer is full. The number of
+        steps that were made.
+        """
         before = self.steps
         self.state[at.BUDGET] = before + self._context.slice(min(most or SLICE, SLICE))
         self.status = int(run(*self._addresses))
@@ -91,11 +111,15 @@ class Run:
 
     @property
     def complete_rows(self) -> int:
-        """How many rows there are to take. While a run is only paused they stay: a small array is not worth taking."""
+        """How many rows there are to take. While a run is only paused they stay: a small array is
+        not worth taking.
+        """
         return int(self.state[at.ROWS]) if self.status != at.PAUSED else 0
 
     def rows(self) -> np.ndarray:
-        """The rows since the last `make_room`, as an array of shape (outputs + 1) × n that the next `go` overwrites."""
+        """The rows since the last `make_room`, as an array of shape (outputs + 1) × n that the next
+        `go` overwrites.
+        """
         return self._out[:, : int(self.state[at.ROWS])]
 
     def make_room(self) -> None:
@@ -112,7 +136,9 @@ class Run:
             clear_cache(self._cache.address, address(self.state))
 
     def close(self) -> None:
-        """Give the buffers back for others to use. Only a run that went to its end is closed; those of the others are dropped."""
+        """Give the buffers back for others to use. Only a run that went to its end is closed; those
+        of the others are dropped.
+        """
         self.unset_bitmap()
         self._context.caches.append(self._cache)
         self._context.outputs.append(self._output)
@@ -124,12 +150,16 @@ def borrow_cache(context: Context) -> Buffer:
 
 
 def borrow_output(context: Context) -> Buffer:
-    """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time pays for it, and is alone meanwhile."""
+    """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time
+    pays for it, and is alone meanwhile.
+    """
     return _borrowed(context.outputs, OUTPUT_WORDS, 0)
 
 
 def _borrowed(spare: list[Buffer], size: int, zeros: int) -> Buffer:
-    """Words of which the first so many are 0 when they are new. Asked for zeros alone, NumPy may write them all."""
+    """Words of which the first so many are 0 when they are new. Asked for zeros alone, NumPy may
+    write them all.
+    """
     try:
         return spare.pop()
     except IndexError:
@@ -153,8 +183,14 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
     for i in range(int(state[at.DEPTH]) + 1):
         variable = plan.levels[i].variable
         unknown = i <= at.LAST_BIT and int(state[at.UNKNOWN]) >> i & 1
-        if variable is not None and not unknown and not plan.rule.variables[variable].name.startswith("_"):
+        if (
+            variable is not None
+            and not unknown
+            and not plan.rule.variables[variable].name.startswith("_")
+        ):
             about = plan.rule.variables[variable]
-            values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
+            values.append(
+                f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}"
+            )
     where = f" with {', '.join(values)}" if values else ""
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

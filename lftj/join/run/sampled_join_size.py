@@ -1,7 +1,9 @@
-"""How far a body has more assignments than the choice of a variable order expects, which takes all values to have as many rows.
+"""How far a body has more assignments than the choice of a variable order expects, which takes all
+values to have as many rows.
 
-Where a few items have most of the trades and most of the prices, there are far more pairs of a trade and a price of one item than the mean
-number of prices for each trade. Samples of both tell: the share of their pairs that agree is that of all pairs.
+Where a few items have most of the trades and most of the prices, there are far more pairs of a
+trade and a price of one item than the mean number of prices for each trade. Samples of both tell:
+the share of their pairs that agree is that of all pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ _SEEN = 10
 
 
 def unevenness(rule: NormalRule, relations: Relations, context: Context) -> float:
-    """How many times as many pairs of rows of two atoms agree as would if all values had as many rows, where these are most; at least 1.
+    """How many times as many pairs of rows of two atoms agree as would if all values had as many
+    rows, where these are most; at least 1.
 
     O(atoms² · sample + atoms · sample · log n).
     """
@@ -35,19 +38,32 @@ def unevenness(rule: NormalRule, relations: Relations, context: Context) -> floa
         agree = sum([count * there[values] for values, count in here.items()])
         if shared and agree >= _SEEN:
             ends = ((rule.atoms[one], columns), (rule.atoms[other], others))
-            values = max([context.statistics.of(relations[atom.relation]).combinations([at[v] for v in shared]) for atom, at in ends])
+            values = max(
+                [
+                    context.statistics.of(relations[atom.relation]).combinations(
+                        [at[v] for v in shared]
+                    )
+                    for atom, at in ends
+                ]
+            )
             found.append(agree * values / (len(rows) * len(their)))
     return max(found)
 
 
 def _columns(atom: PositiveAtom) -> dict[int, int]:
     """The column of each variable, the last where it has several."""
-    return {argument.variable: column for column, argument in enumerate(atom.args) if isinstance(argument, Ref)}
+    return {
+        argument.variable: column
+        for column, argument in enumerate(atom.args)
+        if isinstance(argument, Ref)
+    }
 
 
 def _drawn(atom: PositiveAtom, relations: Relations, context: Context) -> Sequence[tuple[int, ...]]:
     """Rows of the sample that have an atom's constants."""
-    rows = zip(*[column.tolist() for column in relations[atom.relation].sample(_SAMPLE)], strict=True)
+    rows = zip(
+        *[column.tolist() for column in relations[atom.relation].sample(_SAMPLE)], strict=True
+    )
     fixed = [
         (column, encode_constant(argument.type, argument.value, context.dictionary))
         for column, argument in enumerate(atom.args)

@@ -1,4 +1,6 @@
-"""What of a run is logged, and the buffer that the kernel logs into (`trace_kernels`) [LFTJ-IVM 4.1]."""
+"""What of a run is logged, and the buffer that the kernel logs into (`trace_kernels`) [LFTJ-IVM
+4.1].
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ HULL = at.HULL
 """One interval per context, from the first value to the last."""
 
 Sink = Callable[[np.ndarray], None]
-"""Takes records as an array (3 + levels) × n: channel, low, high, bindings of the levels before the channel's; the rest of a column is not
-specified. −2⁶³ and 2⁶³−1 stand for −∞ and +∞. The array is overwritten by the next."""
+"""Takes records as an array (3 + levels) × n: channel, low, high, bindings of the levels before the
+channel's; the rest of a column is not specified. −2⁶³ and 2⁶³−1 stand for −∞ and +∞. The array is
+overwritten by the next.
+"""
 
 
 @dataclass(frozen=True)
 class Logged:
-    """What is logged: key columns of atoms as (atom, column) → mode, and negated atoms as probe → mode; only levels from `log_from` on."""
+    """What is logged: key columns of atoms as (atom, column) → mode, and negated atoms as probe →
+    mode; only levels from `log_from` on.
+    """
 
     atoms: Mapping[tuple[int, int], int] = field(default_factory=dict)
     probes: Mapping[int, int] = field(default_factory=dict)
@@ -37,10 +43,11 @@ _NO_ROOM = np.zeros(1, np.int64)  # where no channel is, nothing is written
 
 
 class Channel(NamedTuple):
-    """What a record is about: column `column` of the key order of an atom (`kind` "atom"), or of a negated one ("probe").
+    """What a record is about: column `column` of the key order of an atom (`kind` "atom"), or of a
+    negated one ("probe").
 
-    Of a negated atom it is the last column that the channel's level binds, or −1 if all its arguments are constants. `level`: how many
-    bindings a record carries.
+    Of a negated atom it is the last column that the channel's level binds, or −1 if all its
+    arguments are constants. `level`: how many bindings a record carries.
     """
 
     kind: str
@@ -50,15 +57,30 @@ class Channel(NamedTuple):
     level: int
 
 
-def number_channels(plan: RulePlan, parts: list[list[tuple[int, int]]], logged: Logged) -> list[list[Channel]]:
-    """Per level its channels, those of its parts, given as (atom, column), before those of its probes."""
+def number_channels(
+    plan: RulePlan, parts: list[list[tuple[int, int]]], logged: Logged
+) -> list[list[Channel]]:
+    """Per level its channels, those of its parts, given as (atom, column), before those of its
+    probes.
+    """
     channels: list[list[Channel]] = []
     for number, level in enumerate(plan.levels):
-        here = [Channel("atom", *part, logged.atoms[part], number) for part in parts[number] if part in logged.atoms]
+        here = [
+            Channel("atom", *part, logged.atoms[part], number)
+            for part in parts[number]
+            if part in logged.atoms
+        ]
         for probe in level.probes:
             if probe in logged.probes:
                 arguments = enumerate(plan.probes[probe].args)
-                column = max((c for c, a in arguments if isinstance(a, Ref) and a.variable == level.variable), default=-1)
+                column = max(
+                    (
+                        c
+                        for c, a in arguments
+                        if isinstance(a, Ref) and a.variable == level.variable
+                    ),
+                    default=-1,
+                )
                 here.append(Channel("probe", probe, column, logged.probes[probe], number))
         channels.append(here)
     return channels
@@ -69,7 +91,9 @@ class LogBuffer:
 
     def __init__(self, levels: int, channels: int, records: int):
         room = max(records, at.LOG_RESERVE * (channels + 1))
-        self.columns = np.empty((at.LOG_CONTEXT + levels, room), np.int64) if channels else _NO_RECORDS
+        self.columns = (
+            np.empty((at.LOG_CONTEXT + levels, room), np.int64) if channels else _NO_RECORDS
+        )
 
     @property
     def words(self) -> np.ndarray:

@@ -1,6 +1,8 @@
-"""What things cost besides kernel steps, in kernel steps of about five nanoseconds: so that an update and a bootstrap can be compared.
+"""What things cost besides kernel steps, in kernel steps of about five nanoseconds: so that an
+update and a bootstrap can be compared.
 
-Rough figures serve: they decide which of two ways is taken, never what comes out. They are counted, not timed, so a run is repeatable.
+Rough figures serve: they decide which of two ways is taken, never what comes out. They are counted,
+not timed, so a run is repeatable.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ CANDIDATE = 1
 PROOF = 8
 """A proof that is added to its row's count in a bootstrap by joins."""
 ROW = 60
-"""A row that such a bootstrap found, brought in order, compared with the one before and laid into trees."""
+"""A row that such a bootstrap found, brought in order, compared with the one before and laid into
+trees.
+"""
 WALKED = 10
 """A row that walks found, which come in order."""
 ROW_ALONE = 20
@@ -34,7 +38,9 @@ STEPS_OF_WALKS = 4
 CHANGED = 1500
 """A changed row below the stratum, for an update, beside the proofs it has part in."""
 TOUCHED = 400
-"""A proof that a changed row has part in, and what moves in its train. Seen: 300 to 600 in closures and points-to analyses."""
+"""A proof that a changed row has part in, and what moves in its train. Seen: 300 to 600 in closures
+and points-to analyses.
+"""
 LOOK_UP = 150
 """A row that an update looks up."""
 _COUNTING = 2  # bootstraps that counting proofs takes at least
@@ -46,13 +52,16 @@ _COPIED = 220  # a page that is, among many
 
 
 def change_of(rows: int, count: int) -> int:
-    """What it costs to change so many of a tree's `count` rows: at worst each lies on a page of its own."""
+    """What it costs to change so many of a tree's `count` rows: at worst each lies on a page of its
+    own.
+    """
     return _MOVE * rows + _PAGE * min(rows, count // _ROWS + 1)
 
 
 def laid_into(rows: int, count: int) -> int:
-    """What it costs a bootstrap's round to put so many rows, lying anywhere, into a tree of `count`: pages that it copies are read one
-    after the other, and many of its rows share one."""
+    """What it costs a bootstrap's round to put so many rows, lying anywhere, into a tree of
+    `count`: pages that it copies are read one after the other, and many of its rows share one.
+    """
     if 3 * rows > count:
         return _LAID * (rows + count)
     pages = count // _ROWS + 1
@@ -60,7 +69,9 @@ def laid_into(rows: int, count: int) -> int:
 
 
 class Spent(NamedTuple):
-    """What a bootstrap that does not count cost, its kernel steps, and what one that counts is expected to cost."""
+    """What a bootstrap that does not count cost, its kernel steps, and what one that counts is
+    expected to cost.
+    """
 
     work: int
     steps: int
@@ -82,9 +93,18 @@ class Meter:
         if walked:
             alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
             return Spent(alone, steps, _COUNTING * alone)
-        # steps that end in a candidate follow one another and take less, but each candidate is a proof to be counted
-        alone = ROW_ALONE * rows + STEP * max(0, steps - candidates) + CANDIDATE * candidates + context.laid - laid
-        return Spent(alone, steps, max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows))
+        # steps that end in a candidate follow one another and take less, but each candidate is a
+        # proof to be counted
+        alone = (
+            ROW_ALONE * rows
+            + STEP * max(0, steps - candidates)
+            + CANDIDATE * candidates
+            + context.laid
+            - laid
+        )
+        return Spent(
+            alone, steps, max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
+        )
 
 
 def charge(context: Context, effort: int) -> None:

@@ -1,7 +1,8 @@
-"""What becomes of rows that are due in an iteration, and of the trees they stand in, in compiled code and for a few rows at a time.
+"""What becomes of rows that are due in an iteration, and of the trees they stand in, in compiled
+code and for a few rows at a time.
 
-The trees of a run of rounds are numbered. Each has a record of words, a layout (`scantree`) and a key order, the places of a row's columns;
-the standing has the place behind them.
+The trees of a run of rounds are numbered. Each has a record of words, a layout (`scantree`) and a
+key order, the places of a row's columns; the standing has the place behind them.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from scantree.page_kernels import LEAF_CAPACITY, REFERENCES, leaf_column, releas
 from scantree.piece_kernels import compare_columns
 from scantree.read_kernels import find_row
 
-# words of a relation's record; where there is a choice, rows stand and are counted as candidates, and its trees have those accepted
+# words of a relation's record; where there is a choice, rows stand and are counted as candidates,
+# and its trees have those accepted
 ARITY = 0  # columns of its rows, as stored
-CURRENT = 1  # its trees, the identity order first; then those of the rows that move; then those of the rows that are lost
+# its trees, the identity order first; then those of the rows that move; then those of the rows that
+# are lost
+CURRENT = 1
 MOVING = 2
 LOSING = 3
 TREES_END = 4
@@ -28,7 +32,8 @@ FIRST_MOVED = 5  # the questions that its moving rows ask
 LAST_MOVED = 6
 FIRST_LOST = 7  # the questions that its lost rows ask
 LAST_LOST = 8
-OWN = 9  # where rows stand and are counted: CURRENT, or the tree of candidates, which their ranking follows
+# where rows stand and are counted: CURRENT, or the tree of candidates, which their ranking follows
+OWN = 9
 DOMAIN = 10  # columns of the choice domain
 BY_DOMAIN = 11  # a tree of the rows accepted whose order begins with these
 RELATION_WORDS = 12
@@ -73,7 +78,9 @@ def less(rows, keys, i, j):
 
 @compiled
 def sort_few(rows, keys):
-    """Sort the columns of a matrix by its first `keys` lines, by insertion: for a few, or for many that are sorted."""
+    """Sort the columns of a matrix by its first `keys` lines, by insertion: for a few, or for many
+    that are sorted.
+    """
     for i in range(1, rows.shape[1]):
         j = i
         while j > 0 and less(rows, keys, j, j - 1):
@@ -84,7 +91,9 @@ def sort_few(rows, keys):
 
 @compiled
 def picked(rows, kinds, first, last, order, width, keys):
-    """The columns of `rows` whose kind is in [first, last], their first `width` lines in another order, sorted by `keys` of these."""
+    """The columns of `rows` whose kind is in [first, last], their first `width` lines in another
+    order, sorted by `keys` of these.
+    """
     count = 0
     for i in range(kinds.size):
         count += first <= kinds[i] <= last
@@ -121,7 +130,9 @@ def change_tree(memory, trees, number, inserts, erases):
 
 @compiled
 def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
-    """What becomes of due rows [first, last): `kinds`; with the new standing: `rows`; the iterations they stood in: `stood`."""
+    """What becomes of due rows [first, last): `kinds`; with the new standing: `rows`; the
+    iterations they stood in: `stood`.
+    """
     arity = trees.relations[relation, ARITY]
     identity = trees.relations[relation, OWN]
     root, height = trees.records[identity, ROOT], trees.records[identity, HEIGHT]
@@ -151,10 +162,14 @@ def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
 
 @compiled
 def gather_moves(rows, stood, kinds, iteration):
-    """Rows as they were, with the complement of their standing, and as they are: a matrix that ends with the standing, unsorted."""
+    """Rows as they were, with the complement of their standing, and as they are: a matrix that ends
+    with the standing, unsorted.
+    """
     count = 0
     for i in range(kinds.size):
-        count += (kinds[i] == FOUND) + (kinds[i] == LOST) + (kinds[i] == FOUND and stood[i] != NOWHERE)
+        count += (
+            (kinds[i] == FOUND) + (kinds[i] == LOST) + (kinds[i] == FOUND and stood[i] != NOWHERE)
+        )
     moves = np.empty((rows.shape[0], count), np.int64)
     at = 0
     for i in range(kinds.size):
@@ -174,7 +189,8 @@ def gather_moves(rows, stood, kinds, iteration):
 
 @compiled
 def move(memory, trees, numbers, rows, stood, kinds, iteration):
-    """Bring a relation's trees up to date with what happens to rows, and make those of what moves. How many rows move.
+    """Bring a relation's trees up to date with what happens to rows, and make those of what moves.
+    How many rows move.
 
     The rows' last line is changed.
     """
@@ -191,7 +207,9 @@ def move(memory, trees, numbers, rows, stood, kinds, iteration):
         order = trees.orders[number]
         least = RECOUNTED if number == numbers[CURRENT] else FOUND
         inserts = picked(rows, kinds, least, FOUND, order, arity + 1, arity)
-        change_tree(memory, trees, number, inserts, picked(rows, kinds, LOST, LOST, order, arity, arity))
+        change_tree(
+            memory, trees, number, inserts, picked(rows, kinds, LOST, LOST, order, arity, arity)
+        )
         for i in range(rows.shape[1]):
             rows[arity, i] &= ~LOWER  # other key orders know no counts
     if moved > 0:
@@ -199,7 +217,11 @@ def move(memory, trees, numbers, rows, stood, kinds, iteration):
         every = np.zeros(moves.shape[1], np.int64)
         for number in range(numbers[MOVING], numbers[LOSING]):
             made = picked(moves, every, 0, 0, trees.orders[number], arity + 1, arity + 1)
-            replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, made.shape[1]))
+            replace_tree(
+                memory,
+                trees.records[number],
+                *build(memory, trees.layouts[number], made, made.shape[1]),
+            )
     return moved
 
 
@@ -208,12 +230,18 @@ def name_lost(memory, trees, numbers, rows, kinds):
     """Make the trees of the rows that are lost, which are asked for proofs."""
     for number in range(numbers[LOSING], numbers[TREES_END]):
         made = picked(rows, kinds, LOST, LOST, trees.orders[number], numbers[ARITY], numbers[ARITY])
-        replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, made.shape[1]))
+        replace_tree(
+            memory,
+            trees.records[number],
+            *build(memory, trees.layouts[number], made, made.shape[1]),
+        )
 
 
 @compiled
 def end_round(memory, trees, keep):
-    """Make the trees of this round those before the next, or (not `keep`) go back to those before it. Moves are forgotten."""
+    """Make the trees of this round those before the next, or (not `keep`) go back to those before
+    it. Moves are forgotten.
+    """
     for relation in range(trees.relations.shape[0]):
         numbers = trees.relations[relation]
         for number in range(numbers[OWN], numbers[TREES_END]):
@@ -228,7 +256,8 @@ def end_round(memory, trees, keep):
             record[CHANGED] = 0
 
 
-# What becomes of many rows that are due in an iteration, by where they stand [Elastic, Algorithm 3].
+# What becomes of many rows that are due in an iteration, by where they stand [Elastic, Algorithm
+# 3].
 
 GONE = -1
 """The standing of a row that is not there any more, among changes that are not applied yet."""
@@ -238,8 +267,9 @@ NEVER = (1 << 63) - 1
 
 @compiled
 def tell_iterations(found, first, iterations):
-    """The iteration in which each column of `found` proves its head: the one after the latest of its standings, which are the lines from
-    `first` on but for the last, its number of proofs. Where a standing is a complement, of a row as it was, that number becomes negative.
+    """The iteration in which each column of `found` proves its head: the one after the latest of
+    its standings, which are the lines from `first` on but for the last, its number of proofs. Where
+    a standing is a complement, of a row as it was, that number becomes negative.
     """
     counts = found.shape[0] - 1
     for i in range(iterations.size):
@@ -255,9 +285,11 @@ def tell_iterations(found, first, iterations):
 
 @compiled
 def judge_rows(present, words, counts, iteration, kinds, stood):
-    """Which of the due rows are FOUND in this iteration, RECOUNTED or LOST, and where each stood: into `kinds` and `stood`.
+    """Which of the due rows are FOUND in this iteration, RECOUNTED or LOST, and where each stood:
+    into `kinds` and `stood`.
 
-    `words` become the rows' new standings. The least number of proofs that a row is left with, and the greatest.
+    `words` become the rows' new standings. The least number of proofs that a row is left with, and
+    the greatest.
     """
     least = most = 0
     for i in range(counts.size):
@@ -279,7 +311,9 @@ def judge_rows(present, words, counts, iteration, kinds, stood):
 
 @compiled
 def amend(rows, late, present, words):
-    """Bring what was looked up for `rows` up to date with changes that came later. Both are in ascending order of rows."""
+    """Bring what was looked up for `rows` up to date with changes that came later. Both are in
+    ascending order of rows.
+    """
     keys = rows.shape[0]
     at = 0
     for i in range(rows.shape[1]):
@@ -293,7 +327,9 @@ def amend(rows, late, present, words):
 
 @compiled
 def follow(late, later, out):
-    """Changes followed by later ones, which replace what is said of the same rows: their number. All ascend by rows."""
+    """Changes followed by later ones, which replace what is said of the same rows: their number.
+    All ascend by rows.
+    """
     keys = late.shape[0] - 1
     i = j = size = 0
     while i < late.shape[1] or j < later.shape[1]:

@@ -1,4 +1,6 @@
-"""Choice among the candidates of one iteration in compiled code, where values order as their codes do: `Choosing` for a few rows."""
+"""Choice among the candidates of one iteration in compiled code, where values order as their codes
+do: `Choosing` for a few rows.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,24 @@ from scantree.read_kernels import read_edges
 
 @compiled
 def ranked(rows, stood, kinds, order, width, iteration, coming):
-    """The candidates that come to the ranking in this iteration, or those that go, as it has them: domain, iteration, other columns."""
+    """The candidates that come to the ranking in this iteration, or those that go, as it has them:
+    domain, iteration, other columns.
+    """
     count = 0
     for i in range(kinds.size):
-        count += kinds[i] == FOUND if coming else kinds[i] == LOST or (kinds[i] == FOUND and stood[i] != NOWHERE)
+        count += (
+            kinds[i] == FOUND
+            if coming
+            else kinds[i] == LOST or (kinds[i] == FOUND and stood[i] != NOWHERE)
+        )
     out = np.empty((rows.shape[0], count), np.int64)
     at = 0
     for i in range(kinds.size):
-        if not (kinds[i] == FOUND if coming else kinds[i] == LOST or (kinds[i] == FOUND and stood[i] != NOWHERE)):
+        if not (
+            kinds[i] == FOUND
+            if coming
+            else kinds[i] == LOST or (kinds[i] == FOUND and stood[i] != NOWHERE)
+        ):
             continue
         for place in range(rows.shape[0] - 1):
             out[place + (place >= width), at] = rows[order[place], i]
@@ -47,12 +59,16 @@ def ranked(rows, stood, kinds, order, width, iteration, coming):
 
 @compiled
 def change_candidates(memory, trees, relation, rows, stood, kinds, iteration):
-    """Bring the candidates of a relation and their ranking up to date with what happens to due rows."""
+    """Bring the candidates of a relation and their ranking up to date with what happens to due
+    rows.
+    """
     numbers = trees.relations[relation]
     arity, width, own = numbers[ARITY], numbers[DOMAIN], numbers[OWN]
     identity, order = trees.orders[own], trees.orders[numbers[BY_DOMAIN]]
     inserts = picked(rows, kinds, RECOUNTED, FOUND, identity, arity + 1, arity)
-    change_tree(memory, trees, own, inserts, picked(rows, kinds, LOST, LOST, identity, arity, arity))
+    change_tree(
+        memory, trees, own, inserts, picked(rows, kinds, LOST, LOST, identity, arity, arity)
+    )
     inserts = ranked(rows, stood, kinds, order, width, iteration, True)
     erases = ranked(rows, stood, kinds, order, width, iteration, False)
     if inserts.size > 0 or erases.size > 0:  # not where rows are only recounted
@@ -61,7 +77,9 @@ def change_candidates(memory, trees, relation, rows, stood, kinds, iteration):
 
 @compiled
 def groups_of(rows, order, width):
-    """The values of the domain, the first `width` columns of this order, in these rows: the columns of a matrix, ascending."""
+    """The values of the domain, the first `width` columns of this order, in these rows: the columns
+    of a matrix, ascending.
+    """
     out = np.empty((width, rows.shape[1]), np.int64)
     for line in range(width):
         for i in range(rows.shape[1]):
@@ -86,7 +104,9 @@ def first_rows(memory, trees, number, groups, lines):
     out = np.zeros((lines, groups.shape[1]), np.int64)
     record = trees.records[number]
     if record[ROOT] != 0:
-        read_edges(memory, record[ROOT], record[HEIGHT], trees.layouts[number], groups, False, found, out)
+        read_edges(
+            memory, record[ROOT], record[HEIGHT], trees.layouts[number], groups, False, found, out
+        )
     return found, out
 
 
@@ -101,9 +121,11 @@ def note(moved, stood, kinds, at, row, order, word, kind, left):
 
 @compiled
 def accept(memory, trees, relation, rows, iteration, proven, count):
-    """What happens to rows that are accepted, after candidates in the groups of `rows` changed: rows, kinds, iterations they stood in.
+    """What happens to rows that are accepted, after candidates in the groups of `rows` changed:
+    rows, kinds, iterations they stood in.
 
-    Candidates that are due again, with no proofs, are appended to `proven`, which has `count` records; the new number.
+    Candidates that are due again, with no proofs, are appended to `proven`, which has `count`
+    records; the new number.
     """
     numbers = trees.relations[relation]
     arity, width = numbers[ARITY], numbers[DOMAIN]
@@ -125,7 +147,17 @@ def accept(memory, trees, relation, rows, iteration, proven, count):
             same = same and first[place] == holds[place, i]
         held = holds[arity, i] >> HALF
         if stands == iteration and not (same and held == iteration):
-            note(moved, stood, kinds, at, first, order, iteration << HALF, FOUND, held if same else NOWHERE)
+            note(
+                moved,
+                stood,
+                kinds,
+                at,
+                first,
+                order,
+                iteration << HALF,
+                FOUND,
+                held if same else NOWHERE,
+            )
             at += 1
         if present[i] and not same:
             note(moved, stood, kinds, at, holds[:, i], order, 0, LOST, held)

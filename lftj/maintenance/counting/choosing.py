@@ -1,12 +1,16 @@
-"""Choice during an elastic update: from candidates that moved in an iteration to rows that are accepted, and rows no longer accepted.
+"""Choice during an elastic update: from candidates that moved in an iteration to rows that are
+accepted, and rows no longer accepted.
 
-Iterations are settled in ascending order, so what is accepted in iteration k follows from candidates that stand in k or before, all of
-which are settled by then. A group of candidates is looked at when one of them is found or lost. The first of it by iteration and value
+Iterations are settled in ascending order, so what is accepted in iteration k follows from
+candidates that stand in k or before, all of which are settled by then. A group of candidates is
+looked at when one of them is found or lost. The first of it by iteration and value
 
 - stands before k: it was accepted there, and nothing happens;
-- stands in k: it is accepted now. Whatever was accepted before leaves, from k or from a later iteration, with all that rests on it there;
-- stands later, or is missing, since what was accepted here is lost: it leaves, and the candidate that is first now is due in its iteration,
-  with no proofs, so that the group is looked at again there.
+- stands in k: it is accepted now. Whatever was accepted before leaves, from k or from a later
+  iteration, with all that rests on it there;
+- stands later, or is missing, since what was accepted here is lost: it leaves, and the candidate
+  that is first now is due in its iteration, with no proofs, so that the group is looked at again
+  there.
 """
 
 from __future__ import annotations
@@ -29,21 +33,31 @@ from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
 from scantree.rows import sort_rows, sort_with
 
-# What is kept of a recursive relation with one choice domain beside the rows that are accepted: all candidates for being one [Choice].
+# What is kept of a recursive relation with one choice domain beside the rows that are accepted: all
+# candidates for being one [Choice].
 #
-# A candidate stands, as the row of any recursive relation does, in the iteration that first derives it, with its number of proofs there.
-# Of those that agree on the domain the least is accepted: by iteration, then by value. A ranking has them in that order, group by group.
+# A candidate stands, as the row of any recursive relation does, in the iteration that first derives
+# it, with its number of proofs there. Of those that agree on the domain the least is accepted: by
+# iteration, then by value. A ranking has them in that order, group by group.
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """One immutable version. `rows`: the candidates with their standings; `ranking`: domain, iteration and the other columns."""
+    """One immutable version. `rows`: the candidates with their standings; `ranking`: domain,
+    iteration and the other columns.
+    """
 
     rows: IteratedRelation
     ranking: Tree
 
     @staticmethod
-    def of(schema: RelationSchema, arena: Arena, rows: Columns, iterations: np.ndarray, proofs: np.ndarray) -> Candidates:
+    def of(
+        schema: RelationSchema,
+        arena: Arena,
+        rows: Columns,
+        iterations: np.ndarray,
+        proofs: np.ndarray,
+    ) -> Candidates:
         """These sorted, distinct candidates. O(n log n)."""
         ranked = sort_rows(ranking_rows(schema, rows, iterations))
         ranking = Tree.build(arena, ranked) if len(iterations) else Tree.empty(arena, len(ranked))
@@ -56,7 +70,9 @@ class Candidates:
 
 
 def decided_group_by_group(schemas: Mapping[str, RelationSchema]) -> bool:
-    """Whether no relation of a stratum has more than one choice domain: groups of candidates do not meet then."""
+    """Whether no relation of a stratum has more than one choice domain: groups of candidates do not
+    meet then.
+    """
     return all(len(schema.choice) <= 1 for schema in schemas.values())
 
 
@@ -74,10 +90,11 @@ def ranking_rows(schema: RelationSchema, rows: Columns, iterations: np.ndarray) 
 
 
 class Choosing:
-    """The candidates of one relation in an update. `rows` are kept up to date by it, their `ranking` by `accepted`.
+    """The candidates of one relation in an update. `rows` are kept up to date by it, their
+    `ranking` by `accepted`.
 
-    `width`: columns of the domain; `by_domain`: the key order of the rows accepted that begins with it; `by_code`: whether the other
-    columns order as their codes do.
+    `width`: columns of the domain; `by_domain`: the key order of the rows accepted that begins with
+    it; `by_code`: whether the other columns order as their codes do.
     """
 
     def __init__(self, schema: RelationSchema, candidates: Candidates, dictionary: Dictionary):
@@ -89,7 +106,9 @@ class Choosing:
         self._order = domain_first(schema)
         self.by_domain: Order = (*self._order, schema.arity)
         self.width = len(schema.choice[0])
-        self.by_code = all(schema.columns[column][1].name != "str" for column in self._order[self.width :])
+        self.by_code = all(
+            schema.columns[column][1].name != "str" for column in self._order[self.width :]
+        )
 
     @property
     def candidates(self) -> Candidates:
@@ -102,10 +121,14 @@ class Choosing:
             self.rows = self.rows.followed_by({tuple(range(rows.key_width + 1)): rows})
         self.ranking = ranking
 
-    def accepted(self, before: IteratedRelation, due: Columns, moves: Moves | None, iteration: int) -> tuple[Moves, Proofs]:
-        """What an iteration's moves of candidates, which were `due`, do to the rows accepted `before`; and what is due again. O(δ log n).
+    def accepted(
+        self, before: IteratedRelation, due: Columns, moves: Moves | None, iteration: int
+    ) -> tuple[Moves, Proofs]:
+        """What an iteration's moves of candidates, which were `due`, do to the rows accepted
+        `before`; and what is due again. O(δ log n).
 
-        Where strings are among the columns beside the domain, all that stand in the iteration are read of groups that change.
+        Where strings are among the columns beside the domain, all that stand in the iteration are
+        read of groups that change.
         """
         groups = self._groups(due)
         if moves is not None:
@@ -119,7 +142,10 @@ class Choosing:
             same &= column == other
         later = (stands > iteration) & (stands != NEVER)
         rows_again, then = self._back(first, stands, later)
-        enters, leaves = here & ~(same & (stood == iteration)), present & (stands >= iteration) & ~same
+        enters, leaves = (
+            here & ~(same & (stood == iteration)),
+            present & (stands >= iteration) & ~same,
+        )
         found, found_stood = self._back(first, np.where(same, stood, NEVER), enters)
         lost, left = self._back(rows, stood, leaves)
         return Moves(found, found_stood, lost, left), Proofs(rows_again, then, np.zeros_like(then))
@@ -132,13 +158,18 @@ class Choosing:
 
     def _rank(self, moves: Moves, iteration: int) -> None:
         again = moves.stood != NEVER
-        gone = [np.concatenate([column[again], lost]) for column, lost in zip(moves.found, moves.lost, strict=True)]
+        gone = [
+            np.concatenate([column[again], lost])
+            for column, lost in zip(moves.found, moves.lost, strict=True)
+        ]
         erases = ranking_rows(self._schema, gone, np.concatenate([moves.stood[again], moves.left]))
         inserts = ranking_rows(self._schema, moves.found, np.full(len(moves.stood), iteration))
         self.ranking = self.ranking.apply(sort_rows(inserts), sort_rows(erases))
 
     def _first(self, groups: np.ndarray, iteration: int) -> tuple[np.ndarray, Columns]:
-        """Where the first candidate of each group stands, NEVER where there is none, and the candidate, its domain before the rest."""
+        """Where the first candidate of each group stands, NEVER where there is none, and the
+        candidate, its domain before the rest.
+        """
         there, ranked, _ = self.ranking.edge_rows(groups)
         stands = np.where(there, ranked[self.width], NEVER)
         first = [*ranked[: self.width], *ranked[self.width + 1 :]]
@@ -151,11 +182,17 @@ class Choosing:
         del rows[self.width]
         back = [rows[self._order.index(column)] for column in range(len(rows))]
         least = choose(self._schema, back, self._dictionary)
-        for column, chosen in zip(first, sort_rows([least[place] for place in self._order]), strict=True):
+        for column, chosen in zip(
+            first, sort_rows([least[place] for place in self._order]), strict=True
+        ):
             column[here] = chosen
         return stands, first
 
-    def _back(self, columns: Columns, iterations: np.ndarray, which: np.ndarray) -> tuple[Columns, np.ndarray]:
-        """The rows of these groups in the order of the schema's columns, ascending, with their iterations."""
+    def _back(
+        self, columns: Columns, iterations: np.ndarray, which: np.ndarray
+    ) -> tuple[Columns, np.ndarray]:
+        """The rows of these groups in the order of the schema's columns, ascending, with their
+        iterations.
+        """
         back = [columns[self._order.index(column)][which] for column in range(len(columns))]
         return sort_with(back, iterations[which])

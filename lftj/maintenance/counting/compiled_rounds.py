@@ -1,7 +1,9 @@
-"""Runs of iterations in which few rows move, done in compiled code (`rounds_kernels`): a long chain costs microseconds an iteration.
+"""Runs of iterations in which few rows move, done in compiled code (`rounds_kernels`): a long chain
+costs microseconds an iteration.
 
-What a run cannot do (too many rows at a time, an expression that fails) it leaves as if that iteration had not begun; an update then goes
-on as ever, one iteration at a time, and tries again some iterations later.
+What a run cannot do (too many rows at a time, an expression that fails) it leaves as if that
+iteration had not begun; an update then goes on as ever, one iteration at a time, and tries again
+some iterations later.
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from lftj.maintenance.counting import rounds_kernels as at
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
 from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation
-from lftj.maintenance.counting.proofs_to_come import ProofsToCome, by_relation, drained, heap_of, left
+from lftj.maintenance.counting.proofs_to_come import (
+    ProofsToCome,
+    by_relation,
+    drained,
+    heap_of,
+    left,
+)
 from lftj.maintenance.counting.round_tables import Question, TreeTable, question_words
 from lftj.maintenance.counting.rule_queries import BEFORE
 from lftj.program.normal_form import RelationSchema
@@ -32,7 +40,9 @@ _PROVEN = 1024  # proofs found in an iteration
 
 
 class CompiledRounds(CompiledRuns):
-    """The runs of one update. `readings` are what its queries read: the relations' present names are kept up to date in it."""
+    """The runs of one update. `readings` are what its queries read: the relations' present names
+    are kept up to date in it.
+    """
 
     def __init__(
         self,
@@ -55,14 +65,21 @@ class CompiledRounds(CompiledRuns):
     @cached_property
     def _questions(self) -> list[Question]:
         """By number, those of one relation together."""
-        return sorted(self._questions_of_update(), key=lambda question: (self._names.index(question.relation), question.lost))
+        return sorted(
+            self._questions_of_update(),
+            key=lambda question: (self._names.index(question.relation), question.lost),
+        )
 
     def worth_trying(self, rows: int) -> bool:
-        """Whether the next iterations may be left to a run, after one in which so many rows were due."""
+        """Whether the next iterations may be left to a run, after one in which so many rows were
+        due.
+        """
         return self._few_for_long(rows) and all(each.by_code for each in self._choosing.values())
 
     def go(self, relations: dict[str, IteratedRelation], waiting: ProofsToCome) -> None:
-        """Do iterations while it goes well; `relations` and `waiting` are as they leave them. Raises what `spend` and `charge` raise."""
+        """Do iterations while it goes well; `relations` and `waiting` are as they leave them.
+        Raises what `spend` and `charge` raise.
+        """
         self.went = True
         records = drained(waiting, self._names, max(self._widths))
         control, rounds, going = self._control, 0, True
@@ -71,15 +88,21 @@ class CompiledRounds(CompiledRuns):
             rounds += int(control[at.ROUNDS])
             status = control[at.STATUS]
             if status == at.UNPLANNED:
-                for question in self._to_plan(int(control[at.QUESTION]), self._questions, self.plans):
+                for question in self._to_plan(
+                    int(control[at.QUESTION]), self._questions, self.plans
+                ):
                     self._plan(question)
-            going = status in (at.LIMIT, at.UNPLANNED) or (status == at.FULL and control[at.ROUNDS] > 0)
+            going = status in (at.LIMIT, at.UNPLANNED) or (
+                status == at.FULL and control[at.ROUNDS] > 0
+            )
         for name, proofs in by_relation(records, self._names, self._widths):
             waiting.add(name, proofs)
         self._came_to(rounds)
 
     def _plan(self, question: Question) -> None:
-        """Make the plan of a question, or a new one when the relations have other sizes than they had."""
+        """Make the plan of a question, or a new one when the relations have other sizes than they
+        had.
+        """
         name = question.changes
         if name not in self._readings or not self._readings[name].count:
             one_row = [np.zeros(1, np.int64)] * stored_width(question.schema.arity)
@@ -87,23 +110,32 @@ class CompiledRounds(CompiledRuns):
         self.plans[question] = question.query.prepared(self._readings, self._context)
 
     def _slice(self, relations: dict[str, IteratedRelation], records: np.ndarray) -> np.ndarray:
-        """Do iterations until there is something to look at: `control` says what. The records that wait."""
+        """Do iterations until there is something to look at: `control` says what. The records that
+        wait.
+        """
         context, control = self._context, self._control
         heap = heap_of(records, len(records) + 2 * _PROVEN)
-        due, proven = np.empty((FEW + 1, records.shape[1]), np.int64), np.empty((_PROVEN, records.shape[1]), np.int64)
+        due, proven = (
+            np.empty((FEW + 1, records.shape[1]), np.int64),
+            np.empty((_PROVEN, records.shape[1]), np.int64),
+        )
         for question in self.plans:
             self._plan(question)
         self._set_limits()
         control[at.SIZE] = len(records)
         with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
-            bindings = {question: prepared.bind(self._readings) for question, prepared in self.plans.items()}
+            bindings = {
+                question: prepared.bind(self._readings) for question, prepared in self.plans.items()
+            }
             trees = TreeTable(relations, self._choosing, self.plans, context.arena)
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
             control[at.NEED] = trees.room_for(FEW)
             trees.hold()
             try:
-                at.run_rounds(context.arena.memory, around, trees.words, questions, heap, due, proven, control)
+                at.run_rounds(
+                    context.arena.memory, around, trees.words, questions, heap, due, proven, control
+                )
             finally:
                 relations.update(trees.publish())
         for name, relation in relations.items():

@@ -1,4 +1,6 @@
-"""What runs of rounds in compiled code have in common: when one is tried, what it may take, and what kernels are told of the process."""
+"""What runs of rounds in compiled code have in common: when one is tried, what it may take, and
+what kernels are told of the process.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,13 @@ from lftj.maintenance.counting.round_tables import Asked
 from lftj.maintenance.counting.rounds_kernels import Surroundings
 from scantree.jit import ADDRESSES, address
 
-_PATIENCE = 32  # rounds of few rows before a run is tried, as loading its code takes a while; twice as many when one comes to little
+# rounds of few rows before a run is tried, as loading its code takes a while; twice as many when
+# one comes to little
+_PATIENCE = 32
 _WORTH_IT = 4  # times as many rounds, in a run
-_MANY = 8  # questions planned, up to which each is planned when it is asked: a plan may make key orders
+_MANY = (
+    8  # questions planned, up to which each is planned when it is asked: a plan may make key orders
+)
 _ROUNDS = 1 << 16  # between two looks at limits
 _STEPS = 100_000  # of one question in a round
 
@@ -27,7 +33,9 @@ AnyQuestion = TypeVar("AnyQuestion", bound=Asked)
 
 
 class CompiledRuns:
-    """Runs of rounds with up to `few` rows each. `_control`: the words of a run, of which there are so many."""
+    """Runs of rounds with up to `few` rows each. `_control`: the words of a run, of which there are
+    so many.
+    """
 
     def __init__(self, few: int, words: int, context: Context):
         self._few = few
@@ -37,7 +45,9 @@ class CompiledRuns:
         self._control = np.zeros(words, np.int64)
 
     def _few_for_long(self, rows: int) -> bool:
-        """Note a round of so many rows; whether rounds have had few for so long that a run may be tried."""
+        """Note a round of so many rows; whether rounds have had few for so long that a run may be
+        tried.
+        """
         self._small = self._small + 1 if rows <= self._few else 0
         return ADDRESSES and self._small > self._patience
 
@@ -47,11 +57,14 @@ class CompiledRuns:
         if rounds < _WORTH_IT * self._patience:
             self._patience *= 2
 
-    def _to_plan(self, number: int, questions: Sequence[AnyQuestion], planned: Collection[AnyQuestion]) -> list[AnyQuestion]:
-        """What to plan when a run stops at the question of this number: that one, and where many are planned as many more.
+    def _to_plan(
+        self, number: int, questions: Sequence[AnyQuestion], planned: Collection[AnyQuestion]
+    ) -> list[AnyQuestion]:
+        """What to plan when a run stops at the question of this number: that one, and where many
+        are planned as many more.
 
-        Those that are asked next if what it finds is new, then those after them. A stop looks at all that is planned, so stopping for each
-        of many would take the square of their number.
+        Those that are asked next if what it finds is new, then those after them. A stop looks at
+        all that is planned, so stopping for each of many would take the square of their number.
         """
         found = [questions[number]]
         room = len(planned) if len(planned) >= _MANY else 0
@@ -68,7 +81,11 @@ class CompiledRuns:
     def _set_limits(self) -> None:
         control = self._control
         control[:] = 0
-        control[at.ROUND_EFFORT], control[at.DUE_EFFORT], control[at.MOVE_EFFORT] = COMPILED_ITERATION, LOOK_UP, COMPILED_MOVE
+        control[at.ROUND_EFFORT], control[at.DUE_EFFORT], control[at.MOVE_EFFORT] = (
+            COMPILED_ITERATION,
+            LOOK_UP,
+            COMPILED_MOVE,
+        )
         control[at.MOST_ROUNDS], control[at.MOST_STEPS] = _ROUNDS, _STEPS
         control[at.MOST_EFFORT] = self._context.slice(SLICE)
 
@@ -80,5 +97,7 @@ class CompiledRuns:
         cache = borrow_cache(context)
         with context.arena.lock:
             context.arena.sweep()
-            yield Surroundings(address(context.arena.memory), address(offsets), address(text), cache.address)
+            yield Surroundings(
+                address(context.arena.memory), address(offsets), address(text), cache.address
+            )
         context.caches.append(cache)

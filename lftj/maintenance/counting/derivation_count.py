@@ -1,4 +1,5 @@
-"""Where a row stands, in one word: its iteration in the upper half and the number of its proofs there in the lower.
+"""Where a row stands, in one word: its iteration in the upper half and the number of its proofs
+there in the lower.
 
 The word orders as iterations do. Its complement stands for a row as it was before it moved.
 """
@@ -15,16 +16,22 @@ _MOST_ITERATIONS = (1 << (PROOF_BITS - 1)) - 1
 
 
 def standing(iterations: np.ndarray, proofs: np.ndarray | None = None) -> np.ndarray:
-    """The words of rows with these iterations, and proof counts if they matter. OverflowError when half a word cannot tell one."""
+    """The words of rows with these iterations, and proof counts if they matter. OverflowError when
+    half a word cannot tell one.
+    """
     if proofs is None:
         return iterations << PROOF_BITS
-    if len(proofs) and (int(proofs.max()) > MOST_PROOFS or int(iterations.max()) > _MOST_ITERATIONS):
+    if len(proofs) and (
+        int(proofs.max()) > MOST_PROOFS or int(iterations.max()) > _MOST_ITERATIONS
+    ):
         raise OverflowError("a row has more proofs than can be counted")
     return (iterations << PROOF_BITS) | proofs
 
 
 def moved_standing(iterations: np.ndarray) -> np.ndarray:
-    """The words without proofs of rows in these iterations, their complements for complements of iterations: turns `iterations_of` back."""
+    """The words without proofs of rows in these iterations, their complements for complements of
+    iterations: turns `iterations_of` back.
+    """
     return (iterations << PROOF_BITS) | (iterations >> 63 & _LOWER)
 
 

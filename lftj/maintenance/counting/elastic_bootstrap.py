@@ -1,7 +1,8 @@
 """The state of a recursive stratum from nothing [Elastic, Algorithm 2].
 
-Iteration k finds the instantiations with rows of iterations before k, at least one of them from k − 1, and counts them for heads that are
-in no earlier iteration. An instantiation with two rows from k − 1 counts once, since a fixpoint finds each once.
+Iteration k finds the instantiations with rows of iterations before k, at least one of them from k −
+1, and counts them for heads that are in no earlier iteration. An instantiation with two rows from k
+− 1 counts once, since a fixpoint finds each once.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from scantree.rows import equal_runs, sort_and_count, sort_order
 
-# Fixpoints part by part that count proofs, for strata that fall apart: `parts`, with iteration and proof count of every row.
+# Fixpoints part by part that count proofs, for strata that fall apart: `parts`, with iteration and
+# proof count of every row.
 #
-# A walk's round is the iteration in which semi-naïve evaluation finds a row. A row's proofs are the instantiations of the recursive rules
-# that lead to it from the round before: so every step carries the number of instantiations it stands for.
+# A walk's round is the iteration in which semi-naïve evaluation finds a row. A row's proofs are the
+# instantiations of the recursive rules that lead to it from the round before: so every step carries
+# the number of instantiations it stands for.
 
 _SPARSE = 8  # a range of values this many times wider than their number is numbered anew
 _FIRST_ROOM = 1 << 16  # rows
@@ -44,8 +47,12 @@ Proven = tuple[Columns, np.ndarray, np.ndarray]
 """Sorted, distinct rows, their iterations and their proof counts."""
 
 
-def count_parts(shape: Decomposition, first: Columns, proofs: np.ndarray, relations: Relations, context: Context) -> Proven:
-    """All rows of the relation, from those of iteration 0 (sorted) with their proofs, and the relations that its recursive rules read."""
+def count_parts(
+    shape: Decomposition, first: Columns, proofs: np.ndarray, relations: Relations, context: Context
+) -> Proven:
+    """All rows of the relation, from those of iteration 0 (sorted) with their proofs, and the
+    relations that its recursive rules read.
+    """
     before, after, weights = _steps(shape, relations, context)
     if not len(proofs) or not len(weights):
         return first, np.zeros_like(proofs), proofs
@@ -58,7 +65,9 @@ def count_parts(shape: Decomposition, first: Columns, proofs: np.ndarray, relati
     parts = Parts(np.append(heads, len(order)), seeds, np.zeros(len(heads), np.int64))
     starts = np.zeros(len(lows) + 1, np.int64)
     np.cumsum(np.bincount(sources, minlength=len(lows)), out=starts[1:])
-    nodes, iterations, counts = _walk(parts, Graph(starts, targets), Weights(proofs.take(order), weights), context)
+    nodes, iterations, counts = _walk(
+        parts, Graph(starts, targets), Weights(proofs.take(order), weights), context
+    )
     sizes = np.diff(parts.ends, prepend=0)
     columns = [np.repeat(column.take(heads), sizes) for column in ordered[:-1]]
     columns.insert(shape.changing, lows.take(nodes))
@@ -68,18 +77,28 @@ def count_parts(shape: Decomposition, first: Columns, proofs: np.ndarray, relati
     return [column.take(order) for column in columns], iterations.take(order), counts.take(order)
 
 
-def _steps(shape: Decomposition, relations: Relations, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All steps (value before, value after), ascending, and how many instantiations each stands for."""
+def _steps(
+    shape: Decomposition, relations: Relations, context: Context
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All steps (value before, value after), ascending, and how many instantiations each stands
+    for.
+    """
     found = [_step_rows(rule, relations, context) for rule in shape.steps]
     rows = [np.concatenate(columns) for columns in zip(*(rows for rows, _ in found), strict=True)]
     (before, after), weights = sort_and_count(rows, np.concatenate([counts for _, counts in found]))
     return before, after, weights
 
 
-def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
+def _step_rows(
+    rule: NormalRule, relations: Relations, context: Context
+) -> tuple[Columns, np.ndarray]:
     """The steps of one rule."""
     read = step_as_it_lies(rule, relations)
-    return projected(rule, relations, context) if read is None else (read, np.ones(len(read[0]), np.int64))
+    return (
+        projected(rule, relations, context)
+        if read is None
+        else (read, np.ones(len(read[0]), np.int64))
+    )
 
 
 def _numbered(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -101,10 +120,14 @@ def _walk(parts: Parts, graph: Graph, weights: Weights, context: Context) -> Cou
     def begin(parts: Parts) -> Walk[Counted]:
         marks = Marks(np.empty(nodes, np.int64), np.empty(nodes, np.int64))
 
-        def kernel(parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: Counted, most: int) -> int:
+        def kernel(
+            parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: Counted, most: int
+        ) -> int:
             return counted_walk(parts, graph, weights, reached, marks, state, out, most)
 
-        return Walk(kernel, parts, graph, lambda rows: Counted(*np.empty((3, rows), np.int64)), _FIRST_ROOM)
+        return Walk(
+            kernel, parts, graph, lambda rows: Counted(*np.empty((3, rows), np.int64)), _FIRST_ROOM
+        )
 
     found = walked(begin, parts, context)
     return found[0] if len(found) == 1 else Counted(*map(np.concatenate, zip(*found, strict=True)))
@@ -117,8 +140,9 @@ def elastic_bootstrap(
     context: Context,
     after_round: Callable[[int], None] | None = None,
 ) -> StratumState:
-    """The state of a stratum with these rules. Raises what evaluation raises, and OverflowError when a row has too many proofs to
-    count. `after_round`: see `run_rounds`."""
+    """The state of a stratum with these rules. Raises what evaluation raises, and OverflowError
+    when a row has too many proofs to count. `after_round`: see `run_rounds`.
+    """
     queries = tuple(queries)
     rules = [each.rule for each in queries]
     before = context.work
@@ -128,15 +152,32 @@ def elastic_bootstrap(
         fixpoint.start()
         first, _, proofs = fixpoint.table(shape.relation).columns()
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
-        found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
+        found = {
+            shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)
+        }
         steps = context.work - before
-        return StratumState(schemas, found, queries, steps + WALKED * found[shape.relation].count, steps)
+        return StratumState(
+            schemas, found, queries, steps + WALKED * found[shape.relation].count, steps
+        )
     fixpoint.run_rounds(after_round)
     found = {name: fixpoint.found(name) for name in schemas}
-    chosen = {name: Candidates.of(each, context.arena, *fixpoint.table(name).columns()) for name, each in schemas.items() if each.choice}
-    rows = sum(relation.count for relation in found.values()) + sum(kept.rows.count for kept in chosen.values())
+    chosen = {
+        name: Candidates.of(each, context.arena, *fixpoint.table(name).columns())
+        for name, each in schemas.items()
+        if each.choice
+    }
+    rows = sum(relation.count for relation in found.values()) + sum(
+        kept.rows.count for kept in chosen.values()
+    )
     steps = context.work - before
-    return StratumState(schemas, found, queries, STEP * steps + fixpoint.effort + ROW * rows, steps, candidates=chosen)
+    return StratumState(
+        schemas,
+        found,
+        queries,
+        STEP * steps + fixpoint.effort + ROW * rows,
+        steps,
+        candidates=chosen,
+    )
 
 
 class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
@@ -145,8 +186,12 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
     counting = True
     effort = 0
 
-    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> ProofTable | ChosenRows[ProofTable]:
-        """The rows of round 0: a proof for being a base row, and those by rules that read nothing of the stratum."""
+    def first(
+        self, schema: RelationSchema, seeds: list[NormalRule]
+    ) -> ProofTable | ChosenRows[ProofTable]:
+        """The rows of round 0: a proof for being a base row, and those by rules that read nothing
+        of the stratum.
+        """
         table = ProofTable(stored_width(schema.arity))
         for rule in seeds:
             _add(table, *projected(rule, self.lower, self.context))
@@ -165,7 +210,9 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
         if isinstance(rows, ProofTable):
             return IteratedRelation.of(schema, self.context.arena, *rows.columns())
         accepted, iterations = rows.counted()
-        return IteratedRelation.of(schema, self.context.arena, accepted, iterations, np.zeros_like(iterations))
+        return IteratedRelation.of(
+            schema, self.context.arena, accepted, iterations, np.zeros_like(iterations)
+        )
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
         """Output rows with their proofs in the last line."""

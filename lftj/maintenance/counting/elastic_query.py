@@ -1,8 +1,11 @@
-"""The joins of the elastic update: a recursive rule whose atoms of the stratum carry iterations, driven by what changed.
+"""The joins of the elastic update: a recursive rule whose atoms of the stratum carry iterations,
+driven by what changed.
 
-An instantiation of the rule proves its head in iteration 1 + max(iterations of its atoms of the stratum), or 0 if it has none. So a query
-yields signed proofs (head row, iteration, count). The variable order is chosen for the rule as it was written; the iterations follow
-behind, each determined by the variables before it, or before the last columns of one atom, which are then read out as they lie.
+An instantiation of the rule proves its head in iteration 1 + max(iterations of its atoms of the
+stratum), or 0 if it has none. So a query yields signed proofs (head row, iteration, count). The
+variable order is chosen for the rule as it was written; the iterations follow behind, each
+determined by the variables before it, or before the last columns of one atom, which are then read
+out as they lie.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ _FEW = 6  # up to so many bits in the number of rows no growth matters
 
 
 class Proofs(NamedTuple):
-    """Signed proofs: head rows, which may repeat, the iteration each is proved in, and how many proofs were won (or lost, if negative)."""
+    """Signed proofs: head rows, which may repeat, the iteration each is proved in, and how many
+    proofs were won (or lost, if negative).
+    """
 
     rows: Columns
     iterations: np.ndarray
@@ -48,9 +53,11 @@ class _Planned(NamedTuple):
 
 
 class ElasticQuery:
-    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one whose change drives it.
+    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one
+    whose change drives it.
 
-    Column i of a head row is output `picks[i]` of its plans, whose first `values` outputs are the head's; then come standings.
+    Column i of a head row is output `picks[i]` of its plans, whose first `values` outputs are the
+    head's; then come standings.
     """
 
     def __init__(self, body: NormalRule, relation: str = "", bound: tuple[int, ...] | None = None):
@@ -60,15 +67,21 @@ class ElasticQuery:
         self._head = tuple(dict.fromkeys(head))
         self.picks = [self._head.index(variable) for variable in head]
         self.values = len(self._head)
-        self.body = replace(body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables)))
+        self.body = replace(
+            body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables))
+        )
         self._names = [variable.name for variable in body.variables]
         self.rule = _with_iterations(self.body)
-        self._constants: list[tuple[int, int]] | None = None  # of the atom that reads what moves: columns and codes
+        self._constants: list[tuple[int, int]] | None = (
+            None  # of the atom that reads what moves: columns and codes
+        )
         self._planned: dict[int, _Planned] = {}
 
     @property
     def sign(self) -> int:
-        """+1 when a row won wins proofs, −1 when it loses them: `bound` are the bound columns of a negated atom."""
+        """+1 when a row won wins proofs, −1 when it loses them: `bound` are the bound columns of a
+        negated atom.
+        """
         return 1 if self.bound is None else -1
 
     def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
@@ -79,77 +92,133 @@ class ElasticQuery:
         rows = [found[pick] for pick in self.picks] or [np.zeros(len(iterations), np.int64)]
         return Proofs(rows, iterations, found[-1])
 
-    def may_match(self, change: str, readings: Mapping[str, RelationVersion], context: Context) -> bool:
-        """Whether some row of `change`, which an atom reads, has that atom's constants: rules often read or make rows of one kind."""
+    def may_match(
+        self, change: str, readings: Mapping[str, RelationVersion], context: Context
+    ) -> bool:
+        """Whether some row of `change`, which an atom reads, has that atom's constants: rules often
+        read or make rows of one kind.
+        """
         columns = readings[change].columns()
         if self._constants is None:
             self._constants = self._constants_of(change, context)
         alike = [columns[column] == code for column, code in self._constants]
-        return not alike or bool((alike[0] if len(alike) == 1 else np.logical_and.reduce(alike)).any())
+        return not alike or bool(
+            (alike[0] if len(alike) == 1 else np.logical_and.reduce(alike)).any()
+        )
 
     def _constants_of(self, relation: str, context: Context) -> list[tuple[int, int]]:
-        """The columns of the atom that reads this relation which are constants, or variables that are set to one, with the codes."""
+        """The columns of the atom that reads this relation which are constants, or variables that
+        are set to one, with the codes.
+        """
         atom = next(atom for atom in self.body.atoms if atom.relation == relation)
-        return [(column, encode_constant(value.type, value.value, context.dictionary)) for column, value in self.body.constants(atom)]
+        return [
+            (column, encode_constant(value.type, value.value, context.dictionary))
+            for column, value in self.body.constants(atom)
+        ]
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""
-        return [read for planned in self._planned.values() for read in planned.prepared.plan.key_orders()]
+        return [
+            read
+            for planned in self._planned.values()
+            for read in planned.prepared.plan.key_orders()
+        ]
 
     def prepared(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
-        """A plan for relations of about these sizes; one is kept for each size of the smallest, which is mostly the change."""
+        """A plan for relations of about these sizes; one is kept for each size of the smallest,
+        which is mostly the change.
+        """
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
         magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN
         planned = self._planned.get(magnitude) or self._for_more(magnitude, sizes)
-        if planned is None or any(_differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)):
+        if planned is None or any(
+            _differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)
+        ):
             names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)
             forced = tuple(self._with_their_iterations(names))
-            plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=forced)
-            self._planned[magnitude] = planned = _Planned(PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost)
+            plan = make_plan(
+                self.rule, needed, readings, context.statistics, count=True, forced=forced
+            )
+            self._planned[magnitude] = planned = _Planned(
+                PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost
+            )
         return planned.prepared
 
     def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> _Planned | None:
-        """A plan for more rows of the smallest relation serves for these where it begins with their values, or takes little anyway."""
+        """A plan for more rows of the smallest relation serves for these where it begins with their
+        values, or takes little anyway.
+        """
         planned = self._planned.get(magnitude + 1)
         if planned is None:
             return None
         fewest = sizes.index(min(sizes))
         read = {argument for atom in self.rule.atoms for argument in atom.args}
-        first = next((Ref(variable) for variable in planned.prepared.plan.choice.order if Ref(variable) in read), None)
+        first = next(
+            (
+                Ref(variable)
+                for variable in planned.prepared.plan.choice.order
+                if Ref(variable) in read
+            ),
+            None,
+        )
         if first not in self.rule.atoms[fewest].args and planned.cost > _LITTLE:
             return None
         known = (*planned.sizes[:fewest], sizes[fewest], *planned.sizes[fewest + 1 :])
         self._planned[magnitude] = found = planned._replace(sizes=known)
         return found
 
-    def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[tuple[str, ...], float]:
-        """The variable order, by name, of all but the iterations, and what it is expected to cost."""
+    def _order(
+        self, readings: Mapping[str, RelationVersion], context: Context
+    ) -> tuple[tuple[str, ...], float]:
+        """The variable order, by name, of all but the iterations, and what it is
+        expected to cost.
+        """
         if forced := context.orders.get(self.body.source):
-            return tuple(self.body.variables[self._names.index(name)].name for name in forced if name in self._names), 0.0
+            return tuple(
+                self.body.variables[self._names.index(name)].name
+                for name in forced
+                if name in self._names
+            ), 0.0
 
         def orders(relation: str) -> list[Order]:
             known = readings[relation].orders()
-            return [order[:-1] for order in known if order[-1] == len(order) - 1] if ITERATED in relation else list(known)
+            return (
+                [order[:-1] for order in known if order[-1] == len(order) - 1]
+                if ITERATED in relation
+                else list(known)
+            )
 
         leading = frozenset(self._head)
-        search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, KEPT_ORDER)
+        search = OrderSearch(
+            self.body,
+            lambda name: context.statistics.of(readings[name]),
+            orders,
+            leading,
+            KEPT_ORDER,
+        )
         choice = search.choose()
         return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
 
     def _with_their_iterations(self, names: Sequence[str]) -> Iterator[str]:
-        """A variable order of the body and the iterations: behind, but for those that are known where one atom alone is left to read.
+        """A variable order of the body and the iterations: behind, but for those that are known
+        where one atom alone is left to read.
 
         Anywhere else a level in between would make a range depend on it that does not.
         """
         # an order that is given may be partial
-        names = [*names, *(variable.name for variable in self.body.variables if variable.name not in names)]
+        names = [
+            *names,
+            *(variable.name for variable in self.body.variables if variable.name not in names),
+        ]
         place = {name: number for number, name in enumerate(names)}
         waiting: dict[str, int] = {}  # by iteration, where the last variable of its row stands
         ends: list[int] = []  # of every atom the same
         for atom in self.rule.atoms:
-            row = [self.rule.variables[arg.variable].name for arg in atom.args if isinstance(arg, Ref)]
+            row = [
+                self.rule.variables[arg.variable].name for arg in atom.args if isinstance(arg, Ref)
+            ]
             ends.append(max((place[name] for name in row if name in place), default=-1))
             if ITERATED in atom.relation:
                 waiting[row[-1]] = ends[-1]
@@ -175,4 +244,7 @@ def _with_iterations(body: NormalRule) -> NormalRule:
 
 
 def _differ(now: int, planned: int) -> bool:
-    return abs(now.bit_length() - planned.bit_length()) > _REPLAN and max(now, planned).bit_length() > _FEW
+    return (
+        abs(now.bit_length() - planned.bit_length()) > _REPLAN
+        and max(now, planned).bit_length() > _FEW
+    )

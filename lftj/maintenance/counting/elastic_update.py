@@ -1,21 +1,27 @@
-"""The elastic update of a recursive stratum [Elastic, Algorithm 3]: from changes below it to the state that a bootstrap would give.
+"""The elastic update of a recursive stratum [Elastic, Algorithm 3]: from changes below it to the
+state that a bootstrap would give.
 
-An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the stratum); rules that read nothing of the
-stratum and base rows prove in iteration 0. A row stands in the least iteration with a proof and counts the proofs of that iteration.
+An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the
+stratum); rules that read nothing of the stratum and base rows prove in iteration 0. A row stands in
+the least iteration with a proof and counts the proofs of that iteration.
 
-The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of iteration k − 1. Here only rows that
-*move* drive a join, each when it is lost and when it is found; its proofs go, signed, to the iteration in which they count and wait there.
-So an iteration in which nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms, for a row t
-that waits in iteration k:
+The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of
+iteration k − 1. Here only rows that *move* drive a join, each when it is lost and when it is found;
+its proofs go, signed, to the iteration in which they count and wait there. So an iteration in which
+nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms,
+for a row t that waits in iteration k:
 
-- t stands in an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a row that was found early);
-- t stands in k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and is asked *once* for the proofs it had in later
-  iterations before the update (re-discovery). What was won or lost of these since waits there already, so the sums are right: a proof whose
-  negated row was inserted or erased in the same commit is among the old ones exactly if it was valid, which the printed formula
-  misses;
+- t stands in an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a
+  row that was found early);
+- t stands in k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and is asked
+  *once* for the proofs it had in later iterations before the update (re-discovery). What was won or
+  lost of these since waits there already, so the sums are right: a proof whose negated row was
+  inserted or erased in the same commit is among the old ones exactly if it was valid, which the
+  printed formula misses;
 - t stands later or nowhere: what waits are all its proofs in k; t is found.
 
-Rules that come and go are facts that come and go [DYRE]: all proofs by such a rule are won or lost at the beginning.
+Rules that come and go are facts that come and go [DYRE]: all proofs by such a rule are won or lost
+at the beginning.
 """
 
 from __future__ import annotations
@@ -47,9 +53,13 @@ from lftj.storage.transient_relation import LooseRows
 
 
 class ElasticUpdate:
-    """One update. `run` gives the new state and the net changes; the state it starts from and everything it reads stay as they are."""
+    """One update. `run` gives the new state and the net changes; the state it starts from and
+    everything it reads stay as they are.
+    """
 
-    def __init__(self, state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context):
+    def __init__(
+        self, state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context
+    ):
         self.state = state
         self.versions = versions
         self.context = context
@@ -59,18 +69,31 @@ class ElasticUpdate:
         self.relations: dict[str, IteratedRelation] = dict(state.relations)
         self.waiting = ProofsToCome(whole=state.candidates)
         self.readings = Readings(versions)
-        self.moving = {name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()}
-        self.losing = {name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()}
+        self.moving = {
+            name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()
+        }
+        self.losing = {
+            name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()
+        }
         self.assignments = 0
         self.net = {name: ComeAndGone() for name in state.schemas}
-        self.choosing = {name: Choosing(state.schemas[name], kept, context.dictionary) for name, kept in state.candidates.items()}
+        self.choosing = {
+            name: Choosing(state.schemas[name], kept, context.dictionary)
+            for name, kept in state.candidates.items()
+        }
         for name, relation in state.relations.items():
-            self.readings.update({name + ITERATED: relation, name + BEFORE: relation, name + START: relation})
+            self.readings.update(
+                {name + ITERATED: relation, name + BEFORE: relation, name + START: relation}
+            )
 
     def run(self) -> tuple[StratumState, dict[str, Delta]]:
-        """The state after the change, and the net change of each relation's rows. Raises what evaluation raises."""
+        """The state after the change, and the net change of each relation's rows. Raises what
+        evaluation raises.
+        """
         self._changes_below()
-        rounds = CompiledRounds(self.state.schemas, self.choosing, self._questions, self.readings, self.context)
+        rounds = CompiledRounds(
+            self.state.schemas, self.choosing, self._questions, self.readings, self.context
+        )
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
             if rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
@@ -91,7 +114,7 @@ class ElasticUpdate:
                 head = queries.rule.relation
                 yield Question(head, True, queries.rediscovery, head, self.losing[head])
 
-    # ── before the first iteration ────────────────────────────────────────────────────────────────────────────────────
+    # ── before the first iteration ────────────────────────────────────────────────────────────────
     def _changes_below(self) -> None:
         for name in self.state.schemas:
             base = self.versions.deltas.get(base_name(name))
@@ -113,7 +136,11 @@ class ElasticUpdate:
 
     def _below(self, head: str, query: ElasticQuery) -> None:
         relation, bound = query.relation, query.bound
-        change = self.versions.deltas[relation] if bound is None else self.versions.presence(relation, bound)
+        change = (
+            self.versions.deltas[relation]
+            if bound is None
+            else self.versions.presence(relation, bound)
+        )
         for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
             if len(rows[0]):
                 self.readings[CHANGE] = self.versions.with_change(relation, bound, rows)[CHANGE]
@@ -128,26 +155,34 @@ class ElasticUpdate:
         self.asked[query] = None
         return query.run(self.readings, self.context)
 
-    # ── one iteration ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── one iteration ─────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
         charge(self.context, ITERATION)
         moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
         for name, each in moves.items():
             if each is not None and len(each.lost[0]):
                 self._rediscover(name, iteration, each.lost)
-        moved = [name for name, each in moves.items() if self._seen(name, iteration, due[name][0], each)]
+        moved = [
+            name for name, each in moves.items() if self._seen(name, iteration, due[name][0], each)
+        ]
         for name in moved:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
-                    if query.relation == name and query.may_match(name + MOVED, self.readings, self.context):
+                    if query.relation == name and query.may_match(
+                        name + MOVED, self.readings, self.context
+                    ):
                         self._wait(queries.rule.relation, query)
         for name in moved:
             for order in self.readings[name + BEFORE].orders()[1:]:
-                self.relations[name].tree(order)  # what was asked for before the move is asked for again
+                self.relations[name].tree(
+                    order
+                )  # what was asked for before the move is asked for again
             self.readings[name + BEFORE] = self.relations[name]
 
     def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
-        """Bring a relation's rows, or its candidates, of this iteration up to date; what moved, if anything did."""
+        """Bring a relation's rows, or its candidates, of this iteration up to date; what moved, if
+        anything did.
+        """
         rows, counts = due
         choosing = self.choosing.get(name)
         relation = self.relations[name] if choosing is None else choosing.rows
@@ -158,9 +193,15 @@ class ElasticUpdate:
         assert least >= 0, "more proofs lost than there were"
         standing(np.array([iteration]), np.array([most]))  # raises where a word has no room for it
         changed = np.flatnonzero(kinds)
-        kinds, changes = kinds.take(changed), np.array([column.take(changed) for column in (*rows, words)])
+        kinds, changes = (
+            kinds.take(changed),
+            np.array([column.take(changed) for column in (*rows, words)]),
+        )
         found, lost = np.flatnonzero(kinds == at.FOUND), np.flatnonzero(kinds == at.LOST)
-        found_rows, lost_rows = [line.take(found) for line in changes], [line.take(lost) for line in changes[:-1]]
+        found_rows, lost_rows = (
+            [line.take(found) for line in changes],
+            [line.take(lost) for line in changes[:-1]],
+        )
         changes[-1, lost] = GONE
         moving = len(found) + len(lost)
         charge(self.context, change_of(len(changed), relation.count))
@@ -172,21 +213,32 @@ class ElasticUpdate:
             choosing.rows = after
         if not moving:
             return None
-        return Moves(found_rows[:-1], stood.take(changed).take(found), lost_rows, np.full(len(lost), iteration))
+        return Moves(
+            found_rows[:-1],
+            stood.take(changed).take(found),
+            lost_rows,
+            np.full(len(lost), iteration),
+        )
 
     def _seen(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> bool:
-        """Tell the rules what moved of the rows that they see, which are those accepted where there is a choice; whether anything did."""
+        """Tell the rules what moved of the rows that they see, which are those accepted where there
+        is a choice; whether anything did.
+        """
         if name in self.choosing:
             moves = self._accept(name, iteration, due, moves)
         if moves is None:
             self.readings[name + BEFORE] = self.relations[name]
             return False
         self.net[name].add(moves)
-        self.readings[name + MOVED] = MovedRows(self.moving[name], self.context.arena, moves.loose(iteration))
+        self.readings[name + MOVED] = MovedRows(
+            self.moving[name], self.context.arena, moves.loose(iteration)
+        )
         return True
 
     def _accept(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> Moves | None:
-        """Bring the rows accepted up to date with moves of candidates; what moved of them, if anything did."""
+        """Bring the rows accepted up to date with moves of candidates; what moved of them, if
+        anything did.
+        """
         relation, rows = self.relations[name], len(due[0])
         moves, again = self.choosing[name].accepted(relation, due, moves, iteration)
         self.waiting.add(name, again)
@@ -211,21 +263,37 @@ class ElasticUpdate:
             if queries.rediscovery.may_match(name + LOST, self.readings, self.context):
                 rows, iterations, counts = self._ask(queries.rediscovery)
                 later = iterations > iteration
-                self.waiting.add(name, Proofs([column[later] for column in rows], iterations[later], counts[later]))
+                self.waiting.add(
+                    name,
+                    Proofs([column[later] for column in rows], iterations[later], counts[later]),
+                )
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def _finished(self) -> StratumState:
-        """The new state. Key orders that were built on an older version on the way are not lost, or they would be built at each update."""
+        """The new state. Key orders that were built on an older version on the way are not lost, or
+        they would be built at each update.
+        """
         for query in self.asked:
             for name, order in query.key_orders():
                 if name.endswith(OLD) and name[: -len(OLD)] in self.versions:
                     self.versions[name[: -len(OLD)]].tree(order)
-        relations = {name: relation.with_orders_of(self.state.relations[name]) for name, relation in self.relations.items()}
+        relations = {
+            name: relation.with_orders_of(self.state.relations[name])
+            for name, relation in self.relations.items()
+        }
         candidates = {name: choosing.candidates for name, choosing in self.choosing.items()}
         return replace(self.state, relations=relations, rules=self.rules, candidates=candidates)
 
     def _deltas(self, *, compared: bool) -> dict[str, Delta]:
-        """The net changes; runs of compiled rounds tell no moves, so after these the versions are `compared`."""
+        """The net changes; runs of compiled rounds tell no moves, so after these the versions are
+        `compared`.
+        """
         if compared:
-            return {name: relation.rows_since(self.state.relations[name]) for name, relation in self.relations.items()}
-        return {name: self.net[name].delta(stored_width(schema.arity)) for name, schema in self.state.schemas.items()}
+            return {
+                name: relation.rows_since(self.state.relations[name])
+                for name, relation in self.relations.items()
+            }
+        return {
+            name: self.net[name].delta(stored_width(schema.arity))
+            for name, schema in self.state.schemas.items()
+        }

@@ -1,4 +1,6 @@
-"""What an update of a recursive stratum will cost, from what changed below it and from what earlier ones took [Elastic 4.3]."""
+"""What an update of a recursive stratum will cost, from what changed below it and from what earlier
+ones took [Elastic 4.3].
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,12 @@ _USUAL = 0.01
 """The share of the rows that changes to make ready for are taken to move."""
 
 
-def make_ready(state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context) -> None:
-    """Plan for updates of the usual size, and build the key orders of the state that they read. O(n log n)."""
+def make_ready(
+    state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context
+) -> None:
+    """Plan for updates of the usual size, and build the key orders of the state that they read. O(n
+    log n).
+    """
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
         rows = relation.sample(int(_USUAL * relation.count))
@@ -37,7 +43,9 @@ def make_ready(state: StratumState, rules: Iterable[NormalRule], versions: Versi
 
 ALWAYS = 4_000_000
 """What an update may cost in any case (see `effort`): some twenty milliseconds."""
-_RUN_ON = 5  # as many times its share an update may take once it runs: what it took is lost when a bootstrap follows
+# as many times its share an update may take once it runs: what it took is lost when a bootstrap
+# follows
+_RUN_ON = 5
 _BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _NO_LIMIT = 1 << 62
 _MANY = 1000  # changed rows below which no share of a relation is too large
@@ -47,18 +55,24 @@ _SEEN_WORTH = 3  # the same, going by earlier updates
 
 @dataclass(frozen=True)
 class Change:
-    """What changed below a stratum: how many rows, the largest share of a relation that they are, and the sum of these shares."""
+    """What changed below a stratum: how many rows, the largest share of a relation that they are,
+    and the sum of these shares.
+    """
 
     rows: int
     share: float
     shares: float
 
     def effort(self, steps: int) -> float:
-        """What an update will cost, going by a bootstrap of so many steps: rows that change took part in as many of them as other rows."""
+        """What an update will cost, going by a bootstrap of so many steps: rows that change took
+        part in as many of them as other rows.
+        """
         return CHANGED * self.rows + TOUCHED * steps * self.shares
 
     def hopeless(self, work: int, steps: int, context: Context) -> bool:
-        """Whether it will cost too much, going by a bootstrap that took this work and so many steps."""
+        """Whether it will cost too much, going by a bootstrap that took this work and so many
+        steps.
+        """
         return self.effort(steps) > max(ALWAYS, _WORTH * context.fraction * work)
 
     def large(self, context: Context) -> bool:
@@ -78,11 +92,17 @@ def changes_below(stratum: Stratum, versions: Versions) -> Change:
 
 
 def allowance(kept: StratumState, change: Change, context: Context) -> int | None:
-    """The effort that an update may take until it is given up; None for one that is not worth starting."""
+    """The effort that an update may take until it is given up; None for one that is not worth
+    starting.
+    """
     share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * kept.work)
     expected = kept.expected(change.rows)
     least = max(ALWAYS, share)
-    hopeless = change.effort(kept.steps) > _WORTH * least if expected is None else expected > _SEEN_WORTH * least
+    hopeless = (
+        change.effort(kept.steps) > _WORTH * least
+        if expected is None
+        else expected > _SEEN_WORTH * least
+    )
     return None if hopeless or change.large(context) else max(_WORTH * ALWAYS, _RUN_ON * share)
 
 

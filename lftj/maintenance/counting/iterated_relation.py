@@ -1,12 +1,14 @@
-"""The rows of a recursive relation with the iteration that first derived each, and the number of its proofs in that iteration [Elastic 4].
+"""The rows of a recursive relation with the iteration that first derived each, and the number of
+its proofs in that iteration [Elastic 4].
 
-The join kernel sees a relation of one column more, the row's standing, which comes last in every key order because the row determines it.
-So it is kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place. Only the identity order has
-the proof counts; the others need not change with them.
+The join kernel sees a relation of one column more, the row's standing, which comes last in every
+key order because the row determines it. So it is kept as a value, not as part of the key: a row
+that moves to another iteration is overwritten in place. Only the identity order has the proof
+counts; the others need not change with them.
 
-No join of an update may ever read the identity order; what asks for it at every iteration is where rows stand. So it lags behind:
-what changed since is laid over what is looked up in it, and is applied at once for several iterations, and several updates, each page being
-copied once.
+No join of an update may ever read the identity order; what asks for it at every iteration is where
+rows stand. So it lags behind: what changed since is laid over what is looked up in it, and is
+applied at once for several iterations, and several updates, each page being copied once.
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, amend, follow
-from lftj.maintenance.counting.derivation_count import PROOF_BITS, iterations_of, proofs_of, standing, without_proofs
+from lftj.maintenance.counting.derivation_count import (
+    PROOF_BITS,
+    iterations_of,
+    proofs_of,
+    standing,
+    without_proofs,
+)
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.index import OrderElsewhere
@@ -37,14 +45,24 @@ _LASTING = 1 << 13
 
 
 def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationSchema:
-    """The schema with the standing as last column. A nullary relation has the column of zeros that it is stored with before it."""
+    """The schema with the standing as last column. A nullary relation has the column of zeros that
+    it is stored with before it.
+    """
     columns = schema.columns or (("none", INT),)
-    return replace(schema, name=schema.name + suffix, columns=(*columns, ("standing", INT)), key=None, functional=False)
+    return replace(
+        schema,
+        name=schema.name + suffix,
+        columns=(*columns, ("standing", INT)),
+        key=None,
+        functional=False,
+    )
 
 
 class _Late(NamedTuple):
-    """What the identity order lags behind by: an earlier `tree` of it and `changes` since, rows in ascending order with their standings or
-    GONE, as a matrix of columns × rows. `gone_through`: how many of them iterations have gone through so far, each time counted."""
+    """What the identity order lags behind by: an earlier `tree` of it and `changes` since, rows in
+    ascending order with their standings or GONE, as a matrix of columns × rows. `gone_through`: how
+    many of them iterations have gone through so far, each time counted.
+    """
 
     tree: Tree
     changes: np.ndarray
@@ -52,9 +70,11 @@ class _Late(NamedTuple):
 
 
 class IteratedRelation(RelationVersion):
-    """One immutable version. Key orders are permutations of the row's columns followed by the standing.
+    """One immutable version. Key orders are permutations of the row's columns followed by the
+    standing.
 
-    Versions made in an update know the one that the update `began` with: what one of them lacks is made there once, for all of them.
+    Versions made in an update know the one that the update `began` with: what one of them lacks is
+    made there once, for all of them.
     """
 
     __slots__ = ("_began", "_late")
@@ -67,16 +87,28 @@ class IteratedRelation(RelationVersion):
         began: IteratedRelation | None = None,
         late: _Late | None = None,
     ):
-        """`schema`: with the standing. `late`: instead of the identity order, where there are others. O(1)."""
+        """`schema`: with the standing. `late`: instead of the identity order, where there are
+        others. O(1).
+        """
         super().__init__(schema, arena, trees)
         self._began = began
         self._late = late
 
     @staticmethod
-    def of(schema: RelationSchema, arena: Arena, rows: Columns, iterations: np.ndarray, proofs: np.ndarray) -> IteratedRelation:
+    def of(
+        schema: RelationSchema,
+        arena: Arena,
+        rows: Columns,
+        iterations: np.ndarray,
+        proofs: np.ndarray,
+    ) -> IteratedRelation:
         """These sorted, distinct rows of a relation of this schema. O(n)."""
         width = stored_width(schema.arity)
-        tree = Tree.build(arena, rows, [standing(iterations, proofs)]) if len(iterations) else Tree.empty(arena, width, 1)
+        tree = (
+            Tree.build(arena, rows, [standing(iterations, proofs)])
+            if len(iterations)
+            else Tree.empty(arena, width, 1)
+        )
         return IteratedRelation(iterated_schema(schema), arena, {tuple(range(width + 1)): tree})
 
     def counted(self) -> tuple[Columns, np.ndarray, np.ndarray]:
@@ -90,7 +122,9 @@ class IteratedRelation(RelationVersion):
 
     @property
     def identity(self) -> Tree:
-        """The key order with the proof counts. O(δ log n) where it lagged behind by δ rows, then O(1)."""
+        """The key order with the proof counts. O(δ log n) where it lagged behind by δ rows, then
+        O(1).
+        """
         return self.tree(self._identity_order)
 
     def tree(self, order: Order) -> Tree:
@@ -101,7 +135,9 @@ class IteratedRelation(RelationVersion):
         return super().tree(order)
 
     def standings(self, rows: Columns) -> tuple[np.ndarray, np.ndarray]:
-        """For each of these rows, in ascending order, whether it is here, and where it stands. O(m log n)."""
+        """For each of these rows, in ascending order, whether it is here, and where it stands. O(m
+        log n).
+        """
         if (late := self._late) is None:
             present, (words,) = self.identity.lookup(rows)
             return present, words
@@ -111,31 +147,44 @@ class IteratedRelation(RelationVersion):
         return present, words
 
     def _made(self, order: Order) -> Tree:
-        """O(n log n) for the version that the update began with, O(δ log n) for one that differs from it in δ rows."""
+        """O(n log n) for the version that the update began with, O(δ log n) for one that differs
+        from it in δ rows.
+        """
         if (late := self._late) is not None:
             return _applied(late)
         if self._began is None:
             return reordered(self.identity, order[:-1], PROOF_BITS)
         return self._carried(order, self._began, *self.changes_since(self._began))
 
-    def _carried(self, order: Order, before: IteratedRelation, inserted: Columns, erased: Columns) -> Tree:
+    def _carried(
+        self, order: Order, before: IteratedRelation, inserted: Columns, erased: Columns
+    ) -> Tree:
         """A key order from that of another version and the changes since."""
         tree = before.tree(order)
-        return tree.apply(_permuted(_uncounted(inserted), order), _permuted(erased[:-1], order[:-1])) if inserted else tree
+        return (
+            tree.apply(_permuted(_uncounted(inserted), order), _permuted(erased[:-1], order[:-1]))
+            if inserted
+            else tree
+        )
 
     def followed_by(self, trees: dict[Order, Tree], late: _Late | None = None) -> IteratedRelation:
         """A later version in the same update, which has these trees. O(1)."""
         return IteratedRelation(self.schema, self._arena, trees, self._began or self, late)
 
-    def moved(self, found: Columns, lost: Columns, changes: np.ndarray | None = None) -> IteratedRelation:
-        """The next version. Rows `found` go to their new iteration, the standing behind the row; `lost` are rows alone. Both are sorted.
+    def moved(
+        self, found: Columns, lost: Columns, changes: np.ndarray | None = None
+    ) -> IteratedRelation:
+        """The next version. Rows `found` go to their new iteration, the standing behind the row;
+        `lost` are rows alone. Both are sorted.
 
-        `changes`: these and the rows that are recounted in theirs, as `_Late` has them; without, none are. O(δ log n) a key order, the
-        identity order put off.
+        `changes`: these and the rows that are recounted in theirs, as `_Late` has them; without,
+        none are. O(δ log n) a key order, the identity order put off.
         """
         if changes is None:
             pieces = zip(found, [*lost, np.full(len(lost[0]), GONE)], strict=True)
-            changes = as_matrix(sort_rows([np.concatenate(columns) for columns in pieces]), len(found))
+            changes = as_matrix(
+                sort_rows([np.concatenate(columns) for columns in pieces]), len(found)
+            )
         if not changes.shape[1]:
             return self
         identity = self._identity_order
@@ -143,9 +192,12 @@ class IteratedRelation(RelationVersion):
         trees: dict[Order, Tree] = {}
         for order, tree in self._trees.items():
             if order != identity:
-                trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
-        # A row is gone through in the time that a 256th of a page takes: to apply scattered changes costs about as much as to go through
-        # all rows. They wait until that much was spent on waiting, which is at most twice what would have been best, whatever comes.
+                trees[order] = tree.apply(
+                    _permuted(_uncounted(found), order), _permuted(lost, order[:-1])
+                )
+        # A row is gone through in the time that a 256th of a page takes: to apply scattered changes
+        # costs about as much as to go through all rows. They wait until that much was spent on
+        # waiting, which is at most twice what would have been best, whatever comes.
         if trees and late.gone_through <= _LATE * self.count:
             return self.followed_by(trees, late)
         return self.followed_by({identity: _applied(late), **trees})
@@ -159,10 +211,16 @@ class IteratedRelation(RelationVersion):
         return _Late(late.tree, np.ascontiguousarray(together[:, :size]), late.gone_through + size)
 
     def plain_trees(self) -> Known:
-        """The rows without their standing in the same key orders, on the same pages, an identity that lags behind when asked for. O(1)."""
-        found: dict[Order, Tree | OrderElsewhere] = {order[:-1]: tree.without_values() for order, tree in self._trees.items()}
+        """The rows without their standing in the same key orders, on the same pages, an identity
+        that lags behind when asked for. O(1).
+        """
+        found: dict[Order, Tree | OrderElsewhere] = {
+            order[:-1]: tree.without_values() for order, tree in self._trees.items()
+        }
         if self._late is not None:
-            found[self._identity_order[:-1]] = OrderElsewhere(lambda: self.identity.without_values(), self.count)
+            found[self._identity_order[:-1]] = OrderElsewhere(
+                lambda: self.identity.without_values(), self.count
+            )
         return found
 
     @property
@@ -170,7 +228,9 @@ class IteratedRelation(RelationVersion):
         return tuple(range(len(self.schema.columns)))
 
     def changes_since(self, before: IteratedRelation) -> tuple[Columns, Columns]:
-        """Rows (with their standing) that this version has and `before` has not in the same way, and the reverse."""
+        """Rows (with their standing) that this version has and `before` has not in the same way,
+        and the reverse.
+        """
         if self.identity is before.identity:
             return [], []
         return self.identity.diff(before.identity)
@@ -184,13 +244,17 @@ class IteratedRelation(RelationVersion):
         return Delta(difference(new, old), difference(old, new))
 
     def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
-        """This version with every key order of the one that the update began with, which it need not know any more. O(δ log n)."""
+        """This version with every key order of the one that the update began with, which it need
+        not know any more. O(δ log n).
+        """
         if self is before:
             return self
         missing = [order for order in before.orders() if order not in self.orders()]
         changes = self.changes_since(before) if missing else ([], [])
         carried = {order: self._carried(order, before, *changes) for order in missing}
-        if self._late is not None and self._late.changes.shape[1] > min(_LASTING, self.count // _SHARE):
+        if self._late is not None and self._late.changes.shape[1] > min(
+            _LASTING, self.count // _SHARE
+        ):
             self.tree(self._identity_order)
         return IteratedRelation(self.schema, self._arena, self._trees | carried, late=self._late)
 

@@ -1,7 +1,9 @@
-"""Strata whose rounds find little, again and again: a round costs tens of microseconds, and a chain of a million rows has a million.
+"""Strata whose rounds find little, again and again: a round costs tens of microseconds, and a chain
+of a million rows has a million.
 
-An update does iterations that move few rows in compiled code, a microsecond or two each (`update.compiled_rounds`), and can begin with
-nothing. It begins anew, so it is turned to once the rounds of few rows that came one after another have cost more than all the rest.
+An update does iterations that move few rows in compiled code, a microsecond or two each
+(`update.compiled_rounds`), and can begin with nothing. It begins anew, so it is turned to once the
+rounds of few rows that came one after another have cost more than all the rest.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _UNBOUNDED = 1 << 62
 
 
 class LongChainError(Exception):
-    """Rounds find few rows each and do not end. Never leaves the engine: the caller goes another way."""
+    """Rounds find few rows each and do not end. Never leaves the engine: the caller goes another
+    way.
+    """
 
 
 class Patience:
@@ -50,17 +54,26 @@ class Patience:
 
 
 def updated_from_nothing(
-    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context
+    schemas: Mapping[str, RelationSchema],
+    rules: list[NormalRule],
+    relations: Relations,
+    context: Context,
 ) -> StratumState:
-    """The state of a stratum by an update to which all rules and base rows are new. Raises what evaluation raises, and OverflowError when a
-    row has too many proofs to count."""
+    """The state of a stratum by an update to which all rules and base rows are new. Raises what
+    evaluation raises, and OverflowError when a row has too many proofs to count.
+    """
     bases = [name for name in map(base_name, schemas) if name in relations]
-    given = {name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity)) for name in bases}
+    given = {
+        name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity))
+        for name in bases
+    }
     everything = Versions({}, relations, given, context.arena)
     before, bound = context.work, context.allowance
     context.allowance = allowed = _UNBOUNDED if bound is None else bound
     try:
-        state, _ = ElasticUpdate(StratumState.empty(schemas, context.arena), rules, everything, context).run()
+        state, _ = ElasticUpdate(
+            StratumState.empty(schemas, context.arena), rules, everything, context
+        ).run()
         return replace(state, work=allowed - context.allowance, steps=context.work - before)
     finally:
         context.allowance = None if bound is None else context.allowance

@@ -1,4 +1,6 @@
-"""What the iterations of an elastic update do to the rows of a relation, one iteration at a time and all together."""
+"""What the iterations of an elastic update do to the rows of a relation, one iteration at a time
+and all together.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ from scantree.rows import difference, sort_rows
 
 
 class Moves(NamedTuple):
-    """What an iteration does to a relation: rows found there with the iterations they stood in (NEVER: none), and rows lost.
+    """What an iteration does to a relation: rows found there with the iterations they stood in
+    (NEVER: none), and rows lost.
 
-    A row is lost from this iteration; one that was accepted and is not any more also from a later one: `left`.
+    A row is lost from this iteration; one that was accepted and is not any more also from a later
+    one: `left`.
     """
 
     found: Columns
@@ -35,11 +39,17 @@ class Moves(NamedTuple):
             [*self.lost, ~standing(self.left)],
         ]
         pieces = [piece for piece in pieces if len(piece[0])]
-        return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+        return (
+            pieces[0]
+            if len(pieces) == 1
+            else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+        )
 
 
 class MovedRows(LooseRows):
-    """Rows that move, with their standings. Sorted by the iterations that these tell, as a row with its iteration fits into one number."""
+    """Rows that move, with their standings. Sorted by the iterations that these tell, as a row with
+    its iteration fits into one number.
+    """
 
     __slots__ = ()
 
@@ -47,15 +57,18 @@ class MovedRows(LooseRows):
         columns = self.columns()
         if order[-1] != len(columns) - 1:
             return super()._ascending(order)
-        *rows, iterations = sort_rows([*(columns[i] for i in order[:-1]), iterations_of(columns[-1])])
+        *rows, iterations = sort_rows(
+            [*(columns[i] for i in order[:-1]), iterations_of(columns[-1])]
+        )
         return [*rows, moved_standing(iterations)]
 
 
 class ComeAndGone:
     """The net change of a relation's rows over the iterations of an update.
 
-    A row that is lost may be found in a later iteration, as a row that was there before; once found it is not lost any more. So each row
-    is lost at most once, and found at most once where it was not.
+    A row that is lost may be found in a later iteration, as a row that was there before; once found
+    it is not lost any more. So each row is lost at most once, and found at most once where it was
+    not.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,9 @@ from scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 
 
 class NumberedTrees:
-    """The trees of some relations. `ends`: for each relation a record of which numbers are its own, filled in with `_number`."""
+    """The trees of some relations. `ends`: for each relation a record of which numbers are its own,
+    filled in with `_number`.
+    """
 
     def __init__(self, relations: int, words: int, arena: Arena):
         self.ends = np.zeros((relations, words), np.int64)
@@ -31,17 +33,25 @@ class NumberedTrees:
     @cached_property
     def words(self) -> Trees:
         """What kernels are told. After all trees have their numbers."""
-        orders = np.zeros((len(self._trees), max(len(order) for _, order in self._numbers)), np.int64)
+        orders = np.zeros(
+            (len(self._trees), max(len(order) for _, order in self._numbers)), np.int64
+        )
         for (_, order), number in self._numbers.items():
             orders[number, : len(order)] = order
         records = np.zeros((len(self._trees), at.TREE_WORDS), np.int64)
-        return Trees(self.ends, records, np.array([tree.layout for tree in self._trees], np.int64), orders)
+        return Trees(
+            self.ends, records, np.array([tree.layout for tree in self._trees], np.int64), orders
+        )
 
     def number(self, name: str, order: Order) -> tuple[int, int] | None:
-        """The number of the tree that an atom reads, and whether as it was before the round; None for one that rounds leave alone."""
+        """The number of the tree that an atom reads, and whether as it was before the round; None
+        for one that rounds leave alone.
+        """
         plain, before = self._version(name)
         if (found := self._numbers.get((plain, order))) is None and not order:
-            found = next((number for (other, _), number in self._numbers.items() if other == plain), None)
+            found = next(
+                (number for (other, _), number in self._numbers.items() if other == plain), None
+            )
         return None if found is None else (found, int(before))
 
     def _version(self, name: str) -> tuple[str, bool]:
@@ -49,14 +59,20 @@ class NumberedTrees:
         raise NotImplementedError
 
     def room_for(self, rows: int) -> int:
-        """No fewer words of the arena than a round takes in which so many rows of each relation are due; there is room for two such rounds,
-        if that can be."""
-        need = sum(words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size) for tree in self._trees)
+        """No fewer words of the arena than a round takes in which so many rows of each relation are
+        due; there is room for two such rounds, if that can be.
+        """
+        need = sum(
+            words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size)
+            for tree in self._trees
+        )
         self._arena.offer(2 * need)
         return need
 
     def hold(self) -> None:
-        """Give every tree's root a reference of the rounds' own. Call with the arena's lock held, as `publish`."""
+        """Give every tree's root a reference of the rounds' own. Call with the arena's lock held,
+        as `publish`.
+        """
         for record, tree in zip(self.words.records, self._trees, strict=True):
             record[at.ROOT] = record[at.ROOT_BEFORE] = tree.root
             record[at.HEIGHT] = record[at.HEIGHT_BEFORE] = tree.height
@@ -65,7 +81,11 @@ class NumberedTrees:
 
     def _published(self, name: str) -> dict[Order, Tree]:
         """What a relation's trees are now, the identity order first; takes the references back."""
-        return {order: self._version_of(number) for (read, order), number in self._numbers.items() if read == name}
+        return {
+            order: self._version_of(number)
+            for (read, order), number in self._numbers.items()
+            if read == name
+        }
 
     def _version_of(self, number: int) -> Tree:
         root, height = (int(word) for word in self.words.records[number, : at.HEIGHT + 1])

@@ -13,13 +13,16 @@ from lftj.storage.delta import Columns
 from scantree.rows import sort_and_count
 
 Counted = tuple[Columns, np.ndarray]
-"""Sorted, distinct rows and a count for each, which is 0 only where a relation asked for these rows too."""
+"""Sorted, distinct rows and a count for each, which is 0 only where a relation asked for these rows
+too.
+"""
 
 
 class ProofsToCome:
     """Signed proofs by iteration and relation. `add` any, `take` those of the least iteration.
 
-    `whole`: relations of which rows come out too when their proofs add up to none, as those do that are added with none.
+    `whole`: relations of which rows come out too when their proofs add up to none, as those do that
+    are added with none.
     """
 
     def __init__(self, whole: Collection[str] = ()) -> None:
@@ -28,7 +31,9 @@ class ProofsToCome:
         self._iterations: list[int] = []
 
     def add(self, relation: str, proofs: Proofs, sign: int = 1) -> None:
-        """Let proofs wait, with their signs turned if `sign` is −1. O(n log n), O(n) when all are of one iteration."""
+        """Let proofs wait, with their signs turned if `sign` is −1. O(n log n), O(n) when all are
+        of one iteration.
+        """
         rows, iterations, counts = proofs
         if not len(counts):
             return
@@ -37,10 +42,18 @@ class ProofsToCome:
             self._put(relation, int(iterations[0]), (rows, counts))
             return
         order = np.argsort(iterations, kind="stable")
-        rows, iterations, counts = [column[order] for column in rows], iterations[order], counts[order]
+        rows, iterations, counts = (
+            [column[order] for column in rows],
+            iterations[order],
+            counts[order],
+        )
         starts = np.flatnonzero(np.diff(iterations, prepend=iterations[0] - 1))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
-            self._put(relation, int(iterations[start]), ([column[start:end] for column in rows], counts[start:end]))
+            self._put(
+                relation,
+                int(iterations[start]),
+                ([column[start:end] for column in rows], counts[start:end]),
+            )
 
     def _put(self, relation: str, iteration: int, counted: Counted) -> None:
         if iteration not in self._waiting:
@@ -49,9 +62,16 @@ class ProofsToCome:
         self._waiting[iteration].setdefault(relation, []).append(counted)
 
     def drain(self) -> list[tuple[int, str, Counted]]:
-        """All that waits, as (iteration, relation, rows that may repeat and their counts); nothing is left."""
+        """All that waits, as (iteration, relation, rows that may repeat and their counts); nothing
+        is left.
+        """
         waiting, self._waiting, self._iterations = self._waiting, {}, []
-        return [(iteration, name, piece) for iteration, due in waiting.items() for name, pieces in due.items() for piece in pieces]
+        return [
+            (iteration, name, piece)
+            for iteration, due in waiting.items()
+            for name, pieces in due.items()
+            for piece in pieces
+        ]
 
     @property
     def iterations(self) -> int:
@@ -64,14 +84,18 @@ class ProofsToCome:
             return None
         iteration = heappop(self._iterations)
         waiting = self._waiting.pop(iteration)
-        return iteration, {name: _sum(pieces, zeros=name in self._whole) for name, pieces in waiting.items()}
+        return iteration, {
+            name: _sum(pieces, zeros=name in self._whole) for name, pieces in waiting.items()
+        }
 
 
 def _sum(pieces: list[Counted], *, zeros: bool) -> Counted:
     rows, counts = pieces[0]
     if len(pieces) > 1:
         together = np.empty((len(rows) + 1, sum(len(counts) for _, counts in pieces)), np.int64)
-        for line, columns in zip(together, zip(*((*rows, counts) for rows, counts in pieces), strict=True), strict=True):
+        for line, columns in zip(
+            together, zip(*((*rows, counts) for rows, counts in pieces), strict=True), strict=True
+        ):
             np.concatenate(columns, out=line)
         rows, counts = list(together[:-1]), together[-1]
     rows, counts = sort_and_count(rows, counts)
@@ -81,7 +105,8 @@ def _sum(pieces: list[Counted], *, zeros: bool) -> Counted:
     return [column[changed] for column in rows], counts[changed]
 
 
-# Waiting proofs between `ProofsToCome`, which has them in pieces, and the heap that compiled rounds work on (`waiting_kernels`).
+# Waiting proofs between `ProofsToCome`, which has them in pieces, and the heap that compiled rounds
+# work on (`waiting_kernels`).
 
 
 def drained(waiting: ProofsToCome, names: Sequence[str], width: int) -> np.ndarray:
@@ -105,11 +130,15 @@ def heap_of(records: np.ndarray, room: int) -> Waiting:
 
 
 def left(waiting: Waiting, size: int, due: np.ndarray) -> np.ndarray:
-    """The records that wait after all: those in the heap, and those taken from it for an iteration that was not done."""
+    """The records that wait after all: those in the heap, and those taken from it for an iteration
+    that was not done.
+    """
     return np.concatenate((due, waiting.entries[waiting.heap[:size]]))
 
 
-def by_relation(records: np.ndarray, names: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, Proofs]]:
+def by_relation(
+    records: np.ndarray, names: Sequence[str], widths: Sequence[int]
+) -> Iterator[tuple[str, Proofs]]:
     """The records as proofs of each relation."""
     for number, (name, width) in enumerate(zip(names, widths, strict=True)):
         own = records[records[:, HEAD] == number]

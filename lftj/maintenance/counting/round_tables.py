@@ -1,4 +1,6 @@
-"""The arrays that compiled rounds run on: the trees of a stratum and the questions that its moving rows ask (`rounds_kernels`)."""
+"""The arrays that compiled rounds run on: the trees of a stratum and the questions that its moving
+rows ask (`rounds_kernels`).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ RANKING = "#ranking"
 
 
 class Question(NamedTuple):
-    """A query about rows of a relation that move, or (`lost`) that are lost, which have this schema; it proves rows of `head`."""
+    """A query about rows of a relation that move, or (`lost`) that are lost, which have this
+    schema; it proves rows of `head`.
+    """
 
     relation: str
     lost: bool
@@ -49,7 +53,8 @@ class Question(NamedTuple):
 
 
 class Asked(Protocol):
-    """What is asked in a round about the rows of a relation that move, or (`lost`) that are lost: it proves rows of `head`.
+    """What is asked in a round about the rows of a relation that move, or (`lost`) that are lost:
+    it proves rows of `head`.
 
     Column i of these is output `picks[i]` of its plan, which has so many `values` before standings.
     """
@@ -67,7 +72,9 @@ class Asked(Protocol):
 
 
 class TreeTable(NumberedTrees):
-    """The trees of a stratum: each relation's, in its key orders, then those of what moves and of what is lost."""
+    """The trees of a stratum: each relation's, in its key orders, then those of what moves and of
+    what is lost.
+    """
 
     def __init__(
         self,
@@ -79,28 +86,44 @@ class TreeTable(NumberedTrees):
         super().__init__(len(relations), tree_at.RELATION_WORDS, arena)
         self._relations = relations
         self._choosing = choosing
-        asked = [(atom.relation, atom.order) for prepared in plans.values() for atom in prepared.plan.atoms]
+        asked = [
+            (atom.relation, atom.order)
+            for prepared in plans.values()
+            for atom in prepared.plan.atoms
+        ]
         for record, (name, relation) in zip(self.ends, relations.items(), strict=True):
             width = relation.identity.key_width
             record[tree_at.ARITY] = width
             if name in choosing:
                 record[tree_at.DOMAIN] = choosing[name].width
                 relation.tree(choosing[name].by_domain)
-                for kind, tree in (CANDIDATES, choosing[name].rows.identity), (RANKING, choosing[name].ranking):
+                for kind, tree in (
+                    (CANDIDATES, choosing[name].rows.identity),
+                    (RANKING, choosing[name].ranking),
+                ):
                     self._number(name + kind, tuple(range(width + 1)), tree, record, tree_at.MOVING)
             for order in relation.orders():
                 self._number(name + ITERATED, order, relation.tree(order), record, tree_at.MOVING)
-            record[tree_at.CURRENT] = record[tree_at.OWN] = record[tree_at.MOVING] - len(relation.orders())
+            record[tree_at.CURRENT] = record[tree_at.OWN] = record[tree_at.MOVING] - len(
+                relation.orders()
+            )
             if name in choosing:
                 record[tree_at.OWN] = self._numbers[name + CANDIDATES, tuple(range(width + 1))]
                 record[tree_at.BY_DOMAIN] = self._numbers[name + ITERATED, choosing[name].by_domain]
-            for kind, keys, end in ((MOVED, width + 1, tree_at.LOSING), (LOST, width, tree_at.TREES_END)):
+            for kind, keys, end in (
+                (MOVED, width + 1, tree_at.LOSING),
+                (LOST, width, tree_at.TREES_END),
+            ):
                 record[end] = record[end - 1]
-                for order in dict.fromkeys(order or tuple(range(keys)) for read, order in asked if read == name + kind):
+                for order in dict.fromkeys(
+                    order or tuple(range(keys)) for read, order in asked if read == name + kind
+                ):
                     self._number(name + kind, order, Tree.empty(arena, keys), record, end)
 
     def _version(self, name: str) -> tuple[str, bool]:
-        return (name.removesuffix(BEFORE) + ITERATED, True) if name.endswith(BEFORE) else (name, False)
+        return (
+            (name.removesuffix(BEFORE) + ITERATED, True) if name.endswith(BEFORE) else (name, False)
+        )
 
     def publish(self) -> dict[str, IteratedRelation]:
         """The relations as rounds left them, which takes the references back."""
@@ -110,7 +133,12 @@ class TreeTable(NumberedTrees):
             same = trees[next(iter(trees))] is relation.identity
             found[name] = relation if same else relation.followed_by(trees)
             if name in self._choosing:
-                self._choosing[name].become(*(next(iter(self._published(name + kind).values())) for kind in (CANDIDATES, RANKING)))
+                self._choosing[name].become(
+                    *(
+                        next(iter(self._published(name + kind).values()))
+                        for kind in (CANDIDATES, RANKING)
+                    )
+                )
         return found
 
 
@@ -124,20 +152,28 @@ def question_words(
     bindings: Mapping[A, tuple[Sequence[Tree], Sequence[Tree]]],
     names: Sequence[str],
 ) -> Questions:
-    """The questions' records, those of one relation together; sets the relations' ranges. `bindings`: the trees that plans read."""
+    """The questions' records, those of one relation together; sets the relations' ranges.
+    `bindings`: the trees that plans read.
+    """
     records = np.zeros((len(questions), at.QUESTION_WORDS), np.int64)
     bound: list[tuple[int, int, int]] = []
     picks: list[int] = []
     for number, (record, question) in enumerate(zip(records, questions, strict=True)):
         ends = trees.ends[names.index(question.relation)]
-        first, last = (tree_at.FIRST_LOST, tree_at.LAST_LOST) if question.lost else (tree_at.FIRST_MOVED, tree_at.LAST_MOVED)
+        first, last = (
+            (tree_at.FIRST_LOST, tree_at.LAST_LOST)
+            if question.lost
+            else (tree_at.FIRST_MOVED, tree_at.LAST_MOVED)
+        )
         ends[first] = ends[first] if ends[last] else number
         ends[last] = number + 1
         if (prepared := plans.get(question)) is None:
             continue
         record[at.READY] = 1
         record[at.FIRST_BOUND] = len(bound)
-        for atom, tree, parts in zip(prepared.plan.atoms, bindings[question][0], prepared.parts, strict=True):
+        for atom, tree, parts in zip(
+            prepared.plan.atoms, bindings[question][0], prepared.parts, strict=True
+        ):
             if (read := trees.number(atom.relation, atom.order)) is not None:
                 bound += [(part, *read) for part in parts]
             elif not len(tree):
@@ -154,7 +190,9 @@ def question_words(
 
 def _tell_arrays(record: np.ndarray, prepared: PreparedPlan) -> None:
     plan, state, fresh, out, log = prepared.arrays()
-    for word, array in zip((at.PLAN, at.STATE, at.FRESH, at.OUT, at.LOG), (plan, state, fresh, out, log), strict=True):
+    for word, array in zip(
+        (at.PLAN, at.STATE, at.FRESH, at.OUT, at.LOG), (plan, state, fresh, out, log), strict=True
+    ):
         record[word] = array.__array_interface__["data"][0]
     record[at.STATE_WORDS] = len(state)
     record[at.COLUMNS], record[at.ROOM] = len(out) - 1, out.shape[1]

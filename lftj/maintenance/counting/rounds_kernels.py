@@ -1,9 +1,12 @@
-"""Many iterations of an elastic update in a row, in compiled code, for long chains in which few rows move at a time [Elastic, Algorithm 3].
+"""Many iterations of an elastic update in a row, in compiled code, for long chains in which few
+rows move at a time [Elastic, Algorithm 3].
 
-An iteration is done whole or not at all: its new trees and what it proved are kept when every question was answered, and forgotten when
-one could not be (a plan is missing, there are more rows than buffers hold, an expression failed). Then it is left to whoever called.
+An iteration is done whole or not at all: its new trees and what it proved are kept when every
+question was answered, and forgotten when one could not be (a plan is missing, there are more rows
+than buffers hold, an expression failed). Then it is left to whoever called.
 
-A question is a plan that is assembled (`lftj.join.run.prepared`), with words that say where its arrays are and what its output means.
+A question is a plan that is assembled (`lftj.join.run.prepared`), with words that say where its
+arrays are and what its output means.
 """
 
 from __future__ import annotations
@@ -13,7 +16,17 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.kernels.bitmap_kernels import clear_cache
-from lftj.join.kernels.layout_kernels import BUDGET, DONE, PART_HEIGHT, PART_RECORD, PART_ROOT, PART_TABLE, PARTS, ROWS, STEPS
+from lftj.join.kernels.layout_kernels import (
+    BUDGET,
+    DONE,
+    PART_HEIGHT,
+    PART_RECORD,
+    PART_ROOT,
+    PART_TABLE,
+    PARTS,
+    ROWS,
+    STEPS,
+)
 from lftj.join.kernels.triejoin_kernels import run
 from lftj.maintenance.counting.apply_iteration_kernels import (
     ARITY,
@@ -41,15 +54,18 @@ from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW, push, t
 from scantree.jit import compiled, inlined, load, store
 from scantree.page_kernels import GRANTED, NEXT_WORD
 
-# One iteration's due proofs settled in compiled code: as `ElasticUpdate` does for many rows, for a few [Elastic, Algorithm 3].
+# One iteration's due proofs settled in compiled code: as `ElasticUpdate` does for many rows, for a
+# few [Elastic, Algorithm 3].
 
 
 @compiled
 def settle(memory, trees, due, first, last, proven, count):
-    """Bring a relation's trees up to date with due rows [first, last), and make those of what moved and of what was lost.
+    """Bring a relation's trees up to date with due rows [first, last), and make those of what moved
+    and of what was lost.
 
-    How many rows moved, how many were lost, and how many changed; −1 in place of the first when counts make no sense. Then the new number
-    of records in `proven`, to which candidates are appended that are due again.
+    How many rows moved, how many were lost, and how many changed; −1 in place of the first when
+    counts make no sense. Then the new number of records in `proven`, to which candidates are
+    appended that are due again.
     """
     relation, iteration = due[first, HEAD], due[first, DUE_IN]
     numbers = trees.relations[relation]
@@ -110,7 +126,9 @@ MOST_ROUNDS = 8  # limits
 MOST_EFFORT = 9
 MOST_STEPS = 10  # of one question
 NEED = 11  # words of the arena that a round may take
-ROUND_EFFORT = 12  # what a round is charged, what a row that waited, and what a row in a tree that it changes
+ROUND_EFFORT = (
+    12  # what a round is charged, what a row that waited, and what a row in a tree that it changes
+)
 DUE_EFFORT = 13
 MOVE_EFFORT = 14
 RUN_WORDS = 15
@@ -128,7 +146,8 @@ LAST_ITERATION = (1 << 31) - 2  # that half a standing can tell
 class Questions(NamedTuple):
     """`records` by number, the parts they bind and the columns they pick.
 
-    A bound part: where its record is in the plan, which tree it reads, and whether as it was before this round.
+    A bound part: where its record is in the plan, which tree it reads, and whether as it was before
+    this round.
     """
 
     records: np.ndarray
@@ -148,7 +167,10 @@ class Surroundings(NamedTuple):
 @inlined
 def at_limit(control):
     """Whether a run has done as much as it may before limits are looked at."""
-    return control[ROUNDS] >= control[MOST_ROUNDS] or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]
+    return (
+        control[ROUNDS] >= control[MOST_ROUNDS]
+        or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]
+    )
 
 
 @inlined
@@ -164,7 +186,11 @@ def bind(question, bound, trees):
     for i in range(question[FIRST_BOUND], question[LAST_BOUND]):
         record = trees.records[bound[i, 1]]
         store(plan, bound[i, 0] + PART_ROOT, record[ROOT_BEFORE] if bound[i, 2] else record[ROOT])
-        store(plan, bound[i, 0] + PART_HEIGHT, record[HEIGHT_BEFORE] if bound[i, 2] else record[HEIGHT])
+        store(
+            plan,
+            bound[i, 0] + PART_HEIGHT,
+            record[HEIGHT_BEFORE] if bound[i, 2] else record[HEIGHT],
+        )
     for part in range(load(plan, PARTS)):
         if load(plan, load(plan, PART_TABLE) + part * PART_RECORD + PART_ROOT) == 0:
             return False
@@ -173,7 +199,9 @@ def bind(question, bound, trees):
 
 @compiled
 def read_proofs(question, picks, after, proven, count):
-    """Append what a question found, as records, that counts in iterations beyond `after`. The new number; −1 without room."""
+    """Append what a question found, as records, that counts in iterations beyond `after`. The new
+    number; −1 without room.
+    """
     out, room = question[OUT], question[ROOM]
     for row in range(load(question[STATE], ROWS)):
         if count == proven.shape[0]:
@@ -199,7 +227,9 @@ def read_proofs(question, picks, after, proven, count):
 
 @compiled
 def ask(around, trees, questions, number, control, after, proven, count):
-    """Answer a question of this round. The new number of records in `proven`, or −1: STATUS says why."""
+    """Answer a question of this round. The new number of records in `proven`, or −1: STATUS says
+    why.
+    """
     question = questions.records[number]
     if question[READY] == 0:
         control[STATUS], control[QUESTION] = UNPLANNED, number
@@ -210,7 +240,16 @@ def ask(around, trees, questions, number, control, after, proven, count):
     for i in range(question[STATE_WORDS]):
         store(state, i, load(question[FRESH], i))
     store(state, BUDGET, control[MOST_STEPS])
-    status = run(around.memory, plan, state, around.offsets, around.text, around.cache, question[OUT], question[LOG])
+    status = run(
+        around.memory,
+        plan,
+        state,
+        around.offsets,
+        around.text,
+        around.cache,
+        question[OUT],
+        question[LOG],
+    )
     control[WORK] += load(state, STEPS)
     question[SPENT] += load(state, STEPS)
     question[ANSWERS] += load(state, ROWS)
@@ -223,7 +262,9 @@ def ask(around, trees, questions, number, control, after, proven, count):
 
 @compiled
 def ask_all(around, trees, questions, control, moves, after, proven, count):
-    """Ask what moving and lost rows ask. The number of records in `proven`, which has `count`, or −1."""
+    """Ask what moving and lost rows ask. The number of records in `proven`, which has `count`, or
+    −1.
+    """
     for lost in (1, 0):
         for relation in range(trees.relations.shape[0]):
             numbers = trees.relations[relation]
@@ -244,7 +285,8 @@ def ask_all(around, trees, questions, control, moves, after, proven, count):
 
 @compiled
 def settle_all(memory, trees, control, due, count, moves, proven):
-    """Settle the due rows of every relation. `moves`: per relation how many rows moved, and were lost.
+    """Settle the due rows of every relation. `moves`: per relation how many rows moved, and were
+    lost.
 
     The number of records in `proven`, −1 when it cannot be done.
     """
@@ -268,7 +310,9 @@ def settle_all(memory, trees, control, due, count, moves, proven):
 
 @compiled
 def run_rounds(memory, around, trees, questions, waiting, due, proven, control):
-    """Do iterations until none is left or STATUS says why not; `due` and `proven` are buffers of records, of which DUE were not done."""
+    """Do iterations until none is left or STATUS says why not; `due` and `proven` are buffers of
+    records, of which DUE were not done.
+    """
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
     while control[SIZE] > 0:

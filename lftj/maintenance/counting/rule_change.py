@@ -1,7 +1,9 @@
-"""Rules that came to a recursive stratum or went from it, told from the strata before the commit: also where these were others.
+"""Rules that came to a recursive stratum or went from it, told from the strata before the commit:
+also where these were others.
 
-The rows that its relations have follow from the rules that derived them until now, whichever strata these were in. So when a rule closes a
-cycle of two strata, or cuts one, what came and what went are rules, and the rows there are can be followed as ever.
+The rows that its relations have follow from the rules that derived them until now, whichever strata
+these were in. So when a rule closes a cycle of two strata, or cuts one, what came and what went are
+rules, and the rows there are can be followed as ever.
 """
 
 from __future__ import annotations
@@ -22,16 +24,25 @@ class RuleChange:
 
     @staticmethod
     def of(stratum: Stratum, before: Stratification) -> RuleChange | None:
-        """What changed since its rows were found; None where some rule derived or derives what joins alone do not tell, or none did before.
+        """What changed since its rows were found; None where some rule derived or derives what
+        joins alone do not tell, or none did before.
 
         O(rules of the strata that its relations were in).
         """
-        were = [rule for each in before.strata_of(stratum.relations) for rule in each.rules if rule.relation in stratum.relations]
+        were = [
+            rule
+            for each in before.strata_of(stratum.relations)
+            for rule in each.rules
+            if rule.relation in stratum.relations
+        ]
         known = set(map(id, were)) & set(map(id, stratum.rules))
         came, went = _new(stratum.rules, known), _new(were, known)
         if not were or any(isinstance(rule, FunctorRule) or rule.aggregates for rule in went):
             return None
-        plain, before_plain = [[_plain(rule) for rule in rules if isinstance(rule, NormalRule)] for rules in (came, went)]
+        plain, before_plain = [
+            [_plain(rule) for rule in rules if isinstance(rule, NormalRule)]
+            for rules in (came, went)
+        ]
         return RuleChange(_without(plain, before_plain), _without(before_plain, plain))
 
     def __bool__(self) -> bool:
@@ -41,7 +52,9 @@ class RuleChange:
 NO_CHANGE = RuleChange()
 
 
-def _new(rules: Iterable[NormalRule | FunctorRule], known: set[int]) -> list[NormalRule | FunctorRule]:
+def _new(
+    rules: Iterable[NormalRule | FunctorRule], known: set[int]
+) -> list[NormalRule | FunctorRule]:
     return [rule for rule in rules if id(rule) not in known]
 
 

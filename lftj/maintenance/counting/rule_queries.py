@@ -1,8 +1,11 @@
-"""All the ways in which the elastic update asks one rule of a recursive stratum [Elastic, Algorithm 3].
+"""All the ways in which the elastic update asks one rule of a recursive stratum [Elastic, Algorithm
+3].
 
-What changed below the stratum changes proofs at once, all iterations together. What moved inside it changes the proofs that use it. And a
-row that lost its proofs asks for those it has in later iterations. An instantiation that several changed atoms find counts once because
-atoms are taken in turn: those before the changed one read the state after the change, those behind it the state before.
+What changed below the stratum changes proofs at once, all iterations together. What moved inside it
+changes the proofs that use it. And a row that lost its proofs asks for those it has in later
+iterations. An instantiation that several changed atoms find counts once because atoms are taken in
+turn: those before the changed one read the state after the change, those behind it the state
+before.
 """
 
 from __future__ import annotations
@@ -22,13 +25,17 @@ BEFORE = ITERATED + "#before"
 START = ITERATED + "#start"
 """Behind a relation's name: its rows before the update."""
 MOVED = ITERATED + "#moved"
-"""Behind a relation's name: rows found or lost in the present iteration, with their standing, or its complement as they were."""
+"""Behind a relation's name: rows found or lost in the present iteration, with their standing, or
+its complement as they were.
+"""
 LOST = "#lost"
 """Behind a relation's name: the rows that are asked for proofs."""
 
 
 class RuleQueries:
-    """The queries of one rule, planned when first asked. Shared by all versions of a state: they are kept for speed only."""
+    """The queries of one rule, planned when first asked. Shared by all versions of a state: they
+    are kept for speed only.
+    """
 
     def __init__(self, rule: NormalRule, members: frozenset[str]):
         self.rule = rule
@@ -42,11 +49,24 @@ class RuleQueries:
         for i, atom in enumerate(rule.atoms):
             if atom.relation not in self.members:
                 later = self._atoms(rule.atoms[i + 1 :], OLD, ITERATED)
-                atoms = (*self._atoms(rule.atoms[:i], "", ITERATED), PositiveAtom(CHANGE, atom.args), *later)
-                queries.append(ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)), atom.relation))
+                atoms = (
+                    *self._atoms(rule.atoms[:i], "", ITERATED),
+                    PositiveAtom(CHANGE, atom.args),
+                    *later,
+                )
+                queries.append(
+                    ElasticQuery(
+                        replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)),
+                        atom.relation,
+                    )
+                )
         for i, gone in enumerate(rule.negated):
             negated = (*rule.negated[:i], *_as_they_were(rule.negated[i + 1 :]))
-            body = replace(rule, atoms=(gone.bound_in(CHANGE), *self._atoms(rule.atoms, "", ITERATED)), negated=negated)
+            body = replace(
+                rule,
+                atoms=(gone.bound_in(CHANGE), *self._atoms(rule.atoms, "", ITERATED)),
+                negated=negated,
+            )
             queries.append(ElasticQuery(body, gone.relation, gone.bound_columns))
         return queries
 
@@ -73,7 +93,9 @@ class RuleQueries:
 
     @cached_property
     def added(self) -> ElasticQuery:
-        """All proofs by a rule that comes: the rule as a fact that is inserted, its body the delta query of that fact [DYRE]."""
+        """All proofs by a rule that comes: the rule as a fact that is inserted, its body the delta
+        query of that fact [DYRE].
+        """
         return ElasticQuery(replace(self.rule, atoms=self._atoms(self.rule.atoms, "", ITERATED)))
 
     @cached_property
@@ -88,9 +110,14 @@ class RuleQueries:
         """Whether the rule reads relations of the stratum."""
         return any(atom.relation in self.members for atom in self.rule.atoms)
 
-    def _atoms(self, atoms: tuple[PositiveAtom, ...], below: str, inside: str) -> tuple[PositiveAtom, ...]:
+    def _atoms(
+        self, atoms: tuple[PositiveAtom, ...], below: str, inside: str
+    ) -> tuple[PositiveAtom, ...]:
         """These atoms with a suffix for relations below the stratum and another for its own."""
-        return tuple(PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args) for a in atoms)
+        return tuple(
+            PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args)
+            for a in atoms
+        )
 
 
 def _as_they_were(negated: tuple[NegatedAtom, ...]) -> tuple[NegatedAtom, ...]:
@@ -101,7 +128,9 @@ def _as_they_were(negated: tuple[NegatedAtom, ...]) -> tuple[NegatedAtom, ...]:
 
 
 class Readings(dict[str, RelationVersion]):
-    """What the queries read, by the names in their bodies; relations below are looked up when first read."""
+    """What the queries read, by the names in their bodies; relations below are looked up when first
+    read.
+    """
 
     def __init__(self, versions: Versions):
         super().__init__()
@@ -110,11 +139,15 @@ class Readings(dict[str, RelationVersion]):
     def __missing__(self, name: str) -> RelationVersion:
         plain = name.removesuffix(OLD)
         # a rule that goes may be the last to read a hidden relation, which goes with it
-        self[name] = found = self._versions[name] if plain in self._versions else self._versions.old[plain]
+        self[name] = found = (
+            self._versions[name] if plain in self._versions else self._versions.old[plain]
+        )
         return found
 
 
-def readers_of(rules: Iterable[RuleQueries], members: Iterable[str]) -> dict[str, list[RuleQueries]]:
+def readers_of(
+    rules: Iterable[RuleQueries], members: Iterable[str]
+) -> dict[str, list[RuleQueries]]:
     """The rules that read each relation of a stratum."""
     readers: dict[str, list[RuleQueries]] = {name: [] for name in members}
     for queries in rules:

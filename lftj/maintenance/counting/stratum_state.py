@@ -1,4 +1,6 @@
-"""What is kept of a recursive stratum between commits [Elastic 4]: every row with its iteration and its number of proofs in it."""
+"""What is kept of a recursive stratum between commits [Elastic 4]: every row with its iteration and
+its number of proofs in it.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,16 @@ _FORGET = 0.9
 
 @dataclass(frozen=True)
 class StratumState:
-    """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the kernel steps of it; `used`: whether an
-    update has succeeded since, and `failures`: how many were given up in a row.
+    """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the
+    kernel steps of it; `used`: whether an update has succeeded since, and `failures`: how many were
+    given up in a row.
 
-    `candidates`: of relations with a choice domain, with their proofs; of those `relations` have the rows that are accepted.
-    `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
-    `lattices`: which relations keep the least or greatest value of each group; then `rules` are those of `attaining`.
-    Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
+    `candidates`: of relations with a choice domain, with their proofs; of those `relations` have
+    the rows that are accepted. `spent` and `changes`: what past updates cost, and the changed rows
+    below that they were for; recent ones weigh more. `lattices`: which relations keep the least or
+    greatest value of each group; then `rules` are those of `attaining`. Invariant [Theorem 3.5]:
+    `relations` are what a bootstrap on the same input gives, iteration by iteration and count by
+    count.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -43,19 +48,28 @@ class StratumState:
     @staticmethod
     def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:
         """No rules and no rows."""
-        relations = {name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()}
+        relations = {
+            name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2))
+            for name, schema in schemas.items()
+        }
         chosen = {
-            name: Candidates.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items() if schema.choice
+            name: Candidates.of(schema, arena, no_rows(schema.arity), *no_rows(2))
+            for name, schema in schemas.items()
+            if schema.choice
         }
         return StratumState(schemas, relations, (), candidates=chosen)
 
     def queries_of(self, rules: Iterable[NormalRule]) -> tuple[RuleQueries, ...]:
-        """The queries of these rules: those of a rule that was here, with their plans, or new ones."""
+        """The queries of these rules: those of a rule that was here, with their plans,
+        or new ones.
+        """
         members = frozenset(self.schemas)
         left = list(self.rules)
         found: list[RuleQueries] = []
         for rule in rules:
-            known = next((queries for queries in left if queries.rule is rule or queries.rule == rule), None)
+            known = next(
+                (queries for queries in left if queries.rule is rule or queries.rule == rule), None
+            )
             if known is not None:
                 left.remove(known)
             found.append(known or RuleQueries(rule, members))
@@ -63,16 +77,24 @@ class StratumState:
 
     def experienced(self, spent: int, changes: int) -> StratumState:
         """The same state, knowing what one more update took."""
-        return replace(self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes)
+        return replace(
+            self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes
+        )
 
     def expected(self, changes: int) -> float | None:
-        """What an update for so many changed rows will cost, going by those before; None when too few were seen to tell."""
+        """What an update for so many changed rows will cost, going by those before; None when too
+        few were seen to tell.
+        """
         return self.spent / self.changes * changes if self.changes >= _SEEN else None
 
     @property
     def bytes(self) -> int:
-        """Bytes of the rows in all key orders, iterations and counts included, but for what the views share: the rows in one order."""
+        """Bytes of the rows in all key orders, iterations and counts included, but for what the
+        views share: the rows in one order.
+        """
         relations = self.relations.values()
-        shared = sum(8 * relation.count * (len(relation.schema.columns) - 1) for relation in relations)
+        shared = sum(
+            8 * relation.count * (len(relation.schema.columns) - 1) for relation in relations
+        )
         candidates = sum(kept.bytes for kept in self.candidates.values())
         return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates

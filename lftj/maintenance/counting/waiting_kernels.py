@@ -1,8 +1,10 @@
-"""Proofs that wait for their iteration, in compiled code: a heap of records, the least of which come out first.
+"""Proofs that wait for their iteration, in compiled code: a heap of records, the least of which
+come out first.
 
-A record is an iteration, the number of a relation, a row and a signed number of proofs. Records are ordered by all but the last word, so
-those of one iteration come out relation by relation, row by row, and equal ones one behind the other. Places of records are never moved:
-`heap` names them, the first `size` of it those in use, the rest those that are free.
+A record is an iteration, the number of a relation, a row and a signed number of proofs. Records are
+ordered by all but the last word, so those of one iteration come out relation by relation, row by
+row, and equal ones one behind the other. Places of records are never moved: `heap` names them, the
+first `size` of it those in use, the rest those that are free.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ def push(waiting, size, records, number):
 
 @compiled
 def pop(waiting, size):
-    """Take out the least record, whose place is free from now on: heap[new size] names it. The new size."""
+    """Take out the least record, whose place is free from now on: heap[new size] names it. The new
+    size.
+    """
     entries, heap = waiting.entries, waiting.heap
     least = load(heap, 0)
     size -= 1
@@ -85,7 +89,8 @@ def pop(waiting, size):
 
 @compiled
 def take_due(waiting, size, due):
-    """Take what waits for the least iteration, proofs of one row added up: how many rows are in `due`, and the new size.
+    """Take what waits for the least iteration, proofs of one row added up: how many rows are in
+    `due`, and the new size.
 
     Ends early, with a full `due`, when there are more rows than that.
     """

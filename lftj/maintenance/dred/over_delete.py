@@ -1,8 +1,10 @@
-"""Which rows of a recursive stratum may have lost a derivation, as a recursive program of its own [DRed].
+"""Which rows of a recursive stratum may have lost a derivation, as a recursive program of its own
+[DRed].
 
-A row may have lost one if a derivation of it, among the rows as they were before the commit, used a row that went or may have lost one
-itself, or the absence of a row that came. So there is a rule for each atom of each rule: its head and that atom stand for lost rows, its
-other atoms, and what it negates, read relations as they were.
+A row may have lost one if a derivation of it, among the rows as they were before the commit, used a
+row that went or may have lost one itself, or the absence of a row that came. So there is a rule for
+each atom of each rule: its head and that atom stand for lost rows, its other atoms, and what it
+negates, read relations as they were.
 """
 
 from __future__ import annotations
@@ -18,20 +20,30 @@ from lftj.storage.transient_relation import LooseRows
 from scantree import Arena
 
 _CAME = "+"
-"""Behind the name of a relation, with columns: the values of these that it has a row for now, and had none before."""
+"""Behind the name of a relation, with columns: the values of these that it has a row for now, and
+had none before.
+"""
 
 
 def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:
-    """The rules by which rows of a rule's head may have lost a derivation; `lost` names what a relation of its body may have lost."""
+    """The rules by which rows of a rule's head may have lost a derivation; `lost` names what a
+    relation of its body may have lost.
+    """
     for number, atom in enumerate(rule.atoms):
         went = PositiveAtom(lost(atom.relation), atom.args)
-        yield replace(rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :]))
+        yield replace(
+            rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :])
+        )
     for atom in rule.negated:
         yield replace(rule, relation=head, atoms=(atom.bound_in(_came_name(atom)), *rule.atoms))
 
 
-def takes_and_adds(rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]) -> tuple[bool, bool]:
-    """Whether changes of what rules read, and of their `own` rows below, may have taken from what they derive, and may have added to it."""
+def takes_and_adds(
+    rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]
+) -> tuple[bool, bool]:
+    """Whether changes of what rules read, and of their `own` rows below, may have taken from what
+    they derive, and may have added to it.
+    """
     rules = list(rules)
     negated = {atom.relation for rule in rules for atom in rule.negated}
     others = {atom.relation for rule in rules for atom in rule.atoms}.union(own)
@@ -41,9 +53,15 @@ def takes_and_adds(rules: Iterable[NormalRule], own: Collection[str], changed: M
 
 
 def taken_below(
-    rules: Iterable[NormalRule], lost: Callable[[str], str], changed: Mapping[str, Delta], versions: Versions, arena: Arena
+    rules: Iterable[NormalRule],
+    lost: Callable[[str], str],
+    changed: Mapping[str, Delta],
+    versions: Versions,
+    arena: Arena,
 ) -> dict[str, RelationVersion]:
-    """What the rules of `losing` read of what `changed` below: rows that went, and values that came to be where a rule negates them."""
+    """What the rules of `losing` read of what `changed` below: rows that went, and values that came
+    to be where a rule negates them.
+    """
     found: dict[str, RelationVersion] = {}
     for name, delta in changed.items():
         if delta.erased:
@@ -51,12 +69,18 @@ def taken_below(
     for atom in (atom for rule in rules for atom in rule.negated if atom.relation in changed):
         bound, columns = atom.bound_columns, versions[atom.relation].schema.columns
         schema = RelationSchema(_came_name(atom), tuple(columns[column] for column in bound))
-        found[schema.name] = LooseRows(schema, arena, versions.presence(atom.relation, bound).inserts)
+        found[schema.name] = LooseRows(
+            schema, arena, versions.presence(atom.relation, bound).inserts
+        )
     return found
 
 
-def keep_orders(names: Iterable[str], old: Mapping[str, RelationVersion], now: Mapping[str, RelationVersion]) -> None:
-    """What is read as it was is read so again: by the next commit, which finds the key orders in the present versions."""
+def keep_orders(
+    names: Iterable[str], old: Mapping[str, RelationVersion], now: Mapping[str, RelationVersion]
+) -> None:
+    """What is read as it was is read so again: by the next commit, which finds the key orders in
+    the present versions.
+    """
     for name in names:
         for order in old[name].orders():
             if order not in now[name].orders():

@@ -1,8 +1,10 @@
-"""Which of the rows that may have lost a derivation have another one, found out before any of them is taken away [DRed].
+"""Which of the rows that may have lost a derivation have another one, found out before any of them
+is taken away [DRed].
 
-Most come back, and taking a row away and bringing it back changes a page in every key order. So relations stay as they were, and rules
-read them without what is `gone`, which a negated atom says: first everything that may have to go, then what is left of it from round to
-round. A row that returns drives the next round; what is looked for there are rows that are gone.
+Most come back, and taking a row away and bringing it back changes a page in every key order. So
+relations stay as they were, and rules read them without what is `gone`, which a negated atom says:
+first everything that may have to go, then what is left of it from round to round. A row that
+returns drives the next round; what is looked for there are rows that are gone.
 """
 
 from __future__ import annotations
@@ -29,19 +31,25 @@ BACK = "#back"
 """Behind a relation's name: the rows that came back in the last round."""
 
 _OTHER_WAY = 50_000  # kernel steps that led to nothing, after which a search goes the other way
-_LEADS_TO_LITTLE = 16  # steps for each row that drives a search or is found; what is beyond led to nothing
+_LEADS_TO_LITTLE = (
+    16  # steps for each row that drives a search or is found; what is beyond led to nothing
+)
 _FEW = 4096  # rows that are gone
-_MANY = 1000  # rows of the stratum for each that may be gone, from which on the search is worth key orders of its own
+# rows of the stratum for each that may be gone, from which on the search is worth key orders of its
+# own
+_MANY = 1000
 
 Found = dict[str, Columns]
 
 
 @dataclass
 class _Search:
-    """How a rule is searched for rows that are gone: by a join with these, or `forward`, which finds all heads, of which they are some.
+    """How a rule is searched for rows that are gone: by a join with these, or `forward`, which
+    finds all heads, of which they are some.
 
-    The join takes the less the fewer are gone, forward the fewer rows drive it. Which will do is hard to say, as whole groups of rows that
-    belong together go and return; so a search that led to little goes the other way.
+    The join takes the less the fewer are gone, forward the fewer rows drive it. Which will do is
+    hard to say, as whole groups of rows that belong together go and return; so a search that led to
+    little goes the other way.
     """
 
     forward: bool = False
@@ -56,7 +64,9 @@ class _Search:
 
 
 class Returning:
-    """One commit: `run` gives what is gone for good of the rows that were `lost`, as far as rows that come do not bring it back."""
+    """One commit: `run` gives what is gone for good of the rows that were `lost`, as far as rows
+    that come do not bring it back.
+    """
 
     def __init__(
         self,
@@ -68,7 +78,9 @@ class Returning:
     ):
         self._schemas, self._rules = schemas, rules
         self._versions, self._context = versions, context
-        self._gone = {name: self._are_gone(name, rows) for name, rows in lost.items() if len(rows[0])}
+        self._gone = {
+            name: self._are_gone(name, rows) for name, rows in lost.items() if len(rows[0])
+        }
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
         self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < rows
@@ -103,7 +115,11 @@ class Returning:
             charge(self._context, LOOK_UP * len(rows[0]))
             gone = self._gone[name]
             loose = isinstance(gone, LooseRows)
-            left = self._loose(name, LOST, difference(gone.columns(), rows)) if loose else gone.apply(Delta(no_rows(len(rows)), rows))
+            left = (
+                self._loose(name, LOST, difference(gone.columns(), rows))
+                if loose
+                else gone.apply(Delta(no_rows(len(rows)), rows))
+            )
             if left.count:
                 self._gone[name] = left
             else:
@@ -120,7 +136,9 @@ class Returning:
                 yield name, [column[there] for column in rows]
 
     def _derived(self, fresh: Found) -> Iterator[tuple[str, Columns]]:
-        """What the rules derive, with a row among those that came back just now if there are any."""
+        """What the rules derive, with a row among those that came back just now if
+        there are any.
+        """
         relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
         relations |= {name + LOST: rows for name, rows in self._gone.items()}
         relations |= {name + BACK: self._loose(name, BACK, rows) for name, rows in fresh.items()}
@@ -130,7 +148,9 @@ class Returning:
                     yield rule.relation, self._found(driven, relations)
 
     def _driven(self, rule: NormalRule, fresh: Found) -> Iterator[NormalRule]:
-        """The rule, for rows that are gone: over what is not, or driven by each atom of which rows came back."""
+        """The rule, for rows that are gone: over what is not, or driven by each atom of which rows
+        came back.
+        """
         if not fresh:
             yield self._without_gone(rule, -1)
         for number, atom in enumerate(rule.atoms):
@@ -151,11 +171,16 @@ class Returning:
         search, before = self._searches.setdefault(rule, _Search()), self._context.work
         asked = replace(rule, atoms=rule.atoms[1:]) if search.forward else rule
         needed, picks = head_picks(asked)
-        plan = plan_rule(asked, relations, self._context, needed=needed, count=False, lasting=self._lasting)
+        plan = plan_rule(
+            asked, relations, self._context, needed=needed, count=False, lasting=self._lasting
+        )
         pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
         found = sum(piece.shape[1] for piece in pieces)
         self._context.found += found
-        search.took(self._context.work - before, found + min(relations[atom.relation].count for atom in rule.atoms))
+        search.took(
+            self._context.work - before,
+            found + min(relations[atom.relation].count for atom in rule.atoms),
+        )
         if not needed:
             return [np.zeros(min(len(pieces), 1), np.int64)]
         rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
@@ -167,12 +192,20 @@ class Returning:
         return self.back(distinct(each for some in found for each in some))
 
     def _are_gone(self, name: str, rows: Columns) -> RelationVersion:
-        """Rows of a relation, sorted, that are gone. Many have key orders that rounds bring forward; few are sorted anew in each."""
+        """Rows of a relation, sorted, that are gone. Many have key orders that rounds bring
+        forward; few are sorted anew in each.
+        """
         loose = self._loose(name, LOST, rows)
-        return loose if len(rows[0]) <= _FEW else RelationVersion.build(loose.schema, self._context.arena, rows)
+        return (
+            loose
+            if len(rows[0]) <= _FEW
+            else RelationVersion.build(loose.schema, self._context.arena, rows)
+        )
 
     def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
-        return LooseRows(replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows)
+        return LooseRows(
+            replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows
+        )
 
 
 def distinct(found: Iterable[tuple[str, Columns]]) -> Found:
@@ -181,4 +214,7 @@ def distinct(found: Iterable[tuple[str, Columns]]) -> Found:
     for name, rows in found:
         if len(rows[0]):
             pieces.setdefault(name, []).append(rows)
-    return {name: sort_rows([np.concatenate(columns) for columns in zip(*rows, strict=True)]) for name, rows in pieces.items()}
+    return {
+        name: sort_rows([np.concatenate(columns) for columns in zip(*rows, strict=True)])
+        for name, rows in pieces.items()
+    }

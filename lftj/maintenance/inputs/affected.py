@@ -1,39 +1,65 @@
-"""Which strata a commit has to look at: those that read what changed, found from what changed and not from the strata."""
+"""Which strata a commit has to look at: those that read what changed, found from what changed and
+not from the strata.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
-from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import (
+    FunctorRule,
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    RelationSchema,
+    StratifiedProgram,
+    Stratum,
+)
 from lftj.program.stratification import Stratification
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 from lftj.types import STR, Interning, lookup_scalar
 
-# Which values the rows of a commit have: a rule whose constants are not among them need not be looked at.
+# Which values the rows of a commit have: a rule whose constants are not among them need not be
+# looked at.
 #
-# Many views may read one relation, each for a constant of its own, as in `late(f) :- event("late", f).` Asking all of them for what changed
-# took half a tenth of a millisecond each, whatever came of it, and comparing all their constants 8 µs each. So views are found by one of
-# their constants first (`readers`), and those that were found are asked for all of them (`concern`).
+# Many views may read one relation, each for a constant of its own, as in `late(f) :- event("late",
+# f).` Asking all of them for what changed took half a tenth of a millisecond each, whatever came of
+# it, and comparing all their constants 8 µs each. So views are found by one of their constants
+# first (`readers`), and those that were found are asked for all of them (`concern`).
 
-_FEW = 10_000  # changed rows of a relation; among more, looking for values takes longer than asking views in vain
+# changed rows of a relation; among more, looking for values takes longer than asking views in vain
+_FEW = 10_000
 
 
 class ChangedValues:
-    """The values in the columns of changes that rules have constants for; each column is gone through once. `deltas` may grow."""
+    """The values in the columns of changes that rules have constants for; each column is gone
+    through once. `deltas` may grow.
+    """
 
-    def __init__(self, deltas: Mapping[str, Delta], schemas: Mapping[str, RelationSchema], dictionary: Interning):
+    def __init__(
+        self,
+        deltas: Mapping[str, Delta],
+        schemas: Mapping[str, RelationSchema],
+        dictionary: Interning,
+    ):
         self._deltas = deltas
         self._schemas = schemas
         self._dictionary = dictionary
         self._values: dict[tuple[str, int], frozenset[int]] = {}
 
     def concern(self, rule: NormalRule | FunctorRule) -> bool:
-        """Whether an atom of a rule, negated or not, may match a row that came or went; of many rows some do. O(atoms)."""
+        """Whether an atom of a rule, negated or not, may match a row that came or went; of many
+        rows some do. O(atoms).
+        """
         if isinstance(rule, FunctorRule):
             return rule.domain in self._deltas
-        return any(self._match(rule, atom) for atom in (*rule.atoms, *rule.negated) if atom.relation in self._deltas)
+        return any(
+            self._match(rule, atom)
+            for atom in (*rule.atoms, *rule.negated)
+            if atom.relation in self._deltas
+        )
 
     def _match(self, rule: NormalRule, atom: PositiveAtom | NegatedAtom) -> bool:
         if len(self._deltas[atom.relation]) > _FEW:
@@ -45,9 +71,11 @@ class ChangedValues:
         return True
 
     def readers(self, order: Stratification, relation: str) -> Iterator[int]:
-        """The places of the strata that read a relation and that what changed in it may concern, perhaps with others; some twice.
+        """The places of the strata that read a relation and that what changed in it may concern,
+        perhaps with others; some twice.
 
-        O(values that changed in columns for which there are constants), or O(strata that read the relation) where these are fewer.
+        O(values that changed in columns for which there are constants), or O(strata that read the
+        relation) where these are fewer.
         """
         if relation not in self._schemas:
             yield from order.reading(relation)
@@ -62,17 +90,23 @@ class ChangedValues:
                 yield from with_constants
                 continue
             for code in values:
-                yield from order.reading_rows((relation, column, self._dictionary.decode_one(code) if type == STR else code))
+                yield from order.reading_rows(
+                    (relation, column, self._dictionary.decode_one(code) if type == STR else code)
+                )
 
     def _in(self, relation: str, column: int) -> frozenset[int]:
         if (relation, column) not in self._values:
             delta = self._deltas[relation]
-            self._values[relation, column] = frozenset(delta.inserts[column].tolist()).union(delta.erases[column].tolist())
+            self._values[relation, column] = frozenset(delta.inserts[column].tolist()).union(
+                delta.erases[column].tolist()
+            )
         return self._values[relation, column]
 
 
 class Affected:
-    """The strata to look at, in their order; while they are gone through, further relations may turn out to change."""
+    """The strata to look at, in their order; while they are gone through, further relations may
+    turn out to change.
+    """
 
     def __init__(self, order: Stratification, values: ChangedValues):
         """None yet."""
@@ -90,7 +124,8 @@ class Affected:
     def rows_changed(self, relations: Iterable[str]) -> None:
         """Rows of relations changed, or those that a relation has beside its rules.
 
-        O(relations and strata that read them, but for those that read only rows with other constants, · log strata).
+        O(relations and strata that read them, but for those that read only rows with other
+        constants, · log strata).
         """
         place = self._order.place
         for name in relations:
@@ -112,11 +147,14 @@ class Affected:
                 heappush(self._waiting, place)
 
 
-def choosing_elsewhere(program: StratifiedProgram, was: Stratification, changed_rules: Iterable[str]) -> set[str]:
-    """Relations with choice whose stratum has lost others, as rules of these came or went: they have to choose anew.
+def choosing_elsewhere(
+    program: StratifiedProgram, was: Stratification, changed_rules: Iterable[str]
+) -> set[str]:
+    """Relations with choice whose stratum has lost others, as rules of these came or went: they
+    have to choose anew.
 
-    What is chosen in a cycle depends on the iterations in which all its relations find their rows; other rows do not depend on strata.
-    O(relations of the strata that these were in).
+    What is chosen in a cycle depends on the iterations in which all its relations find their rows;
+    other rows do not depend on strata. O(relations of the strata that these were in).
     """
     order = program.order
     return {

@@ -12,7 +12,9 @@ from scantree.jit import compile_seconds
 
 
 class Moment(NamedTuple):
-    """A moment: the clock, the time that processors have spent on this process, and the seconds of compilation so far."""
+    """A moment: the clock, the time that processors have spent on this process, and the seconds of
+    compilation so far.
+    """
 
     time: float
     cpu: float
@@ -28,16 +30,20 @@ def moment() -> Moment:
 class RuleWork:
     """Counters of one rule at one commit.
 
-    `strategy`: `update` (only what the change touches was evaluated), `full` (the first time, or after a change of rules), `fallback` (an
-    update that cost more than allowed was given up for a full evaluation), `forecast` (it was expected to, and not started), `added` and
-    `removed` (a rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts of one that the change
-    touches), `rounds` (a recursive stratum that parts of a distributed workspace derive together), `choice` (a relation or stratum with
-    several choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of
-    satisfying assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations
-    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them. `compile_seconds` are those of kernels that
-    were compiled meanwhile, or read from the cache; `seconds`, that passed, and `cpu_seconds`, that processors spent on this process, on
-    all of its threads, are without them. The row of the strategy `compiled`, without relation and rule, has those of what a program needs,
-    which is compiled when its rules are added.
+    `strategy`: `update` (only what the change touches was evaluated), `full` (the first time, or
+    after a change of rules), `fallback` (an update that cost more than allowed was given up for a
+    full evaluation), `forecast` (it was expected to, and not started), `added` and `removed` (a
+    rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts
+    of one that the change touches), `rounds` (a recursive stratum that parts of a distributed
+    workspace derive together), `choice` (a relation or stratum with several choice domains, chosen
+    anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts
+    rows of satisfying assignments found, `head_changes` the changes of the rule's head rows.
+    `parts` are the parts into which large evaluations were divided, 0 when none was, and
+    `largest_part` the kernel steps of the largest of them. `compile_seconds` are those of kernels
+    that were compiled meanwhile, or read from the cache; `seconds`, that passed, and `cpu_seconds`,
+    that processors spent on this process, on all of its threads, are without them. The row of the
+    strategy `compiled`, without relation and rule, has those of what a program needs, which is
+    compiled when its rules are added.
     """
 
     relation: str

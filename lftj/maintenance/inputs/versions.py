@@ -1,4 +1,6 @@
-"""What the rules read during a commit: each relation as it is now, as it was, and what changed of it."""
+"""What the rules read during a commit: each relation as it is now, as it was, and what changed of
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,17 @@ OLD = "#old"
 CHANGE = "#change"
 """The name under which a query reads changed rows."""
 SIGNED = "#signed"
-"""The name under which a delta query reads a whole change: a column of signs, 1 for a row won and −1 for one lost, before the others."""
+"""The name under which a delta query reads a whole change: a column of signs, 1 for a row won and
+−1 for one lost, before the others.
+"""
 
 MOST_PARTS = 16  # of a relation that are followed as a whole; each is looked for among changed rows
 
 
 class Parts(NamedTuple):
-    """Values of one column of a relation: of which it has no rows now (`gone`), and of which it had none before the commit (`new`)."""
+    """Values of one column of a relation: of which it has no rows now (`gone`), and of which it had
+    none before the commit (`new`).
+    """
 
     column: int
     gone: tuple[int, ...]
@@ -37,9 +43,17 @@ class Parts(NamedTuple):
 
 
 class Versions(Mapping[str, RelationVersion]):
-    """Relations by name, as they are now; with `OLD` behind the name, as they were before the commit; `CHANGE` and `SIGNED` as last set."""
+    """Relations by name, as they are now; with `OLD` behind the name, as they were before the
+    commit; `CHANGE` and `SIGNED` as last set.
+    """
 
-    def __init__(self, old: Mapping[str, RelationVersion], new: Mapping[str, RelationVersion], deltas: dict[str, Delta], arena: Arena):
+    def __init__(
+        self,
+        old: Mapping[str, RelationVersion],
+        new: Mapping[str, RelationVersion],
+        deltas: dict[str, Delta],
+        arena: Arena,
+    ):
         self.old = old
         """All relations as they were before the commit."""
         self._new = new
@@ -49,22 +63,30 @@ class Versions(Mapping[str, RelationVersion]):
         self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
         self._presence: dict[tuple[str, tuple[int, ...], int], Delta] = {}
-        self._signed: dict[tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]] = {}
+        self._signed: dict[
+            tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]
+        ] = {}
         self._edits: dict[tuple[str, int, tuple[int, ...]], Delta] = {}
-        self._present: dict[str, RelationVersion] = {}  # the views that are done, and `CHANGE` and `SIGNED` as last set
+        self._present: dict[
+            str, RelationVersion
+        ] = {}  # the views that are done, and `CHANGE` and `SIGNED` as last set
         self.deltas = deltas
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
         """How many rows each of them changes."""
         self.parts: dict[str, Parts] = {}
-        """Parts of relations that came or went as a whole, as far as someone has noticed; of a column that is the whole row, all."""
+        """Parts of relations that came or went as a whole, as far as someone has noticed; of a
+        column that is the whole row, all.
+        """
         for name, delta in deltas.items():
             if len(delta.inserts) == 1:
                 self._note_values(name, delta)
 
     def _note_values(self, name: str, delta: Delta) -> None:
         if len(delta) <= MOST_PARTS and self[name].schema.arity == 1:
-            self.parts[name] = Parts(0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist()))
+            self.parts[name] = Parts(
+                0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist())
+            )
 
     def __getitem__(self, name: str) -> RelationVersion:
         found = self._present.get(name)
@@ -82,10 +104,16 @@ class Versions(Mapping[str, RelationVersion]):
         return len({*self._new, *self._updates})
 
     def before(self, name: str) -> RelationVersion:
-        """A relation before the commit; one that did not change is the same now, so that key orders are shared. Some are there no more."""
+        """A relation before the commit; one that did not change is the same now, so that key orders
+        are shared. Some are there no more.
+        """
         if name not in self.deltas and name in self:
             return self[name]
-        return self.old[name] if name in self.old else RelationVersion.empty(self[name].schema, self._arena)
+        return (
+            self.old[name]
+            if name in self.old
+            else RelationVersion.empty(self[name].schema, self._arena)
+        )
 
     @property
     def old_view(self) -> Mapping[str, RelationVersion]:
@@ -114,11 +142,15 @@ class Versions(Mapping[str, RelationVersion]):
         return self._updates
 
     def upkeep(self, read: Mapping[str, set[Order]]) -> Upkeep:
-        """What commits like this one do for key orders, when plans that last read these of a relation besides the columns' own."""
+        """What commits like this one do for key orders, when plans that last read these of a
+        relation besides the columns' own.
+        """
 
         def kept(name: str) -> Iterable[Order]:
             plain = name.removesuffix(OLD)
-            own = [tuple(range(self[plain].schema.arity))] if plain in self or plain == CHANGE else []
+            own = (
+                [tuple(range(self[plain].schema.arity))] if plain in self or plain == CHANGE else []
+            )
             return (*own, *read.get(plain, ()))
 
         def moved(name: str) -> int:
@@ -126,7 +158,11 @@ class Versions(Mapping[str, RelationVersion]):
                 return self[name].count // 2  # sorted and built, not brought forward
             delta = self.deltas.get(name.removesuffix(OLD))
             # of what was loaded just now nothing says how it will change
-            return min(len(delta), self.before(name.removesuffix(OLD)).count) if delta is not None else 0
+            return (
+                min(len(delta), self.before(name.removesuffix(OLD)).count)
+                if delta is not None
+                else 0
+            )
 
         return Upkeep(kept, moved)
 
@@ -138,7 +174,9 @@ class Versions(Mapping[str, RelationVersion]):
         return self._reordered[key]
 
     def surgeries(self, relation: str, order: tuple[int, ...]) -> Surgeries:
-        """The tree surgeries of a relation that changed, in the trie of one key order [LFTJ-IVM 4.2.1]; shared by all rules."""
+        """The tree surgeries of a relation that changed, in the trie of one key order [LFTJ-IVM
+        4.2.1]; shared by all rules.
+        """
         key = (relation, order)
         if key not in self._surgeries:
             delta = self.reordered(relation, order)
@@ -146,9 +184,11 @@ class Versions(Mapping[str, RelationVersion]):
             self._surgeries[key] = surgeries(old, new, delta.inserts, delta.erases)
         return self._surgeries[key]
 
-    # ── what changed ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what changed ──────────────────────────────────────────────────────────────────────────────
     def with_change(self, relation: str, bound: tuple[int, ...] | None, rows: Columns) -> Versions:
-        """This, with `CHANGE` standing for rows of a relation, or of its `bound` columns. Their trees are shared by all rules."""
+        """This, with `CHANGE` standing for rows of a relation, or of its `bound` columns. Their
+        trees are shared by all rules.
+        """
         key = (relation, bound, id(rows))
         if key not in self._changes:
             self._changes[key] = LooseRows(self._change_schema(relation, bound), self._arena, rows)
@@ -156,7 +196,9 @@ class Versions(Mapping[str, RelationVersion]):
         return self
 
     def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
-        """This, with `SIGNED` standing for a change of a relation, or of its `bound` columns. Its trees are shared by all rules."""
+        """This, with `SIGNED` standing for a change of a relation, or of its `bound` columns. Its
+        trees are shared by all rules.
+        """
         key = (relation, bound, id(change))
         if key not in self._signed:
             schema = self._change_schema(relation, bound)
@@ -170,9 +212,16 @@ class Versions(Mapping[str, RelationVersion]):
         self._present[SIGNED] = self._signed[key][0]
         return self
 
-    # ── what comes and goes as a whole ────────────────────────────────────────────────────────────────────────────────
-    def change(self, relation: str, bound: tuple[int, ...] | None, without: tuple[int, tuple[int, ...]] | None = None) -> Delta:
-        """The change of a relation, or the `presence` of its `bound` columns. `without`: a column, and values whose rows are left out."""
+    # ── what comes and goes as a whole ────────────────────────────────────────────────────────────
+    def change(
+        self,
+        relation: str,
+        bound: tuple[int, ...] | None,
+        without: tuple[int, tuple[int, ...]] | None = None,
+    ) -> Delta:
+        """The change of a relation, or the `presence` of its `bound` columns. `without`: a column,
+        and values whose rows are left out.
+        """
         delta = self.deltas[relation] if without is None else self._without(relation, *without)
         return delta if bound is None else self._presence_in(delta, relation, bound)
 
@@ -180,7 +229,9 @@ class Versions(Mapping[str, RelationVersion]):
         key = (relation, column, values)
         if key not in self._edits:
             delta = self.deltas[relation]
-            self._edits[key] = Delta(_without(delta.inserts, column, values), _without(delta.erases, column, values))
+            self._edits[key] = Delta(
+                _without(delta.inserts, column, values), _without(delta.erases, column, values)
+            )
         return self._edits[key]
 
     def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:
@@ -190,7 +241,9 @@ class Versions(Mapping[str, RelationVersion]):
         return RelationSchema(f"{relation}{CHANGE}{bound}", tuple(columns[i] for i in bound))
 
     def presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
-        """The combinations of values of `bound` columns that appeared in a relation or vanished from it [LFTJ-IVM 4.2.1]."""
+        """The combinations of values of `bound` columns that appeared in a relation or vanished
+        from it [LFTJ-IVM 4.2.1].
+        """
         return self._presence_in(self.deltas[relation], relation, bound)
 
     def _presence_in(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
@@ -206,11 +259,19 @@ class Versions(Mapping[str, RelationVersion]):
             return delta.reordered(bound or (0,))
         if not bound:
             was, now = self.before(relation).count > 0, self[relation].count > 0
-            return Delta([np.zeros(int(now and not was), np.int64)], [np.zeros(int(was and not now), np.int64)])
-        changed = sort_rows([np.concatenate((delta.inserts[column], delta.erases[column])) for column in bound])
+            return Delta(
+                [np.zeros(int(now and not was), np.int64)],
+                [np.zeros(int(was and not now), np.int64)],
+            )
+        changed = sort_rows(
+            [np.concatenate((delta.inserts[column], delta.erases[column])) for column in bound]
+        )
         order = _order_from(self[relation], bound)
         prefixes = [changed[bound.index(column)] for column in order[: len(bound)]]
-        was, now = (version.tree(order).edge_rows(prefixes)[0] for version in (self.before(relation), self[relation]))
+        was, now = (
+            version.tree(order).edge_rows(prefixes)[0]
+            for version in (self.before(relation), self[relation])
+        )
         return Delta(*([column[there] for column in changed] for there in (now & ~was, was & ~now)))
 
 
@@ -243,7 +304,12 @@ class _Before(Mapping[str, RelationVersion]):
 
 
 def _order_from(relation: RelationVersion, bound: tuple[int, ...]) -> tuple[int, ...]:
-    """A key order that begins with these columns, in any order: one that exists, if there is one."""
+    """A key order that begins with these columns, in any order: one that exists, if
+    there is one.
+    """
     wanted = set(bound)
     rest = (column for column in range(relation.schema.arity) if column not in wanted)
-    return next((known for known in relation.orders() if set(known[: len(bound)]) == wanted), (*bound, *rest))
+    return next(
+        (known for known in relation.orders() if set(known[: len(bound)]) == wanted),
+        (*bound, *rest),
+    )

@@ -1,8 +1,11 @@
-"""The rows of one relation in a fixpoint where some relations keep the least or greatest value of each group.
+"""The rows of one relation in a fixpoint where some relations keep the least or greatest value of
+each group.
 
-Where many groups are offered better values at once, most of these will be bettered again before the end, and what follows from them was
-for nothing. So the best offers are taken first and the others wait, until a later round in which they are among the best or are not needed
-any more: a coarse form of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. In what order offers are taken changes no result.
+Where many groups are offered better values at once, most of these will be bettered again before the
+end, and what follows from them was for nothing. So the best offers are taken first and the others
+wait, until a later round in which they are among the best or are not needed any more: a coarse form
+of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. In what order offers are taken
+changes no result.
 """
 
 from __future__ import annotations
@@ -22,19 +25,30 @@ from lftj.types.dictionary import Dictionary
 from scantree.rows import equal_runs, sort_rows
 
 _MANY = 1 << 20
-"""Candidates from which on those that say the same, or less, are left out as they come: each row of a dense closure is found often."""
+"""Candidates from which on those that say the same, or less, are left out as they come: each row of
+a dense closure is found often.
+"""
 _WORD = 8
 _FEW = 256  # offers that are taken at once
 _SHARE = 16  # of more one in so many is, if that is more
 
 
 class BestRows:
-    """`total` are the rows so far: without a lattice all that were added, else for each group the one with the best value.
+    """`total` are the rows so far: without a lattice all that were added, else for each group the
+    one with the best value.
 
-    `best_first`: of many better values only the best come out of `take_fresh`, and the others later.
+    `best_first`: of many better values only the best come out of `take_fresh`, and the others
+    later.
     """
 
-    def __init__(self, total: RelationVersion, lattice: Lattice | None, dictionary: Dictionary, *, best_first: bool = False):
+    def __init__(
+        self,
+        total: RelationVersion,
+        lattice: Lattice | None,
+        dictionary: Dictionary,
+        *,
+        best_first: bool = False,
+    ):
         self.total = total
         self._best_first = best_first
         self._lattice = lattice
@@ -43,12 +57,16 @@ class BestRows:
         self._size = 0  # how many wait
         self._most = _MANY
         self._adding = Lock()
-        self._found: RowSet | None = None  # what candidates say, where they were many and have no values
+        self._found: RowSet | None = (
+            None  # what candidates say, where they were many and have no values
+        )
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates: column i of a row is `rows[picks[i]]`. They are copied and looked at when fresh rows are taken.
+        """Add candidates: column i of a row is `rows[picks[i]]`. They are copied and looked at when
+        fresh rows are taken.
 
-        O(m), or O(log m) amortized for each where many have values. Memory is taken for about twice as many as are distinct.
+        O(m), or O(log m) amortized for each where many have values. Memory is taken for about twice
+        as many as are distinct.
         """
         if not rows.shape[1]:
             return
@@ -61,7 +79,9 @@ class BestRows:
                 self._compact()
 
     def _compact(self) -> None:
-        """Leave out candidates that others make needless. Where most were, each that comes later is looked up at once."""
+        """Leave out candidates that others make needless. Where most were, each that comes later is
+        looked up at once.
+        """
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
             matrix = np.array(rows)
@@ -91,12 +111,20 @@ class BestRows:
 
     def take_offers(self) -> np.ndarray:
         """The candidates that wait, as a matrix of columns × rows, to be looked at elsewhere."""
-        waiting = self._waiting if self._found is None else [np.array(self._found.take_fresh(ordered=True))]
+        waiting = (
+            self._waiting
+            if self._found is None
+            else [np.array(self._found.take_fresh(ordered=True))]
+        )
         self._forget()
-        return np.concatenate([np.empty((stored_width(self.total.schema.arity), 0), np.int64), *waiting], axis=1)
+        return np.concatenate(
+            [np.empty((stored_width(self.total.schema.arity), 0), np.int64), *waiting], axis=1
+        )
 
     def take_fresh(self, ordered: bool = True) -> Columns:
-        """The rows that are new or better since the last call, in ascending order. O(m log n) for m candidates."""
+        """The rows that are new or better since the last call, in ascending order. O(m log n) for m
+        candidates.
+        """
         if not self.offered:
             return no_rows(self.total.schema.arity)
         rows = self._taken()
@@ -108,7 +136,9 @@ class BestRows:
         self._waiting, self._size, self._most, self._found = [], 0, _MANY, None
 
     def _taken(self) -> Columns:
-        """Those that waited, each once and in ascending order; with a lattice the best for each group, by groups."""
+        """Those that waited, each once and in ascending order; with a lattice the best for each
+        group, by groups.
+        """
         waiting, found, lattice = self._waiting, self._found, self._lattice
         self._forget()
         if found is not None:
@@ -133,12 +163,18 @@ class BestRows:
         return self.total.schema.columns[lattice.column][1]
 
     def _better(self, rows: Columns, lattice: Lattice) -> Delta:
-        """The groups that are new or got a better value, and what they had; `rows` are the best offers, by groups."""
+        """The groups that are new or got a better value, and what they had; `rows` are the best
+        offers, by groups.
+        """
         by, order, type = lattice.group(len(rows)), self._order(lattice), self._type(lattice)
         offer = [rows[place] for place in order]
         group, best = offer[: len(by)], offer[len(by)]
-        found, present, _ = self.total.tree(order).edge_rows(np.array(group, np.int64).reshape(len(group), len(best)))
-        keys, _ = by_value(np.concatenate((best, np.where(found, present[len(by)], best))), type, self._dictionary)
+        found, present, _ = self.total.tree(order).edge_rows(
+            np.array(group, np.int64).reshape(len(group), len(best))
+        )
+        keys, _ = by_value(
+            np.concatenate((best, np.where(found, present[len(by)], best))), type, self._dictionary
+        )
         # less is better in both from here on
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
@@ -150,10 +186,15 @@ class BestRows:
             self._wait(np.array([held[place] for place in back]))
         inserts = [column[better] for column in offer]
         erases = [column[better & found] for column in present]
-        return Delta(sort_rows([inserts[place] for place in back]), sort_rows([erases[place] for place in back]))
+        return Delta(
+            sort_rows([inserts[place] for place in back]),
+            sort_rows([erases[place] for place in back]),
+        )
 
     def _best(self, offers: Columns, lattice: Lattice, type: Type) -> Columns:
-        """The best offer for each group: its columns, the value, which is of this type, and what is said with it, of several the least."""
+        """The best offer for each group: its columns, the value, which is of this type, and what is
+        said with it, of several the least.
+        """
         width = len(offers) - lattice.riding - 1
         keys, back = by_value(offers[width], type, self._dictionary)
         sign = 0 if lattice.direction < 0 else -1

@@ -1,7 +1,9 @@
-"""Runs of rounds with few offers each, done in compiled code (`improvement_kernels`): a round outside takes as long as fifty there.
+"""Runs of rounds with few offers each, done in compiled code (`improvement_kernels`): a round
+outside takes as long as fifty there.
 
-What a run cannot do (too many offers at a time, an expression that fails) it leaves as if that round had not begun; the fixpoint then goes
-on as ever, one round at a time, and tries again some rounds later.
+What a run cannot do (too many offers at a time, an expression that fails) it leaves as if that
+round had not begun; the fixpoint then goes on as ever, one round at a time, and tries again some
+rounds later.
 """
 
 from __future__ import annotations
@@ -53,10 +55,16 @@ class _Question:
 
 
 class FewOffers(CompiledRuns):
-    """The runs of one fixpoint by these variants; `rounds`: in how many rounds, and `effort`: what they took (see `effort`)."""
+    """The runs of one fixpoint by these variants; `rounds`: in how many rounds, and `effort`: what
+    they took (see `effort`).
+    """
 
     def __init__(
-        self, schemas: Mapping[str, RelationSchema], lattices: Mapping[str, Lattice], variants: Sequence[Variant], context: Context
+        self,
+        schemas: Mapping[str, RelationSchema],
+        lattices: Mapping[str, Lattice],
+        variants: Sequence[Variant],
+        context: Context,
     ):
         super().__init__(FEW, at.IMPROVEMENT_WORDS, context)
         self.rounds = self.effort = 0
@@ -69,19 +77,29 @@ class FewOffers(CompiledRuns):
     def _questions(self) -> list[_Question]:
         """By number, those of one relation together."""
         names = list(self._schemas)
-        return [_Question(each) for each in sorted(self._variants, key=lambda variant: names.index(variant.source))]
+        return [
+            _Question(each)
+            for each in sorted(self._variants, key=lambda variant: names.index(variant.source))
+        ]
 
     @cached_property
     def _by_code(self) -> bool:
         """Whether all values order as their codes do."""
-        return all(self._schemas[name].columns[lattice.column][1].name != "str" for name, lattice in self._lattices.items())
+        return all(
+            self._schemas[name].columns[lattice.column][1].name != "str"
+            for name, lattice in self._lattices.items()
+        )
 
     def worth_trying(self, offers: int) -> bool:
         """Whether the next rounds, the first of which has so many offers, may be left to a run."""
         return self._few_for_long(offers) and offers > 0 and self._by_code
 
     def go(
-        self, totals: dict[str, RelationVersion], below: Versions, offers: Mapping[str, np.ndarray], plans: VariantPlans
+        self,
+        totals: dict[str, RelationVersion],
+        below: Versions,
+        offers: Mapping[str, np.ndarray],
+        plans: VariantPlans,
     ) -> dict[str, np.ndarray]:
         """Do rounds while it goes well. `totals` are as they leave them. What is offered then.
 
@@ -94,16 +112,27 @@ class FewOffers(CompiledRuns):
             status = control[run_at.STATUS]
             if status == run_at.UNPLANNED:
                 readable = self._readable(totals, below)
-                for question in self._to_plan(int(control[run_at.QUESTION]), self._questions, self._plans):
+                for question in self._to_plan(
+                    int(control[run_at.QUESTION]), self._questions, self._plans
+                ):
                     self._plans[question] = self._plan(question, readable, plans)
-            going = status in (run_at.LIMIT, run_at.UNPLANNED) or (status == run_at.FULL and control[run_at.ROUNDS] > 0)
+            going = status in (run_at.LIMIT, run_at.UNPLANNED) or (
+                status == run_at.FULL and control[run_at.ROUNDS] > 0
+            )
         self._came_to(self.rounds - before)
-        own = [(name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)]
-        return {name: rows[:, ROW : ROW + stored_width(self._schemas[name].arity)].T for name, rows in own}
+        own = [
+            (name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)
+        ]
+        return {
+            name: rows[:, ROW : ROW + stored_width(self._schemas[name].arity)].T
+            for name, rows in own
+        }
 
     def _records(self, offers: Mapping[str, np.ndarray]) -> np.ndarray:
         width = max(stored_width(schema.arity) for schema in self._schemas.values())
-        records = np.zeros((sum(rows.shape[1] for rows in offers.values()), ROW + width + 1), np.int64)
+        records = np.zeros(
+            (sum(rows.shape[1] for rows in offers.values()), ROW + width + 1), np.int64
+        )
         first = 0
         for number, name in enumerate(self._schemas):
             last = first + offers[name].shape[1]
@@ -114,7 +143,11 @@ class FewOffers(CompiledRuns):
 
     def _readable(self, totals: Versions, below: Versions) -> dict[str, RelationVersion]:
         """What rules read by name; a row that stands for those of any delta."""
-        found = {**below, **totals, **{older_name(name): version for name, version in totals.items()}}
+        found = {
+            **below,
+            **totals,
+            **{older_name(name): version for name, version in totals.items()},
+        }
         for name, schema in self._schemas.items():
             one_row = [np.zeros(1, np.int64)] * stored_width(schema.arity)
             found[delta_name(name)] = LooseRows(schema, self._context.arena, one_row)
@@ -125,8 +158,16 @@ class FewOffers(CompiledRuns):
         with question.variant.assembled(readable, self._context) as prepared:
             return prepared  # nobody else uses it meanwhile
 
-    def _slice(self, totals: dict[str, RelationVersion], below: Versions, records: np.ndarray, plans: VariantPlans) -> np.ndarray:
-        """Do rounds until there is something to look at: `control` says what. The offers that are left."""
+    def _slice(
+        self,
+        totals: dict[str, RelationVersion],
+        below: Versions,
+        records: np.ndarray,
+        plans: VariantPlans,
+    ) -> np.ndarray:
+        """Do rounds until there is something to look at: `control` says what. The offers that are
+        left.
+        """
         context, control = self._context, self._control
         due = np.zeros((max(_FOUND, len(records)), records.shape[1]), np.int64)
         due[: len(records)] = records
@@ -136,13 +177,25 @@ class FewOffers(CompiledRuns):
         control[run_at.DUE], control[at.MOST_DUE] = len(records), FEW
         with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
-            bindings = {question: prepared.bind(readable) for question, prepared in self._plans.items()}
+            bindings = {
+                question: prepared.bind(readable) for question, prepared in self._plans.items()
+            }
             trees = _Trees(self._schemas, totals, self._lattices, self._plans, context.arena)
-            questions = question_words(self._questions, self._plans, trees, bindings, list(self._schemas))
+            questions = question_words(
+                self._questions, self._plans, trees, bindings, list(self._schemas)
+            )
             control[run_at.NEED] = trees.room_for(FEW)
             trees.hold()
             try:
-                at.run_improvement(context.arena.memory, around, trees.words, questions, due, np.empty_like(due), control)
+                at.run_improvement(
+                    context.arena.memory,
+                    around,
+                    trees.words,
+                    questions,
+                    due,
+                    np.empty_like(due),
+                    control,
+                )
             finally:
                 totals.update(trees.publish())
         self._account(questions)
@@ -151,7 +204,9 @@ class FewOffers(CompiledRuns):
     def _account(self, questions: Questions) -> None:
         """Note what a run took. Raises what `spend` and `charge` raise."""
         for question, record in zip(self._questions, questions.records, strict=True):
-            asked, answers, spent = (int(record[word]) for word in (run_at.ASKED, run_at.ANSWERS, run_at.SPENT))
+            asked, answers, spent = (
+                int(record[word]) for word in (run_at.ASKED, run_at.ANSWERS, run_at.SPENT)
+            )
             if asked:
                 variant_plans.account(question.variant, asked, spent, answers)
                 self._context.found += answers
@@ -163,7 +218,9 @@ class FewOffers(CompiledRuns):
 
 
 class _Trees(NumberedTrees):
-    """The trees of a stratum: each relation's in the key orders that rounds read, then those of its delta."""
+    """The trees of a stratum: each relation's in the key orders that rounds read, then those of its
+    delta.
+    """
 
     def __init__(
         self,
@@ -176,20 +233,34 @@ class _Trees(NumberedTrees):
         super().__init__(len(schemas), at.IMPROVED_WORDS, arena)
         self._totals = totals
         self._older = {older_name(name): name for name in schemas}
-        read = [(atom.relation, atom.order) for prepared in plans.values() for atom in prepared.plan.atoms]
+        read = [
+            (atom.relation, atom.order)
+            for prepared in plans.values()
+            for atom in prepared.plan.atoms
+        ]
         for record, name in zip(self.ends, schemas, strict=True):
             version = totals[name]
             identity = tuple(range(stored_width(schemas[name].arity)))
             by_group = self._by_group(record, identity, lattices.get(name))
             record[tree_at.ARITY] = len(identity)
             record[tree_at.CURRENT] = record[tree_at.OWN] = len(self._trees)
-            orders = [order for relation, order in read if order and self._version(relation)[0] == name]
+            orders = [
+                order for relation, order in read if order and self._version(relation)[0] == name
+            ]
             for order in dict.fromkeys((identity, by_group, *orders)):
                 self._number(name, order, version.tree(order), record, tree_at.MOVING)
             record[at.BY_GROUP] = self._numbers[name, by_group]
             record[tree_at.LOSING] = record[tree_at.MOVING]
-            for order in dict.fromkeys(order or identity for relation, order in read if relation == delta_name(name)):
-                self._number(delta_name(name), order, Tree.empty(arena, len(identity)), record, tree_at.LOSING)
+            for order in dict.fromkeys(
+                order or identity for relation, order in read if relation == delta_name(name)
+            ):
+                self._number(
+                    delta_name(name),
+                    order,
+                    Tree.empty(arena, len(identity)),
+                    record,
+                    tree_at.LOSING,
+                )
             record[tree_at.TREES_END] = record[tree_at.LOSING]
 
     def _by_group(self, record: np.ndarray, identity: Order, lattice: Lattice | None) -> Order:
@@ -210,5 +281,9 @@ class _Trees(NumberedTrees):
         for name in self._older.values():
             trees, before = self._published(name), self._totals[name]
             after = next(iter(trees.values()))
-            found[name] = before if after is before.identity else before.apply(Delta(*after.diff(before.identity)), trees)
+            found[name] = (
+                before
+                if after is before.identity
+                else before.apply(Delta(*after.diff(before.identity)), trees)
+            )
         return found

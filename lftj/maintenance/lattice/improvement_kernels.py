@@ -1,7 +1,9 @@
-"""Rounds of improvement with few offers each, in compiled code: what is better of the offers is read by the rules, which makes new offers.
+"""Rounds of improvement with few offers each, in compiled code: what is better of the offers is
+read by the rules, which makes new offers.
 
-The trees, the questions and how these are asked are those of compiled iterations (`rounds_kernels`), a relation's delta being the rows that
-move. Offers are records as proofs are; nothing is said of them but the row. A round is done whole or not at all.
+The trees, the questions and how these are asked are those of compiled iterations
+(`rounds_kernels`), a relation's delta being the rows that move. Offers are records as proofs are;
+nothing is said of them but the row. A round is done whole or not at all.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ IMPROVEMENT_WORDS = RUN_WORDS + 1
 
 @compiled
 def gather_offers(numbers, order, due, count, relation):
-    """The offers to a relation with their columns in this order, sorted; the complement of a rising value, so that the best come first."""
+    """The offers to a relation with their columns in this order, sorted; the complement of a rising
+    value, so that the best come first.
+    """
     size = 0
     for i in range(count):
         size += due[i, HEAD] == relation
@@ -81,7 +85,9 @@ def gather_offers(numbers, order, due, count, relation):
 
 @compiled
 def compare_offers(memory, trees, relation, due, count, kinds):
-    """The rows that come, FOUND, and those that go for them, LOST, as `kinds` tell, by their columns and in no order. Their number."""
+    """The rows that come, FOUND, and those that go for them, LOST, as `kinds` tell, by their
+    columns and in no order. Their number.
+    """
     numbers = trees.relations[relation]
     number, group, flip = numbers[BY_GROUP], numbers[GROUP], -numbers[RISING]
     order, layout = trees.orders[number], trees.layouts[number]
@@ -114,7 +120,9 @@ def compare_offers(memory, trees, relation, due, count, kinds):
 
 @compiled
 def take_better(memory, trees, relation, due, count):
-    """Bring a relation's trees up to date with what it is offered, and make those of its delta: rows of the delta, and rows changed."""
+    """Bring a relation's trees up to date with what it is offered, and make those of its delta:
+    rows of the delta, and rows changed.
+    """
     kinds = np.empty(2 * count, np.int64)
     changes, size = compare_offers(memory, trees, relation, due, count, kinds)
     numbers, kinds = trees.relations[relation], kinds[:size]
@@ -127,16 +135,22 @@ def take_better(memory, trees, relation, due, count):
     for number in range(numbers[CURRENT], numbers[MOVING]):
         order = trees.orders[number]
         inserts = picked(changes, kinds, FOUND, FOUND, order, arity, arity)
-        change_tree(memory, trees, number, inserts, picked(changes, kinds, LOST, LOST, order, arity, arity))
+        change_tree(
+            memory, trees, number, inserts, picked(changes, kinds, LOST, LOST, order, arity, arity)
+        )
     for number in range(numbers[MOVING], numbers[LOSING]):
         made = picked(changes, kinds, FOUND, FOUND, trees.orders[number], arity, arity)
-        replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, better))
+        replace_tree(
+            memory, trees.records[number], *build(memory, trees.layouts[number], made, better)
+        )
     return better, size * (numbers[MOVING] - numbers[CURRENT])
 
 
 @compiled
 def take_all(memory, trees, control, due, moves):
-    """As `take_better`, of every relation; `moves`: the rows of each delta. Whether there are any."""
+    """As `take_better`, of every relation; `moves`: the rows of each delta. Whether
+    there are any.
+    """
     control[EFFORT] += control[ROUND_EFFORT] + control[DUE] * control[DUE_EFFORT]
     found = 0
     for relation in range(trees.relations.shape[0]):
@@ -149,7 +163,9 @@ def take_all(memory, trees, control, due, moves):
 
 @compiled
 def run_improvement(memory, around, trees, questions, due, found, control):
-    """Do rounds until nothing is offered or STATUS says why not; the first DUE records of `due` are offers, as is what they are then."""
+    """Do rounds until nothing is offered or STATUS says why not; the first DUE records of `due` are
+    offers, as is what they are then.
+    """
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
     while control[DUE] > 0:

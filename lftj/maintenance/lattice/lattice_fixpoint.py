@@ -1,11 +1,14 @@
-"""Recursive strata with relations that keep the least or greatest value of each group: semi-naïve evaluation with improvement.
+"""Recursive strata with relations that keep the least or greatest value of each group: semi-naïve
+evaluation with improvement.
 
-A round's delta has the rows that are new, and of a relation that keeps one value per group the groups whose value became better, with that
-value. Rounds are those of `recursion.fixpoint`; what they offer a group is compared with what it has. So a round costs in proportion to
-what is offered, times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
+A round's delta has the rows that are new, and of a relation that keeps one value per group the
+groups whose value became better, with that value. Rounds are those of `recursion.fixpoint`; what
+they offer a group is compared with what it has. So a round costs in proportion to what is offered,
+times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
 
-The rows are all there is to know: after insertions alone evaluation goes on from the rows there were, with what the inserted rows offer.
-After anything else what rested on a lost row cannot be told from the rest by them: `monotone_update` keeps more.
+The rows are all there is to know: after insertions alone evaluation goes on from the rows there
+were, with what the inserted rows offer. After anything else what rested on a lost row cannot be
+told from the rest by them: `monotone_update` keeps more.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ _OPEN = "#open"
 
 
 class MonotoneFixpoint(Fixpoint[BestRows]):
-    """`relations` are those below; `found` says which of the stratum keep one value per group. `start` or `go_on`, then `finish`."""
+    """`relations` are those below; `found` says which of the stratum keep one value per group.
+    `start` or `go_on`, then `finish`.
+    """
 
     best_first = True
     """Whether a round may leave some of many offers to later rounds."""
@@ -55,7 +60,9 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self._lattices = found
         self.rounds = 0
         # each relation is read whole, if only to compare what it is offered
-        self.totals = {name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()}
+        self.totals = {
+            name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()
+        }
         self.few = FewOffers(schemas, found, self.variants, context)
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
@@ -67,8 +74,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._offer(rule, self.lower, rows)
         return rows
 
-    def go_on(self, rows: Relations, inserted: Mapping[str, Columns], came: Iterable[NormalRule] = ()) -> None:
-        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum.
+    def go_on(
+        self, rows: Relations, inserted: Mapping[str, Columns], came: Iterable[NormalRule] = ()
+    ) -> None:
+        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are
+        already, or into the stratum.
 
         `came`: rules that have to do with all rows, not only these.
         """
@@ -77,7 +87,9 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.proceed(inserted)
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
-        """Begin the first round with what is offered so far, and what rows `inserted` below or into the stratum offer."""
+        """Begin the first round with what is offered so far, and what rows `inserted` below or into
+        the stratum offer.
+        """
         for name in self.schemas:
             for source in inserted.keys() & {name, base_name(name)}:
                 self.rows[name].add_columns(inserted[source])
@@ -100,18 +112,30 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             for number, atom in enumerate(rule.atoms):
                 if atom.relation in inserted and atom.relation not in self.schemas:
                     changed = PositiveAtom(delta_name(atom.relation), atom.args)
-                    one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
-                    self.offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
+                    one = replace(
+                        rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :])
+                    )
+                    self.offer_driven(
+                        one,
+                        changed.relation,
+                        self._loose(self.lower[atom.relation].schema, inserted[atom.relation]),
+                    )
 
     def offer_again(self, rule: NormalRule, gone: Columns) -> None:
         """What one of `rules` offers to the groups of rows that are gone."""
         schema, lattice = self.schemas[rule.relation], self._lattices[rule.relation]
         group = lattice.group(schema.arity)
-        open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
+        open_ = RelationSchema(
+            schema.name + _OPEN, tuple(schema.columns[column] for column in group)
+        )
         groups = [gone[column] for column in group] or [gone[lattice.column][:1] * 0]
         head = rule.head_in(rule.relation).args
         sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
-        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
+        self.offer_driven(
+            replace(rule, atoms=(sought, *rule.atoms)),
+            open_.name,
+            LooseRows(open_, self.context.arena, groups),
+        )
 
     def offer_opened(self, versions: Versions) -> None:
         """What the rules offer where rows went below that they must not find."""
@@ -119,24 +143,39 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             for atom in rule.negated:
                 if atom.relation in versions.deltas:
                     bound = atom.bound_columns
-                    rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
-                    self.offer_driven(replace(rule, atoms=(atom.bound_in(CHANGE), *rule.atoms)), CHANGE, rows)
+                    rows = versions.with_change(
+                        atom.relation, bound, versions.presence(atom.relation, bound).erases
+                    )[CHANGE]
+                    self.offer_driven(
+                        replace(rule, atoms=(atom.bound_in(CHANGE), *rule.atoms)), CHANGE, rows
+                    )
 
     def finish(self) -> dict[str, RelationVersion]:
-        """Rounds until nothing improves. Endless where values improve for ever, but for the limits of the context."""
+        """Rounds until nothing improves. Endless where values improve for ever, but for the limits
+        of the context.
+        """
         while self.active:
             self.round()
         return self.totals
 
     def _table(self, name: str) -> BestRows:
-        return BestRows(self.totals[name], self._lattices.get(name), self.context.dictionary, best_first=self.best_first)
+        return BestRows(
+            self.totals[name],
+            self._lattices.get(name),
+            self.context.dictionary,
+            best_first=self.best_first,
+        )
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
         needed, picks = head_picks(rule)
-        plan = plan_rule(rule, relations, self.context, needed=needed, count=False, lasting=self.lasting)
+        plan = plan_rule(
+            rule, relations, self.context, needed=needed, count=False, lasting=self.lasting
+        )
         for piece in chunks(plan, relations, self.context):
             self.context.found += piece.shape[1]
-            rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
+            rows.add(
+                *((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64)))
+            )
 
     def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
         """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
@@ -144,8 +183,12 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])
 
     def _next_round(self) -> None:
-        """Make what improved the deltas, and bring the totals forward. A round counts as work, however little it finds."""
-        if self.compiled and self.few.worth_trying(sum(rows.offered for rows in self.rows.values())):
+        """Make what improved the deltas, and bring the totals forward. A round counts as work,
+        however little it finds.
+        """
+        if self.compiled and self.few.worth_trying(
+            sum(rows.offered for rows in self.rows.values())
+        ):
             self._do_compiled()
         self.context.spend(1)
         self.context.check_memory(sum([rows.bytes for rows in self.rows.values()]))
@@ -164,4 +207,6 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             rows.add(left[name], np.arange(len(left[name])))
 
     def _loose(self, schema: RelationSchema, rows: Columns) -> LooseRows:
-        return LooseRows(replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows)
+        return LooseRows(
+            replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows
+        )

@@ -1,8 +1,11 @@
-"""A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or evaluated anew.
+"""A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or
+evaluated anew.
 
-Rows alone are enough to go on from after insertions, and where rules came. The first change that may take rows away is therefore the one
-at which proofs are counted, those of the rows that there were before it, if such changes are expected to be cheap to follow. It and later
-ones, insertions too, are then updates (`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
+Rows alone are enough to go on from after insertions, and where rules came. The first change that
+may take rows away is therefore the one at which proofs are counted, those of the rows that there
+were before it, if such changes are expected to be cheap to follow. It and later ones, insertions
+too, are then updates (`monotone_update`), started and given up as those of other recursive strata
+are (`elastic`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,15 @@ from dataclasses import replace
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
-from lftj.maintenance.counting.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off, try_update
+from lftj.maintenance.counting.elastic import (
+    UNCOUNTABLE,
+    Followed,
+    Kept,
+    RowsAlone,
+    given_up,
+    put_off,
+    try_update,
+)
 from lftj.maintenance.counting.forecast import changes_below
 from lftj.maintenance.counting.rule_change import RuleChange
 from lftj.maintenance.counting.stratum_state import StratumState
@@ -35,11 +46,15 @@ def follow_monotone(
 ) -> Followed | None:
     """Bring such a stratum up to date; None for one without such a relation.
 
-    `rule_change`: how its rules are others than those that its rows follow from; None where that cannot be told. Raises what evaluation
-    raises; nothing given is changed.
+    `rule_change`: how its rules are others than those that its rows follow from; None where that
+    cannot be told. Raises what evaluation raises; nothing given is changed.
     """
     found = lattices(stratum.rules)
-    return _Commit(stratum, schemas, found, versions, context, rule_change).followed(kept) if found else None
+    return (
+        _Commit(stratum, schemas, found, versions, context, rule_change).followed(kept)
+        if found
+        else None
+    )
 
 
 class _Commit:
@@ -64,7 +79,9 @@ class _Commit:
         erased = any(delta.erased for delta in self._changed.values())
         self._came = rule_change.came if rule_change else ()
         self._same_rules = rule_change is not None and not rule_change
-        self._only_grows = rule_change is not None and not (rule_change.went or erased or negated & self._changed.keys())
+        self._only_grows = rule_change is not None and not (
+            rule_change.went or erased or negated & self._changed.keys()
+        )
 
     def followed(self, kept: Kept | None) -> Followed:
         """The stratum after the commit."""
@@ -81,11 +98,18 @@ class _Commit:
         later = put_off(kept, self._change, context) if counts else kept
         if later is not None:
             return self._derived(later)
-        empty = replace(StratumState.empty(self._schemas, context.arena), lattices=self._found, failures=kept.failures)
-        return (self._counted_as_it_was(empty, kept.work) if self._same_rules else None) or self._derived(kept, counted=empty)
+        empty = replace(
+            StratumState.empty(self._schemas, context.arena),
+            lattices=self._found,
+            failures=kept.failures,
+        )
+        return (
+            self._counted_as_it_was(empty, kept.work) if self._same_rules else None
+        ) or self._derived(kept, counted=empty)
 
     def _counted_as_it_was(self, like: StratumState, work: int) -> Followed | None:
-        """The stratum after an update of the state that its rows had, `work` being what they took: they are not found again to be counted.
+        """The stratum after an update of the state that its rows had, `work` being what they took:
+        they are not found again to be counted.
 
         None where they have no state.
         """
@@ -98,28 +122,57 @@ class _Commit:
         return replace(done, kept=kept, strategy="bootstrap")
 
     def _updated_or_not(self, kept: StratumState) -> Followed:
-        tried = try_update(kept, lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context), self._context, self._change)
+        tried = try_update(
+            kept,
+            lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context),
+            self._context,
+            self._change,
+        )
         if isinstance(tried, Followed):
             return tried
         alone = replace(tried.alone, work=tried.kept.work, steps=tried.kept.steps)
-        return self._derived(alone, tried.strategy, go_on=self._only_grows, counted=tried.kept if tried.kept.used else None)
+        return self._derived(
+            alone,
+            tried.strategy,
+            go_on=self._only_grows,
+            counted=tried.kept if tried.kept.used else None,
+        )
 
     def _derived(
-        self, kept: RowsAlone, strategy: str = "bootstrap", *, go_on: bool = False, counted: StratumState | None = None
+        self,
+        kept: RowsAlone,
+        strategy: str = "bootstrap",
+        *,
+        go_on: bool = False,
+        counted: StratumState | None = None,
     ) -> Followed:
-        """All rows by rounds, from nothing or from those there are; and the state like `counted`, if there is one."""
+        """All rows by rounds, from nothing or from those there are; and the state like `counted`,
+        if there is one.
+        """
         before = self._context.work
-        fixpoint = MonotoneFixpoint(self._schemas, self._found, self._rules, self._versions, self._context)
+        fixpoint = MonotoneFixpoint(
+            self._schemas, self._found, self._rules, self._versions, self._context
+        )
         old = {name: self._versions[name] for name in self._schemas}
         if go_on:
-            fixpoint.go_on(old, {name: delta.inserts for name, delta in self._changed.items()}, self._came)
+            fixpoint.go_on(
+                old, {name: delta.inserts for name, delta in self._changed.items()}, self._came
+            )
         else:
             fixpoint.start()
         rows = fixpoint.finish()
-        deltas = {name: rows[name].difference(old[name]) if go_on else old[name].change_to(rows[name].columns()) for name in rows}
+        deltas = {
+            name: rows[name].difference(old[name])
+            if go_on
+            else old[name].change_to(rows[name].columns())
+            for name in rows
+        }
         steps = self._context.work - before
         work = (
-            STEP * steps + ITERATION * fixpoint.rounds + fixpoint.few.effort + ROW_ALONE * sum(version.count for version in rows.values())
+            STEP * steps
+            + ITERATION * fixpoint.rounds
+            + fixpoint.few.effort
+            + ROW_ALONE * sum(version.count for version in rows.values())
         )
         known = sum(version.count for version in old.values())
         most = not go_on or 2 * known < sum(version.count for version in rows.values())
@@ -128,13 +181,22 @@ class _Commit:
             after = self._proven(counted, rows, work, self._versions) or after
         return Followed(deltas, after, strategy, self._change.rows)
 
-    def _proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept | None:
-        """The state with these rows over relations `below`, `work` being what they took: less than evaluation from nothing if there were
-        rows to go on from."""
+    def _proven(
+        self, like: StratumState, rows: Relations, work: int, below: Relations
+    ) -> Kept | None:
+        """The state with these rows over relations `below`, `work` being what they took: less than
+        evaluation from nothing if there were rows to go on from.
+        """
         try:
             state = prove(like, self._rules, rows, below, self._context)
         except OverflowError:
             return UNCOUNTABLE
         if state is None:
             return given_up(like.failures + 1)
-        return replace(state, work=max(like.work, state.work + work), spent=like.spent, changes=like.changes, failures=like.failures)
+        return replace(
+            state,
+            work=max(like.work, state.work + work),
+            spent=like.spent,
+            changes=like.changes,
+            failures=like.failures,
+        )

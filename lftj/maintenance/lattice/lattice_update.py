@@ -1,18 +1,24 @@
-"""A recursive stratum with `min` or `max` after a change: from its state to the state that evaluation from nothing would lead to.
+"""A recursive stratum with `min` or `max` after a change: from its state to the state that
+evaluation from nothing would lead to.
 
-Kept are the rows and, of the program of `attaining`, every row's iteration and number of proofs. Three steps:
+Kept are the rows and, of the program of `attaining`, every row's iteration and number of proofs.
+Three steps:
 
-1. *What stays.* An elastic update of that program by what changed below, the finished rows taken as they were. A row stays exactly if it
-   still has a proof from rows that stay: one that is offered its value by rows that rest on it in turn loses its iteration like any row
-   whose proofs ran out, so a cut-off cycle of weight zero falls. Offers that were worse than what a group had play no part.
-2. *What is better.* Groups that lost their value are offered what the rules derive for them from what stayed, and all groups what the rows
-   inserted below derive; rounds of improvement follow (`monotone`). What stayed is derived under the new input, and so lies below its
-   fixpoint; that is why rounds from there end in it.
-3. *How it is proven.* An elastic update of the attaining program by the change of the finished rows alone.
+1. *What stays.* An elastic update of that program by what changed below, the finished rows taken as
+   they were. A row stays exactly if it still has a proof from rows that stay: one that is offered
+   its value by rows that rest on it in turn loses its iteration like any row whose proofs ran out,
+   so a cut-off cycle of weight zero falls. Offers that were worse than what a group had play no
+   part.
+2. *What is better.* Groups that lost their value are offered what the rules derive for them from
+   what stayed, and all groups what the rows inserted below derive; rounds of improvement follow
+   (`monotone`). What stayed is derived under the new input, and so lies below its fixpoint; that is
+   why rounds from there end in it.
+3. *How it is proven.* An elastic update of the attaining program by the change of the finished rows
+   alone.
 
-That a finished row can be proven from finished rows is not so for all programs: in best(min(max(b - 1, 0))) :- best(b). a value may improve
-until it rests on nothing but itself. A state is kept only where every row was proven, which is seen by counting; without one, a deletion
-begins anew.
+That a finished row can be proven from finished rows is not so for all programs: in best(min(max(b -
+1, 0))) :- best(b). a value may improve until it rests on nothing but itself. A state is kept only
+where every row was proven, which is seen by counting; without one, a deletion begins anew.
 """
 
 from __future__ import annotations
@@ -34,17 +40,20 @@ from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 
-# Rounds of improvement from rows that are known to be derived: after a change, and after what lost its proofs has gone.
+# Rounds of improvement from rows that are known to be derived: after a change, and after what lost
+# its proofs has gone.
 #
-# An instantiation that was there before and reads rows that were there before offers nothing new, but to groups that lost what they had. So
-# what is offered at first is what these groups are offered now, and what instantiations offer that read something new.
+# An instantiation that was there before and reads rows that were there before offers nothing new,
+# but to groups that lost what they had. So what is offered at first is what these groups are
+# offered now, and what instantiations offer that read something new.
 
 
 @dataclass(frozen=True)
 class Offers:
     """What may add to the rows of a stratum.
 
-    `new`: rows found in it; `gone`: those of groups without a value now; `added`: rules that came; `versions`: what changed below.
+    `new`: rows found in it; `gone`: those of groups without a value now; `added`: rules that came;
+    `versions`: what changed below.
     """
 
     new: Mapping[str, Columns]
@@ -55,15 +64,27 @@ class Offers:
     def any(self, rules: Sequence[NormalRule]) -> bool:
         """Whether there is anything to look at for these rules, which are all of the stratum."""
         deltas = self.versions.deltas
-        won = any(deltas[atom.relation].inserted for rule in rules for atom in rule.atoms if atom.relation in deltas)
-        opened = any(deltas[atom.relation].erased for rule in rules for atom in rule.negated if atom.relation in deltas)
+        won = any(
+            deltas[atom.relation].inserted
+            for rule in rules
+            for atom in rule.atoms
+            if atom.relation in deltas
+        )
+        opened = any(
+            deltas[atom.relation].erased
+            for rule in rules
+            for atom in rule.negated
+            if atom.relation in deltas
+        )
         return bool(self.new or self.gone or self.added or won or opened)
 
 
 class Improvement(MonotoneFixpoint):
     """One run of rounds, which counts as effort."""
 
-    def run_from(self, stayed: Mapping[str, RelationVersion], offers: Offers) -> dict[str, RelationVersion]:
+    def run_from(
+        self, stayed: Mapping[str, RelationVersion], offers: Offers
+    ) -> dict[str, RelationVersion]:
         """All rows, after rounds from those that `stayed`."""
         self.resume(stayed)
         for name, rows in offers.new.items():
@@ -80,21 +101,38 @@ class Improvement(MonotoneFixpoint):
 
     def _next_round(self) -> None:
         super()._next_round()
-        charge(self.context, ITERATION + sum(change_of(delta.count, self.totals[name].count) for name, delta in self.deltas.items()))
+        charge(
+            self.context,
+            ITERATION
+            + sum(
+                change_of(delta.count, self.totals[name].count)
+                for name, delta in self.deltas.items()
+            ),
+        )
 
 
 Finished = Mapping[str, RelationVersion]
 
 
-def prove(like: StratumState, rules: list[NormalRule], finished: Finished, below: Relations, context: Context) -> StratumState | None:
-    """The state of a stratum with these `finished` rows, over relations `below`; None where some cannot be proven from finished rows.
+def prove(
+    like: StratumState,
+    rules: list[NormalRule],
+    finished: Finished,
+    below: Relations,
+    context: Context,
+) -> StratumState | None:
+    """The state of a stratum with these `finished` rows, over relations `below`; None where some
+    cannot be proven from finished rows.
 
-    `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row has too many proofs to count.
+    `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row
+    has too many proofs to count.
     """
     plain = [attaining(rule, like.lattices) for rule in rules]
     relations = WithBest(below, finished, like.lattices)
     try:
-        state = elastic_bootstrap(like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round)
+        state = elastic_bootstrap(
+            like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round
+        )
     except LongChainError:
         state = updated_from_nothing(like.schemas, plain, relations, context)
     return replace(state, lattices=like.lattices) if _proven(state, finished) else None
@@ -105,9 +143,13 @@ def _proven(state: StratumState, finished: Finished) -> bool:
 
 
 class MonotoneUpdate:
-    """One update. `run` gives the new state and the net changes; nothing given is changed. `assignments` counts proofs won and lost."""
+    """One update. `run` gives the new state and the net changes; nothing given is changed.
+    `assignments` counts proofs won and lost.
+    """
 
-    def __init__(self, state: StratumState, rules: list[NormalRule], versions: Versions, context: Context):
+    def __init__(
+        self, state: StratumState, rules: list[NormalRule], versions: Versions, context: Context
+    ):
         self.assignments = 0
         self._state = state
         self._rules = rules
@@ -116,15 +158,24 @@ class MonotoneUpdate:
         self._old: Finished = {name: versions[name] for name in state.schemas}
 
     def run(self) -> tuple[StratumState | None, dict[str, Delta]]:
-        """None for the state where some row cannot be proven from finished rows. Raises what evaluation raises."""
+        """None for the state where some row cannot be proven from finished rows. Raises what
+        evaluation raises.
+        """
         versions = self._versions
         before, now = self._with_best(versions.old, self._old), self._with_best(versions, self._old)
-        state, moved = self._elastic(self._state, Versions(before, now, versions.deltas, self._context.arena))
+        state, moved = self._elastic(
+            self._state, Versions(before, now, versions.deltas, self._context.arena)
+        )
         offers = self._offers(state, moved)
         if not offers.any(self._rules):
             return state, moved
-        stayed = {name: self._old[name].apply(Delta(no_rows(len(each.erases)), each.erases)) for name, each in moved.items()}
-        rows = Improvement(state.schemas, state.lattices, self._rules, versions, self._context).run_from(stayed, offers)
+        stayed = {
+            name: self._old[name].apply(Delta(no_rows(len(each.erases)), each.erases))
+            for name, each in moved.items()
+        }
+        rows = Improvement(
+            state.schemas, state.lattices, self._rules, versions, self._context
+        ).run_from(stayed, offers)
         deltas = {name: version.difference(self._old[name]) for name, version in rows.items()}
         if best := {name + BEST: deltas[name] for name in state.lattices if len(deltas[name])}:
             before, now = self._with_best(versions, self._old), self._with_best(versions, rows)
@@ -135,8 +186,15 @@ class MonotoneUpdate:
     def _with_best(self, relations: Mapping[str, RelationVersion], finished: Finished) -> WithBest:
         return WithBest(relations, finished, self._state.lattices)
 
-    def _elastic(self, state: StratumState, versions: Versions) -> tuple[StratumState, dict[str, Delta]]:
-        update = ElasticUpdate(state, [attaining(rule, state.lattices) for rule in self._rules], versions, self._context)
+    def _elastic(
+        self, state: StratumState, versions: Versions
+    ) -> tuple[StratumState, dict[str, Delta]]:
+        update = ElasticUpdate(
+            state,
+            [attaining(rule, state.lattices) for rule in self._rules],
+            versions,
+            self._context,
+        )
         found = update.run()
         self.assignments += update.assignments
         return found
@@ -147,12 +205,18 @@ class MonotoneUpdate:
         return Offers(
             {name: each.inserts for name, each in moved.items() if each.inserted},
             {name: moved[name].erases for name in state.lattices if moved[name].erased},
-            [rule for rule, queries in zip(self._rules, state.rules, strict=True) if id(queries) not in known],
+            [
+                rule
+                for rule, queries in zip(self._rules, state.rules, strict=True)
+                if id(queries) not in known
+            ],
             self._versions,
         )
 
     def _keep_orders(self, rows: Finished) -> None:
-        """Key orders that were built on the way are not lost, or they would be built at each update."""
+        """Key orders that were built on the way are not lost, or they would be built at each
+        update.
+        """
         for name, version in rows.items():
             for order in version.orders():
                 if order not in self._old[name].orders():

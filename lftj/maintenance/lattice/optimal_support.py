@@ -1,12 +1,16 @@
-"""The instantiations that attain the best values: a stratum with `min` or `max` as a plain recursive one over its finished rows.
+"""The instantiations that attain the best values: a stratum with `min` or `max` as a plain
+recursive one over its finished rows.
 
-Once the best value of every group is known, an instantiation matters as a proof only if its head has that value. So each rule that
-aggregates is read as a plain rule with one more atom, which looks its head up among the finished rows:
+Once the best value of every group is known, an instantiation matters as a proof only if its head
+has that value. So each rule that aggregates is read as a plain rule with one more atom, which looks
+its head up among the finished rows:
 
-    dist(y, min(d + w)) :- dist(x, d), edge(x, y, w).     becomes     dist(y, e) :- dist(x, d), edge(x, y, w), dist#best(y, e), e = d + w.
+    dist(y, min(d + w)) :- dist(x, d), edge(x, y, w).     becomes     dist(y, e) :- dist(x, d),
+    edge(x, y, w), dist#best(y, e), e = d + w.
 
-In shortest paths these are the tight edges [Ramalingam and Reps 1996, SP(G)]. The rules that come out keep nothing but finished rows, and
-of a finished row they tell the rounds after which it stands proven and by how many instantiations: what the elastic update maintains.
+In shortest paths these are the tight edges [Ramalingam and Reps 1996, SP(G)]. The rules that come
+out keep nothing but finished rows, and of a finished row they tell the rounds after which it stands
+proven and by how many instantiations: what the elastic update maintains.
 """
 
 from __future__ import annotations
@@ -30,7 +34,9 @@ def offering(rule: NormalRule) -> NormalRule:
 
 
 def attaining(rule: NormalRule, found: Mapping[str, Lattice]) -> NormalRule:
-    """A rule of a stratum, restricted to heads that are finished rows if its relation is among those `found` to keep the best."""
+    """A rule of a stratum, restricted to heads that are finished rows if its relation is among
+    those `found` to keep the best.
+    """
     if rule.relation not in found:
         return rule
     plain = offering(rule)

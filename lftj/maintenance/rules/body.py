@@ -1,4 +1,6 @@
-"""A rule's body as maintenance sees it: what comes out of it, and the plans that find its changes."""
+"""A rule's body as maintenance sees it: what comes out of it, and the plans that find
+its changes.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +20,37 @@ from lftj.maintenance.rules.guarded_groups import Guards, PartedRule
 from lftj.maintenance.trace.trace_state import TraceState, fitted, traced_change
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
-# What changes cost a rule that is maintained by its trace: known from those before, guessed where there were none.
+# What changes cost a rule that is maintained by its trace: known from those before, guessed where
+# there were none.
 
 _STAB = 30  # a look-up in a sensitivity index, in kernel steps
 _SEEN = 64  # changed rows after which their average tells something
 
 
 class TraceCosts:
-    """The costs of one body, in kernel steps, by which of its relations changed; look-ups in indices are no steps but take time too."""
+    """The costs of one body, in kernel steps, by which of its relations changed; look-ups in
+    indices are no steps but take time too.
+    """
 
     def __init__(self, rule: NormalRule):
         self._reads = frozenset(rule.reads)
         self._seen: dict[frozenset[str], tuple[int, float]] = {}
 
     def note(self, sizes: Mapping[str, int], steps: int, stabs: int) -> None:
-        """Remember what a change took, also one that was given up. `sizes`: the changed rows of each relation."""
+        """Remember what a change took, also one that was given up. `sizes`: the changed rows of
+        each relation.
+        """
         changed = self._reads.intersection(sizes)
         rows, cost = self._seen.get(changed, (0, 0.0))
-        self._seen[changed] = rows + sum(sizes[name] for name in changed), cost + steps + _STAB * stabs
+        self._seen[changed] = (
+            rows + sum(sizes[name] for name in changed),
+            cost + steps + _STAB * stabs,
+        )
 
     def expected(self, trace: TraceState, sizes: Mapping[str, int]) -> float:
-        """What a change is to cost: as much a row as before, or until that is known a look-up for each row of an atom with an index."""
+        """What a change is to cost: as much a row as before, or until that is known a look-up for
+        each row of an atom with an index.
+        """
         changed = self._reads.intersection(sizes)
         rows, cost = self._seen.get(changed, (0, 0.0))
         if rows >= _SEEN:
@@ -49,9 +61,11 @@ class TraceCosts:
 
 
 class Body:
-    """A conjunctive rule as maintenance sees it: which variables come out, and the plans that were made for it so far.
+    """A conjunctive rule as maintenance sees it: which variables come out, and the plans that were
+    made for it so far.
 
-    Plans are no part of any version: they are kept for speed, and every version of a rule's state shares them.
+    Plans are no part of any version: they are kept for speed, and every version of a rule's state
+    shares them.
     """
 
     def __init__(self, rule: NormalRule, *, reads_order: bool = True):
@@ -65,7 +79,9 @@ class Body:
 
     @property
     def projects(self) -> bool:
-        """Whether several satisfying assignments may give one head row, so that their number has to be kept."""
+        """Whether several satisfying assignments may give one head row, so that their number has to
+        be kept.
+        """
         return len(self.needed) < len(self.rule.variables)
 
     def head_rows(self, columns: Columns, rows: int) -> Columns:
@@ -102,9 +118,15 @@ class Body:
 
 
 def assignments_changed(
-    body: Body, trace: TraceState | None, versions: Versions, context: Context, work: RuleWork, parted: PartedRule | None = None
+    body: Body,
+    trace: TraceState | None,
+    versions: Versions,
+    context: Context,
+    work: RuleWork,
+    parted: PartedRule | None = None,
 ) -> tuple[Columns, np.ndarray, TraceState | None]:
-    """The change of the needed values of a body's satisfying assignments, with signed counts, and its indices after it.
+    """The change of the needed values of a body's satisfying assignments, with signed counts, and
+    its indices after it.
 
     Without those lost with parts that go, where it is `parted`; such a rule has no trace.
     """

@@ -1,9 +1,12 @@
-"""Relations with one choice domain that do not depend on themselves, kept true like `min`: a change of candidates touches only its groups.
+"""Relations with one choice domain that do not depend on themselves, kept true like `min`: a change
+of candidates touches only its groups.
 
-Of the candidates that agree on the domain the least is chosen (`heads.choice`), so groups do not meet. The candidates are kept, with
-their support, as the rows of any view are. A candidate that comes is compared with the row that was chosen; only where a chosen row goes
-are others of its group looked at: the first of a key order that begins with the domain, or all where strings are among the other columns,
-whose codes do not order as they do. With several domains a choice is passed on from group to group, and all is chosen anew.
+Of the candidates that agree on the domain the least is chosen (`heads.choice`), so groups do not
+meet. The candidates are kept, with their support, as the rows of any view are. A candidate that
+comes is compared with the row that was chosen; only where a chosen row goes are others of its group
+looked at: the first of a key order that begins with the domain, or all where strings are among the
+other columns, whose codes do not order as they do. With several domains a choice is passed on from
+group to group, and all is chosen anew.
 """
 
 from __future__ import annotations
@@ -25,22 +28,32 @@ from scantree.rows import contains, difference, sort_rows
 
 @dataclass(frozen=True)
 class ChosenState(RelationState):
-    """What is kept of such a relation: of its `candidates` what is kept of any view's rows, and they themselves."""
+    """What is kept of such a relation: of its `candidates` what is kept of any view's rows, and
+    they themselves.
+    """
 
     candidates: RelationVersion
 
     @staticmethod
-    def of(schema: RelationSchema, rows: Columns, state: RelationState, arena: Arena) -> ChosenState:
-        """The state of these candidates, sorted and distinct, which were derived with `state`. O(n)."""
+    def of(
+        schema: RelationSchema, rows: Columns, state: RelationState, arena: Arena
+    ) -> ChosenState:
+        """The state of these candidates, sorted and distinct, which were derived with `state`.
+        O(n).
+        """
         support = state.support
         if support is None:
             support = SupportState.build(arena, rows, np.ones(len(rows[0]), np.int64))
         identity: Order = tuple(range(len(rows)))
-        candidates = RelationVersion(replace(schema, choice=()), arena, {identity: support.tree.without_values()})
+        candidates = RelationVersion(
+            replace(schema, choice=()), arena, {identity: support.tree.without_values()}
+        )
         return ChosenState(state.rules, support, candidates)
 
     def after(self, state: RelationState, delta: Delta) -> ChosenState:
-        """The state once an update of the candidates gave `state` and this net change of them. O(δ log n)."""
+        """The state once an update of the candidates gave `state` and this net change of them. O(δ
+        log n).
+        """
         assert state.support is not None
         known = {tuple(range(len(delta.inserts))): state.support.tree.without_values()}
         return ChosenState(state.rules, state.support, self.candidates.apply(delta, known))
@@ -52,11 +65,17 @@ def one_domain(schema: RelationSchema) -> bool:
 
 
 def change_of_choice(
-    schema: RelationSchema, chosen: RelationVersion, candidates: RelationVersion, delta: Delta, dictionary: Dictionary
+    schema: RelationSchema,
+    chosen: RelationVersion,
+    candidates: RelationVersion,
+    delta: Delta,
+    dictionary: Dictionary,
 ) -> Delta:
-    """The net change of the rows chosen, `chosen` before, when candidates change by `delta`, to `candidates`.
+    """The net change of the rows chosen, `chosen` before, when candidates change by `delta`, to
+    `candidates`.
 
-    O(δ log n), and the candidates of a group that loses its row where strings are among its columns.
+    O(δ log n), and the candidates of a group that loses its row where strings are among its
+    columns.
     """
     domain = schema.choice[0]
     order: Order = (*domain, *(column for column in range(schema.arity) if column not in domain))
@@ -66,13 +85,23 @@ def change_of_choice(
     left = [column[~lost] for column in before]
     losing = _groups([column[lost] for column in before], domain)
     by_code = all(schema.columns[column][1].name != "str" for column in order[len(domain) :])
-    others = _first_rows(candidates, order, losing) if by_code else _all_rows(candidates, order, losing)
-    after = choose(schema, sort_rows([np.concatenate(pieces) for pieces in zip(left, delta.inserts, others, strict=True)]), dictionary)
+    others = (
+        _first_rows(candidates, order, losing) if by_code else _all_rows(candidates, order, losing)
+    )
+    after = choose(
+        schema,
+        sort_rows(
+            [np.concatenate(pieces) for pieces in zip(left, delta.inserts, others, strict=True)]
+        ),
+        dictionary,
+    )
     return Delta(difference(after, before), difference(before, after))
 
 
 def _groups(rows: Columns, domain: Order) -> np.ndarray:
-    """The groups of these rows: a matrix of their leading columns in a key order that begins with the domain."""
+    """The groups of these rows: a matrix of their leading columns in a key order that begins with
+    the domain.
+    """
     if not domain:
         return np.empty((0, min(1, len(rows[0]))), np.int64)
     return np.array(sort_rows([rows[column] for column in domain]))
@@ -88,4 +117,7 @@ def _all_rows(relation: RelationVersion, order: Order, groups: np.ndarray) -> Co
     """All rows of the groups."""
     tree = relation.tree(order)
     pieces = [tree.range(group, after_prefix(group)) for group in groups.T.tolist()]
-    return [np.concatenate([np.empty(0, np.int64), *(piece[order.index(column)] for piece in pieces)]) for column in range(len(order))]
+    return [
+        np.concatenate([np.empty(0, np.int64), *(piece[order.index(column)] for piece in pieces)])
+        for column in range(len(order))
+    ]

@@ -1,7 +1,9 @@
-"""Whether a rule goes on in the way in which it is maintained, or chooses anew between delta queries and a trace.
+"""Whether a rule goes on in the way in which it is maintained, or chooses anew between delta
+queries and a trace.
 
-What speaks for one of them is how the relations are, and not the size of a change: a rule that did without a trace goes on without, however
-often it is evaluated in full. But a rule may be older than its data, and has chosen between nothing and nothing then.
+What speaks for one of them is how the relations are, and not the size of a change: a rule that did
+without a trace goes on without, however often it is evaluated in full. But a rule may be older than
+its data, and has chosen between nothing and nothing then.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _OUTGROWN = 4
 
 
 class Chosen(Protocol):
-    """What was chosen: an index or none, and the rows that each relation had then, empty where nobody knows."""
+    """What was chosen: an index or none, and the rows that each relation had then, empty where
+    nobody knows.
+    """
 
     @property
     def trace(self) -> TraceState | None: ...
@@ -29,8 +33,12 @@ class Chosen(Protocol):
     def sizes(self) -> Mapping[str, int]: ...
 
 
-def choose_again(body: Body, before: Chosen | None, relations: Relations, context: Context) -> tuple[TraceChoice | None, Mapping[str, int]]:
-    """How to trace a body that is evaluated in full, None for delta queries, and the rows of what it reads when that was chosen."""
+def choose_again(
+    body: Body, before: Chosen | None, relations: Relations, context: Context
+) -> tuple[TraceChoice | None, Mapping[str, int]]:
+    """How to trace a body that is evaluated in full, None for delta queries, and the rows of what
+    it reads when that was chosen.
+    """
     sizes = {name: relations[name].count for name in body.rule.reads}
     if before is None or before.trace is not None or _outgrown(before.sizes, sizes):
         return choose_trace(body.rule, body.needed, relations, context), sizes

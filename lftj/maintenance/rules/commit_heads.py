@@ -1,4 +1,6 @@
-"""Aggregated heads during a commit: the body that rules share is evaluated when the first of them is asked for, and serves them all."""
+"""Aggregated heads during a commit: the body that rules share is evaluated when the first of them
+is asked for, and serves them all.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,9 @@ _SHARE = 0.5  # or this share of evaluating the body
 class _Done:
     """A shared head after this commit.
 
-    `moved`: how its groups changed, None where they did not; `changed`: the assignments behind that; `anew`: all was evaluated; `joined`:
-    the head is another than the one that members were given before.
+    `moved`: how its groups changed, None where they did not; `changed`: the assignments behind
+    that; `anew`: all was evaluated; `joined`: the head is another than the one that members were
+    given before.
     """
 
     head: SharedHead
@@ -45,13 +48,19 @@ class _Done:
 
 
 class CommitHeads:
-    """The shared heads of a program's rules, on their way through one commit. `states` are those of before.
+    """The shared heads of a program's rules, on their way through one commit. `states` are those of
+    before.
 
     `changed_rules`: the relations among whose rules are some that share no head yet.
     """
 
     def __init__(
-        self, program: StratifiedProgram, states: ViewStates, versions: Versions, context: Context, changed_rules: Collection[str] = ()
+        self,
+        program: StratifiedProgram,
+        states: ViewStates,
+        versions: Versions,
+        context: Context,
+        changed_rules: Collection[str] = (),
     ):
         self._program = program
         self._states = states
@@ -62,13 +71,16 @@ class CommitHeads:
         self._dear: set[str] = set()
 
     def done(self, state: RuleState) -> bool:
-        """Whether the body of a rule was followed or evaluated already, so that the rule costs nothing more."""
+        """Whether the body of a rule was followed or evaluated already, so that the rule costs
+        nothing more.
+        """
         return state.head is not None and state.head.shared.key in self._done
 
     def change(self, state: RuleState, work: RuleWork) -> tuple[Delta | None, RuleState]:
         """The change of the head rows of a rule that was there before, and its state after it.
 
-        Raises what evaluation raises, and AllowanceSpentError where the body was evaluated anew: then ask for `rows`.
+        Raises what evaluation raises, and AllowanceSpentError where the body was evaluated anew:
+        then ask for `rows`.
         """
         assert state.head is not None
         assert isinstance(state.rule, NormalRule)
@@ -84,22 +96,33 @@ class CommitHeads:
         return delta, RuleState.sharing(state.rule, done.head)
 
     def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool) -> tuple[Columns, RuleState]:
-        """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from what others kept of it."""
+        """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from
+        what others kept of it.
+        """
         member = _as_member(rule)
         assert member is not None
         key = member.head.key
-        before = next((head for _, head in self._heads(member.head.body, key)), None) if key not in self._done else None
-        if key not in self._done and (before is None or not (follow and self._follow(before, work))):
+        before = (
+            next((head for _, head in self._heads(member.head.body, key)), None)
+            if key not in self._done
+            else None
+        )
+        if key not in self._done and (
+            before is None or not (follow and self._follow(before, work))
+        ):
             self._done[key] = self._evaluated(self._members(member, before), before, work)
         done = self._done[key]
         if done.head.shared.member(rule) is None:
             self._join(done, member, work)
         known = done.head.shared.member(rule)
         assert known is not None
-        return done.head.aggregate.rows(done.head.shared.columns(known)), RuleState.sharing(rule, done.head)
+        return done.head.aggregate.rows(done.head.shared.columns(known)), RuleState.sharing(
+            rule, done.head
+        )
 
     def late(self, changed: Mapping[str, ViewState]) -> dict[str, RelationState]:
-        """Relations whose rules were done with before others joined their heads: their states with these as they are now.
+        """Relations whose rules were done with before others joined their heads: their states with
+        these as they are now.
 
         `changed`: the states that are new.
         """
@@ -113,28 +136,37 @@ class CommitHeads:
         return found
 
     def together_with(self, rule: NormalRule | FunctorRule) -> list[NormalRule | FunctorRule]:
-        """The rules whose aggregates are evaluated together with those of a rule, itself among them."""
+        """The rules whose aggregates are evaluated together with those of a rule, itself among
+        them.
+        """
         if (member := _as_member(rule)) is None:
             return [rule]
         head = next((head for _, head in self._heads(member.head.body, member.head.key)), None)
         return [each.rule for each in self._members(member, head)]
 
-    # ── evaluating ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── evaluating ────────────────────────────────────────────────────────────────────────────────
     def _followed(self, head: SharedHead, work: RuleWork, *, alone: bool = False) -> _Done:
         """A head after the change of its body. `alone`: without looking for others that tell it."""
         told = None if alone else self._told(head, work)
         if told is not None:
             (columns, signed), trace = told, None
         else:
-            columns, signed, trace = assignments_changed(head.shared.body, head.trace, self._versions, self._context, work)
+            columns, signed, trace = assignments_changed(
+                head.shared.body, head.trace, self._versions, self._context, work
+            )
             work.assignments += len(signed)
         if not len(signed):
-            return _Done(head if trace is head.trace else head._replace(trace=trace), changed=(columns, signed))
+            return _Done(
+                head if trace is head.trace else head._replace(trace=trace),
+                changed=(columns, signed),
+            )
         aggregate, moved = head.aggregate.advanced(columns, signed)
         return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
     def _told(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
-        """The change of a head's assignments as a head over the same body has it that groups more finely, if there is one."""
+        """The change of a head's assignments as a head over the same body has it that groups more
+        finely, if there is one.
+        """
         place = self._finer(head.shared) if head.trace is None else None
         if place is None:
             return None
@@ -145,10 +177,14 @@ class CommitHeads:
         if done is None or done.changed is None or done.head.trace is not None:
             return None
         (columns, signed), texts = done.changed, done.head.shared.texts()
-        return [columns[texts.index(text)] for text in head.shared.texts()] if len(signed) else [], signed
+        return [columns[texts.index(text)] for text in head.shared.texts()] if len(
+            signed
+        ) else [], signed
 
     def _finer(self, shared: SharedBody) -> tuple[str, str] | None:
-        """The relation and the key of the head over the same body that tells most, if it tells all that this one needs."""
+        """The relation and the key of the head over the same body that tells most, if it tells all
+        that this one needs.
+        """
         if shared.finer is None or shared.finer[0] is not self._program.strata:
             needed, found = set(shared.texts()), (0, "", "")
             for name, head in self._heads(shared.same_body):
@@ -173,7 +209,9 @@ class CommitHeads:
             self._context.allowance = allowance
 
     def _follow(self, head: SharedHead, work: RuleWork) -> bool:
-        """Bring a head forward for a rule that is to join it; False when it would cost more than evaluating the body."""
+        """Bring a head forward for a rule that is to join it; False when it would cost more than
+        evaluating the body.
+        """
         if self._versions.deltas.keys().isdisjoint(head.shared.body.rule.reads):
             self._done[head.shared.key] = _Done(head)
             return True
@@ -198,25 +236,36 @@ class CommitHeads:
             pieces = [(columns, counts)]
         else:
             trace = None
-            pieces = evaluate_by_groups(body.rule, relations, context, needed=body.needed, width=body.shape.width)
-        aggregate = AggregateState.empty(context.arena, body.shape, context.dictionary, context.user_aggregates)
+            pieces = evaluate_by_groups(
+                body.rule, relations, context, needed=body.needed, width=body.shape.width
+            )
+        aggregate = AggregateState.empty(
+            context.arena, body.shape, context.dictionary, context.user_aggregates
+        )
         work.assignments = 0
         for columns, counts in pieces:
             aggregate, _ = aggregate.advanced(columns, counts)
             work.assignments += int(counts.sum())
         return _Done(SharedHead(shared, aggregate, context.work - started, trace, sizes), anew=True)
 
-    # ── who shares ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── who shares ────────────────────────────────────────────────────────────────────────────────
     def _join(self, done: _Done, member: Member, work: RuleWork) -> None:
-        """Let a rule, and others that are new, share a head that is up to date: from what it keeps if that tells all they ask for."""
+        """Let a rule, and others that are new, share a head that is up to date: from what it keeps
+        if that tells all they ask for.
+        """
         head = done.head
         members = self._members(member, head)
         shared = SharedBody(members, head.shared)
         done.joined = True
-        done.head = head.refitted(shared, self._context.user_aggregates) or self._evaluated(members, head, work).head
+        done.head = (
+            head.refitted(shared, self._context.user_aggregates)
+            or self._evaluated(members, head, work).head
+        )
 
     def _heads(self, body: str, key: str | None = None) -> Iterator[tuple[str, SharedHead]]:
-        """The heads over a body, or one of them, that relations of the program had before the commit."""
+        """The heads over a body, or one of them, that relations of the program had before the
+        commit.
+        """
         known = self._states.sharing(body)
         for each in known if key is None else known.keys() & {key}:
             for name in sorted(known[each]):
@@ -235,11 +284,21 @@ class CommitHeads:
         if any(each.rule is member.rule for each in known):
             return known
         present = {id(each.rule) for each in (*known, member)}
-        return [*known, member, *(each for each in self._sharers.get(member.head.key, ()) if id(each.rule) not in present)]
+        return [
+            *known,
+            member,
+            *(
+                each
+                for each in self._sharers.get(member.head.key, ())
+                if id(each.rule) not in present
+            ),
+        ]
 
     @cached_property
     def _sharers(self) -> dict[str, list[Member]]:
-        """The rules of the program that can share a head and may not do so yet, by its key. O(rules of relations whose rules changed)."""
+        """The rules of the program that can share a head and may not do so yet, by its key. O(rules
+        of relations whose rules changed).
+        """
         found: dict[str, list[Member]] = {}
         for stratum in self._program.order.strata_of(self._changed_rules):
             for rule in stratum.rules if not stratum.recursive else ():
@@ -251,4 +310,8 @@ class CommitHeads:
 
 def _as_member(rule: NormalRule | FunctorRule) -> Member | None:
     """A rule with aggregates that keeps a state, ready to share it."""
-    return Member.of(rule) if isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None else None
+    return (
+        Member.of(rule)
+        if isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
+        else None
+    )

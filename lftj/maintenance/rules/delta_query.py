@@ -1,13 +1,15 @@
 """Delta queries: what a change of one atom's relation does to a rule, found from the changed rows.
 
-The region of a surgery whose atom keeps no sensitivity index is a box: the atom's variables are pinned and all others free. Evaluated in a
-variable order that begins with the pinned ones, a box of all changed rows is the rule with that atom reading the change [LFTJ-IVM 4.2,
-granularity `none`]. An assignment that two changed atoms find counts once because the atoms are taken in turn: those before the changed one
-read the new version, those behind it the old one, so the sum over the atoms is exactly new − old. Rows lost and rows won are one relation
-with a sign before its columns, and one run.
+The region of a surgery whose atom keeps no sensitivity index is a box: the atom's variables are
+pinned and all others free. Evaluated in a variable order that begins with the pinned ones, a box of
+all changed rows is the rule with that atom reading the change [LFTJ-IVM 4.2, granularity `none`].
+An assignment that two changed atoms find counts once because the atoms are taken in turn: those
+before the changed one read the new version, those behind it the old one, so the sum over the atoms
+is exactly new − old. Rows lost and rows won are one relation with a sign before its columns, and
+one run.
 
-A negated atom changes where a row under its bound columns appears and none was there before, or the last one vanishes: the tree surgeries
-at the depth of these columns, with the sign reversed.
+A negated atom changes where a row under its bound columns appears and none was there before, or the
+last one vanishes: the tree surgeries at the depth of these columns, with the sign reversed.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ class DeltaQuery:
         return frozenset((self.relation, *(name.removesuffix(OLD) for name in self.rule.reads)))
 
     def column(self, variable: int) -> int | None:
-        """The column of the relation that has a variable in the atom that reads the change, if one has."""
+        """The column of the relation that has a variable in the atom that reads the change, if one
+        has.
+        """
         if Ref(variable) not in (args := self._changed_atom.args):
             return None
         return self._column_at(args.index(Ref(variable)))
@@ -76,58 +80,109 @@ class DeltaQuery:
         """The column of the relation that stands at a place of the atom that reads the change."""
         return place if self.bound is None else self.bound[place]
 
-    def run(self, versions: Versions, change: Delta, context: Context) -> tuple[Columns, np.ndarray]:
-        """The values of `needed` of the assignments that use the changed rows, and how many each stands for: negative ones are lost."""
+    def run(
+        self, versions: Versions, change: Delta, context: Context
+    ) -> tuple[Columns, np.ndarray]:
+        """The values of `needed` of the assignments that use the changed rows, and how many each
+        stands for: negative ones are lost.
+        """
         prepared = self._plan(versions, change, context)
-        (*columns, signs), proofs, steps = prepared.run(versions.with_signed(self.relation, self.bound, change), context)
+        (*columns, signs), proofs, steps = prepared.run(
+            versions.with_signed(self.relation, self.bound, change), context
+        )
         self.steps += steps
         self.rows += len(change)
         return columns, signs * proofs if self.sign > 0 else -signs * proofs
 
     def expected(self, rows: int) -> float:
-        """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too few were seen to tell."""
+        """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too
+        few were seen to tell.
+        """
         return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
-        # the changed atom itself does not count: of changes that vary the few rows do, as a plan for many may begin elsewhere
-        sizes = tuple([0 if atom.relation == CHANGE else versions[atom.relation].count for atom in self.rule.atoms])
+        # the changed atom itself does not count: of changes that vary the few rows do, as a plan
+        # for many may begin elsewhere
+        sizes = tuple(
+            [
+                0 if atom.relation == CHANGE else versions[atom.relation].count
+                for atom in self.rule.atoms
+            ]
+        )
         changed = sum([versions.sizes.get(name, 0) for name in self._reads])
         fewer = _FEW < self._changed > _REPLAN * changed
-        if self._prepared is None or fewer or (sizes != self._sizes and any(map(_differ, sizes, self._sizes))):
+        if (
+            self._prepared is None
+            or fewer
+            or (sizes != self._sizes and any(map(_differ, sizes, self._sizes)))
+        ):
             more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
-            readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
+            readable = versions.with_change(self.relation, self.bound, more).with_signed(
+                self.relation, self.bound, change
+            )
             crowds = self._crowds(readable, context.statistics)
-            choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep, crowds=crowds)
+            choice = choose_order(
+                self.rule,
+                self.needed,
+                readable,
+                context.statistics,
+                building=0.0,
+                upkeep=context.upkeep,
+                crowds=crowds,
+            )
             plan = self._signed(choice, readable)
-            self._prepared, self._sizes, self._changed = PreparedPlan(plan, readable, context), sizes, changed
+            self._prepared, self._sizes, self._changed = (
+                PreparedPlan(plan, readable, context),
+                sizes,
+                changed,
+            )
             self.steps = self.rows = 0
             _keep_orders(plan, readable, context)
         return self._prepared
 
     def _crowds(self, readable: Versions, statistics: Statistics) -> Crowds:
-        """How many rows of other atoms go with a changed row by one of its values. Of the same relation and column there are more than for
-        any value: a value that many rows have is in more changes. No more in all than there are rows, though."""
+        """How many rows of other atoms go with a changed row by one of its values. Of the same
+        relation and column there are more than for any value: a value that many rows have is in
+        more changes. No more in all than there are rows, though.
+        """
         found: dict[tuple[int, int], float] = {}
         for place, variable in enumerate(self._changed_atom.args):
             column = self._column_at(place)
             for number, atom in enumerate(self.rule.atoms):
-                if atom.relation.removesuffix(OLD) == self.relation and isinstance(variable, Ref) and atom.args[column] == variable:
+                if (
+                    atom.relation.removesuffix(OLD) == self.relation
+                    and isinstance(variable, Ref)
+                    and atom.args[column] == variable
+                ):
                     about = statistics.of(readable[atom.relation])
                     values = max(1.0, statistics.of(readable[CHANGE]).distinct[place])
-                    found[number, variable.variable] = min(about.crowds[column], about.rows / values) if about.crowds else 0.0
+                    found[number, variable.variable] = (
+                        min(about.crowds[column], about.rows / values) if about.crowds else 0.0
+                    )
         return found
 
     def _signed(self, choice: Choice, readable: Versions) -> RulePlan:
-        """The plan for the rows lost and those won, one after the other: with their sign before all other variables."""
+        """The plan for the rows lost and those won, one after the other: with their sign before all
+        other variables.
+        """
         sign = len(self.rule.variables)
-        atoms = [PositiveAtom(SIGNED, (Ref(sign), *a.args)) if a.relation == CHANGE else a for a in self.rule.atoms]
-        rule = replace(self.rule, variables=(*self.rule.variables, RuleVariable("sign", INT)), atoms=tuple(atoms))
+        atoms = [
+            PositiveAtom(SIGNED, (Ref(sign), *a.args)) if a.relation == CHANGE else a
+            for a in self.rule.atoms
+        ]
+        rule = replace(
+            self.rule,
+            variables=(*self.rule.variables, RuleVariable("sign", INT)),
+            atoms=tuple(atoms),
+        )
         signed = Choice((sign, *choice.order), choice.cost, (2.0, *choice.bindings))
         return lay_out(rule, signed, (*self.needed, sign), readable, count=True)
 
 
 def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
-    """Give the present version every key order that is read in the old one, so that the next commit finds it there."""
+    """Give the present version every key order that is read in the old one, so that the next commit
+    finds it there.
+    """
     for name, order in plan.key_orders():
         if name != SIGNED:
             context.kept_orders.setdefault(name.removesuffix(OLD), set()).add(order)
@@ -139,39 +194,67 @@ def _differ(now: int, planned: int) -> bool:
     return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)
 
 
-def delta_queries(rule: NormalRule, needed: tuple[int, ...], last: int | None = None) -> list[DeltaQuery]:
-    """One query per atom of the body, in the order of their turns: the positive ones first, but for one whose turn is the `last` of all."""
-    positive, negated = range(len(rule.atoms)), range(len(rule.atoms), len(rule.atoms) + len(rule.negated))
+def delta_queries(
+    rule: NormalRule, needed: tuple[int, ...], last: int | None = None
+) -> list[DeltaQuery]:
+    """One query per atom of the body, in the order of their turns: the positive ones first, but for
+    one whose turn is the `last` of all.
+    """
+    positive, negated = (
+        range(len(rule.atoms)),
+        range(len(rule.atoms), len(rule.atoms) + len(rule.negated)),
+    )
     turns = [*(i for i in positive if i != last), *negated, *((last,) if last is not None else ())]
     return [_delta_query(rule, needed, turns[: place + 1]) for place in range(len(turns))]
 
 
 def _delta_query(rule: NormalRule, needed: tuple[int, ...], turns: list[int]) -> DeltaQuery:
-    """The query for the last of these atoms: the others of these read the new version, all others the old one."""
+    """The query for the last of these atoms: the others of these read the new version, all others
+    the old one.
+    """
     own, behind = turns[-1], len(rule.atoms)
 
     def name(number: int, relation: str) -> str:
         return relation if number in turns else relation + OLD
 
     others = [PositiveAtom(name(i, atom.relation), atom.args) for i, atom in enumerate(rule.atoms)]
-    negated = [NegatedAtom(name(behind + i, atom.relation), atom.args) for i, atom in enumerate(rule.negated)]
+    negated = [
+        NegatedAtom(name(behind + i, atom.relation), atom.args)
+        for i, atom in enumerate(rule.negated)
+    ]
     if own < behind:
         others[own] = PositiveAtom(CHANGE, rule.atoms[own].args)
-        return DeltaQuery(replace(rule, atoms=tuple(others), negated=tuple(negated)), rule.atoms[own].relation, None, needed)
+        return DeltaQuery(
+            replace(rule, atoms=tuple(others), negated=tuple(negated)),
+            rule.atoms[own].relation,
+            None,
+            needed,
+        )
     gone = rule.negated[own - behind]
     del negated[own - behind]
     return DeltaQuery(
-        replace(rule, atoms=(gone.bound_in(CHANGE), *others), negated=tuple(negated)), gone.relation, gone.bound_columns, needed
+        replace(rule, atoms=(gone.bound_in(CHANGE), *others), negated=tuple(negated)),
+        gone.relation,
+        gone.bound_columns,
+        needed,
     )
 
 
-def signed_assignments(queries: list[DeltaQuery], versions: Versions, context: Context, work: RuleWork) -> list[tuple[Columns, np.ndarray]]:
-    """The change of a rule's satisfying assignments as pieces (columns, signed counts); rows may repeat, also with opposite signs."""
+def signed_assignments(
+    queries: list[DeltaQuery], versions: Versions, context: Context, work: RuleWork
+) -> list[tuple[Columns, np.ndarray]]:
+    """The change of a rule's satisfying assignments as pieces (columns, signed counts); rows may
+    repeat, also with opposite signs.
+    """
     pieces: list[tuple[Columns, np.ndarray]] = []
     for query in queries:
         if query.relation not in versions.deltas:
             continue
-        change = versions.deltas[query.relation] if query.bound is None else versions.presence(query.relation, query.bound)
+        change = (
+            versions.deltas[query.relation]
+            if query.bound is None
+            else versions.presence(query.relation, query.bound)
+        )
         work.surgeries += len(change)
         if len(change):
             pieces.append(query.run(versions, change, context))

@@ -1,8 +1,10 @@
-"""`min` and `max` of a column of one relation, read off that relation's own key order [LFTJ-IVM 2.3.3].
+"""`min` and `max` of a column of one relation, read off that relation's own key order [LFTJ-IVM
+2.3.3].
 
-In cheapest(x, min(c)) :- offer(x, _, c). the rows of `offer` in the order (x, c, …) are the ordered rows of every group, so the head needs
-no state: a group's least value is in the first row that begins with the group, its greatest in the last, in the version before the commit
-as in the one after it. Rules that ask for extremes of the same column and group read the same tree.
+In cheapest(x, min(c)) :- offer(x, _, c). the rows of `offer` in the order (x, c, …) are the ordered
+rows of every group, so the head needs no state: a group's least value is in the first row that
+begins with the group, its greatest in the last, in the version before the commit as in the one
+after it. Rules that ask for extremes of the same column and group read the same tree.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _WIDE = 3  # times as many columns as are read, beyond which a relation is too w
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """A head that is read off a key order: the first `width` columns of `order` are the group, the next one has the values.
+    """A head that is read off a key order: the first `width` columns of `order` are the group, the
+    next one has the values.
 
     `head`: for each head column its place in (group columns, least value, greatest value).
     """
@@ -35,9 +38,14 @@ class Extremes:
     head: tuple[int, ...]
 
     def update(self, versions: Versions, context: Context) -> Delta:
-        """The change of the head rows that a change of the relation makes. O(δ log n); pages opened count as kernel steps."""
+        """The change of the head rows that a change of the relation makes. O(δ log n); pages opened
+        count as kernel steps.
+        """
         delta = versions.deltas[self.relation]
-        changed = [np.concatenate((delta.inserts[column], delta.erases[column])) for column in self.order[: self.width]]
+        changed = [
+            np.concatenate((delta.inserts[column], delta.erases[column]))
+            for column in self.order[: self.width]
+        ]
         groups = np.array(sort_rows(changed)) if self.width else np.zeros((0, 1), np.int64)
         there, before = self._rows(versions.before(self.relation).tree(self.order), groups, context)
         here, after = self._rows(versions[self.relation].tree(self.order), groups, context)
@@ -45,7 +53,9 @@ class Extremes:
         for place in self.head:
             if place >= self.width:
                 differs |= before[place] != after[place]
-        return Delta(self._head_rows(after, differs & here), self._head_rows(before, differs & there))
+        return Delta(
+            self._head_rows(after, differs & here), self._head_rows(before, differs & there)
+        )
 
     def _rows(self, tree: Tree, groups: np.ndarray, context: Context) -> tuple[np.ndarray, Columns]:
         """Which groups have rows in a version, and the columns that `head` refers to."""
@@ -65,26 +75,41 @@ class Extremes:
 
 
 def extremes_of(rule: NormalRule) -> Extremes | None:
-    """How the head of a rule is read off a key order, if it is: one atom, and of one of its columns, not a text, the extremes alone.
+    """How the head of a rule is read off a key order, if it is: one atom, and of one of its
+    columns, not a text, the extremes alone.
 
-    Rows that are much wider than what is read keep no key order for it: the values of each group take less, and are sooner sorted.
+    Rows that are much wider than what is read keep no key order for it: the values of each group
+    take less, and are sooner sorted.
     """
     calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
     if not calls or len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
         return None
     (atom,) = rule.atoms
-    places = {argument.variable: column for column, argument in enumerate(atom.args) if isinstance(argument, Ref)}
+    places = {
+        argument.variable: column
+        for column, argument in enumerate(atom.args)
+        if isinstance(argument, Ref)
+    }
     values = {argument.variable for term in calls for argument in term.args}
-    if len(places) < len(atom.args) or len(values) != 1 or any(term.function not in ("min", "max") for term in calls):
+    if (
+        len(places) < len(atom.args)
+        or len(values) != 1
+        or any(term.function not in ("min", "max") for term in calls)
+    ):
         return None
     (value,) = values
     group = list(dict.fromkeys(rule.group))
-    if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
+    if (
+        value in group or rule.variables[value].type.name == "str"
+    ):  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]
     if len(atom.args) > _WIDE * len(leading) and leading != list(range(len(leading))):
         return None
     order = (*leading, *(column for column in range(len(atom.args)) if column not in leading))
     width = len(group)
-    head = tuple(group.index(term.variable) if isinstance(term, Ref) else width + (term.function == "max") for term in rule.head)
+    head = tuple(
+        group.index(term.variable) if isinstance(term, Ref) else width + (term.function == "max")
+        for term in rule.head
+    )
     return Extremes(atom.relation, order, width, head)

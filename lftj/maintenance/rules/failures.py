@@ -1,4 +1,6 @@
-"""What a failure of arithmetic, of a functor or of an aggregate, a user's own included, says of where it happened."""
+"""What a failure of arithmetic, of a functor or of an aggregate, a user's own included, says of
+where it happened.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def placed(stratum: Stratum, heads: CommitHeads) -> AbstractContextManager[None]
 
 @contextmanager
 def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterator[None]:
-    """Let a failure inside the block name the relations that these rules derive, and the place of the rule where it can only be one."""
+    """Let a failure inside the block name the relations that these rules derive, and the place of
+    the rule where it can only be one.
+    """
     try:
         yield
     except (ValueRangeError, ValueTypeError, UserFunctionError) as error:
@@ -33,7 +37,12 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
     except TooWideError as error:
         span, where = _place(those())
         hint = "divide the aggregates of a head among relations with fewer, over the same body"
-        raise DeclarationError(f"{where} more is kept than fits beside a group: {error}", code="E168", span=span, hint=hint) from error
+        raise DeclarationError(
+            f"{where} more is kept than fits beside a group: {error}",
+            code="E168",
+            span=span,
+            hint=hint,
+        ) from error
 
 
 def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]:
@@ -44,12 +53,20 @@ def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]
 
 
 def _in_braces(rule: NormalRule | FunctorRule) -> bool:
-    """Whether the rule is the inner body of an aggregate, which does not know the values that it is asked for."""
-    return "#" in rule.relation and isinstance(rule, NormalRule) and any(isinstance(term, AggregateTerm) for term in rule.head)
+    """Whether the rule is the inner body of an aggregate, which does not know the values that it is
+    asked for.
+    """
+    return (
+        "#" in rule.relation
+        and isinstance(rule, NormalRule)
+        and any(isinstance(term, AggregateTerm) for term in rule.head)
+    )
 
 
 def _where(relations: set[str]) -> str:
-    if any(name.startswith(QUESTION) for name in relations):  # parts have it under names of their own
+    if any(
+        name.startswith(QUESTION) for name in relations
+    ):  # parts have it under names of their own
         return "in the question"
     visible = [f"`{name}`" for name in sorted(relations) if "#" not in name]
     if not visible:

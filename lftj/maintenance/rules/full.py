@@ -20,12 +20,20 @@ from scantree.rows import sort_rows, union
 
 _COMPACT = 4_000_000  # rows gathered before repeated ones are taken out
 
-# Aggregates that no repetition changes: the search may stop at the first proof of each (group, arguments).
+# Aggregates that no repetition changes: the search may stop at the first proof of each (group,
+# arguments).
 _IDEMPOTENT = frozenset({"min", "max"})
 
 
-def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], relations: Relations, context: Context) -> Columns:
-    """The sorted, distinct rows that these rules, all for one relation, derive; stored columns, one of zeros for a nullary relation."""
+def derive(
+    schema: RelationSchema,
+    rules: Iterable[NormalRule | FunctorRule],
+    relations: Relations,
+    context: Context,
+) -> Columns:
+    """The sorted, distinct rows that these rules, all for one relation, derive; stored columns, one
+    of zeros for a nullary relation.
+    """
     rows = no_rows(schema.arity)
     for rule in rules:
         if isinstance(rule, FunctorRule):
@@ -39,12 +47,17 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
     return rows
 
 
-def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
-    """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
+def projected(
+    rule: NormalRule, relations: Relations, context: Context
+) -> tuple[Columns, np.ndarray]:
+    """The distinct head rows of a rule without aggregates, sorted, and how many assignments support
+    each [LFTJ-IVM 2.2].
+    """
     if rule.head and (found := scanned_rows(rule, rule.group, relations, context)) is not None:
         return support_counts(*found)
     needed, picks = head_picks(rule)
-    # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
+    # with every variable in the head there is nothing to count: each assignment is its own row
+    # [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
     plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
     if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
@@ -79,7 +92,9 @@ def _fewer(rows: np.ndarray) -> np.ndarray:
     return np.array([*columns, counts])
 
 
-def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: np.ndarray) -> tuple[Columns, np.ndarray]:
+def _compact(
+    rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: np.ndarray
+) -> tuple[Columns, np.ndarray]:
     if not pieces:
         return rows, counts
     new = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
@@ -92,32 +107,64 @@ def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], pi
 def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The head rows of a rule with aggregates, sorted."""
     terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
-    needed = tuple(dict.fromkeys([*rule.group, *(argument.variable for term in terms for argument in term.args)]))
+    needed = tuple(
+        dict.fromkeys(
+            [*rule.group, *(argument.variable for term in terms for argument in term.args)]
+        )
+    )
     least = least_plan(rule, relations, context)
     if least is not None and many_proofs(least, relations, context):
         pieces = iter([run_plan(least, relations, context)])
     else:
         count = any(term.function not in _IDEMPOTENT for term in terms)
-        pieces = evaluate_by_groups(rule, relations, context, needed=needed, width=len(set(rule.group)), count=count)
-    found = [_aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context) for columns, counts in pieces]
+        pieces = evaluate_by_groups(
+            rule, relations, context, needed=needed, width=len(set(rule.group)), count=count
+        )
+    found = [
+        _aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context)
+        for columns, counts in pieces
+    ]
     if len(found) == 1:
         return found[0]
-    return sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)]) if found else no_rows(len(rule.head))
+    return (
+        sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)])
+        if found
+        else no_rows(len(rule.head))
+    )
 
 
 def _aggregated(
-    rule: NormalRule, terms: Sequence[AggregateTerm], place: Mapping[int, np.ndarray], counts: np.ndarray, context: Context
+    rule: NormalRule,
+    terms: Sequence[AggregateTerm],
+    place: Mapping[int, np.ndarray],
+    counts: np.ndarray,
+    context: Context,
 ) -> Columns:
     """The head rows of some groups, sorted. `place`: the columns of the needed variables."""
     group = rule.group
     types = [variable.type for variable in rule.variables]
     calls = [
-        AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type)
+        AggregateCall(
+            term.function,
+            [place[a.variable] for a in term.args],
+            [types[a.variable] for a in term.args],
+            term.type,
+        )
         for term in terms
     ]
     group_types = [types[variable] for variable in group]
     groups, results = aggregate(
-        [place[v] for v in group], calls, counts, context.dictionary, context.user_aggregates, group_types=group_types
+        [place[v] for v in group],
+        calls,
+        counts,
+        context.dictionary,
+        context.user_aggregates,
+        group_types=group_types,
     )
     group_columns, result_columns = iter(groups), iter(results)
-    return sort_rows([next(result_columns) if isinstance(term, AggregateTerm) else next(group_columns) for term in rule.head])
+    return sort_rows(
+        [
+            next(result_columns) if isinstance(term, AggregateTerm) else next(group_columns)
+            for term in rule.head
+        ]
+    )

@@ -1,4 +1,6 @@
-"""Functors as relations: the rows of the domain, each longer by each value of the functor (or kept, when a predicate holds)."""
+"""Functors as relations: the rows of the domain, each longer by each value of the functor (or kept,
+when a predicate holds).
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ _TEXT_OF_STEP = 64
 def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
     """The sorted rows of a functor's relation over these rows of its domain, which are sorted.
 
-    One Python call per row, about half a microsecond; values become codes, and codes values, a column at a time. `match` goes through all
-    texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may grow for ever.
+    One Python call per row, about half a microsecond; values become codes, and codes values, a
+    column at a time. `match` goes through all texts of a pattern at once. Rows count as work, and
+    strings by their length: in a cycle they may grow for ever.
     """
     functor = STRING_FUNCTORS[rule.functor]
     try:
@@ -47,7 +50,9 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
         return [column[keep] for column in domain]
     if functor.many:
         return _with_each(domain, results, context)
-    return sort_rows([*domain, code_values(results, Target(rule.functor, rule.result, context.dictionary)).codes])
+    return sort_rows(
+        [*domain, code_values(results, Target(rule.functor, rule.result, context.dictionary)).codes]
+    )
 
 
 def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context) -> list[Any]:
@@ -56,7 +61,10 @@ def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context
     made = 0  # bytes of text, about
     for first in range(0, len(domain[0]), _AT_ONCE):
         some = [column[first : first + _AT_ONCE] for column in domain]
-        arguments = [to_values(type, column, context.dictionary) for type, column in zip(rule.types, some, strict=True)]
+        arguments = [
+            to_values(type, column, context.dictionary)
+            for type, column in zip(rule.types, some, strict=True)
+        ]
         new = [functor.evaluate(*values) for values in zip(*arguments, strict=True)]
         results += new
         letters = sum(map(len, new)) if rule.result == STR else 0
@@ -66,8 +74,12 @@ def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context
     return results
 
 
-def _matching(at_once: Callable[[str, Any], np.ndarray], domain: Columns, context: Context) -> np.ndarray:
-    """For each row whether its second column's text matches its first's, by which rows are sorted."""
+def _matching(
+    at_once: Callable[[str, Any], np.ndarray], domain: Columns, context: Context
+) -> np.ndarray:
+    """For each row whether its second column's text matches its first's, by which rows
+    are sorted.
+    """
     patterns, texts = domain
     known = context.dictionary.texts()
     starts = equal_runs([patterns], 1).tolist()
@@ -88,15 +100,24 @@ def _matching(at_once: Callable[[str, Any], np.ndarray], domain: Columns, contex
 
 def _codes(numbers: range | np.ndarray) -> np.ndarray:
     return (
-        numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64) if isinstance(numbers, range) else floats_to_codes(numbers)
+        numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64)
+        if isinstance(numbers, range)
+        else floats_to_codes(numbers)
     )
 
 
 def _with_each(domain: Columns, results: Sequence[range | np.ndarray], context: Context) -> Columns:
-    """Each row of the domain with each of its numbers. Raises LimitError before they are made where they would pass a limit."""
+    """Each row of the domain with each of its numbers. Raises LimitError before they are made where
+    they would pass a limit.
+    """
     counts = np.array([len(numbers) for numbers in results], np.int64)
     total = int(counts.sum())
     context.spend(total)
     context.check_memory(8 * total * (len(domain) + 1))
     numbers = [_codes(each) for each in results]
-    return sort_rows([*(np.repeat(column, counts) for column in domain), np.concatenate([*numbers, np.empty(0, np.int64)])])
+    return sort_rows(
+        [
+            *(np.repeat(column, counts) for column in domain),
+            np.concatenate([*numbers, np.empty(0, np.int64)]),
+        ]
+    )

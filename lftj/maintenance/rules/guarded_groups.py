@@ -1,13 +1,16 @@
 """Parts of a view that come and go as a whole, because a guard of its rules did.
 
-In flown(d, t) :- watched(d), flight(f, d), tail(f, t). all rows of a day go when it is watched no longer: they are the rows of the view
-that begin with it, and nobody has to join for them. None were there of a day that is watched from now on, so what its flights and tails
-change is not asked for either: what is new in the guard finds all of it. For the rules that read the view its own parts then come and go.
+In flown(d, t) :- watched(d), flight(f, d), tail(f, t). all rows of a day go when it is watched no
+longer: they are the rows of the view that begin with it, and nobody has to join for them. None were
+there of a day that is watched from now on, so what its flights and tails change is not asked for
+either: what is new in the guard finds all of it. For the rules that read the view its own parts
+then come and go.
 
-Why the sum is right: take first the parts that go out of the guard, then make all other changes, and those of the guard last. In between
-the guard has none of these parts, so a changed row that belongs to one of them finds nothing and need not be looked at; of rows that do not
-say to which part they belong, what they find in parts that went does not count. The sum over the steps is exactly new − old, as in
-`delta_query`.
+Why the sum is right: take first the parts that go out of the guard, then make all other changes,
+and those of the guard last. In between the guard has none of these parts, so a changed row that
+belongs to one of them finds nothing and need not be looked at; of rows that do not say to which
+part they belong, what they find in parts that went does not count. The sum over the steps is
+exactly new − old, as in `delta_query`.
 """
 
 from __future__ import annotations
@@ -37,8 +40,9 @@ Pieces = list[tuple[Columns, np.ndarray]]
 class GuardedRule:
     """One rule whose head begins with a variable that some column of an atom, the guard, has too.
 
-    `queries`: its delta queries with that atom's turn last, each with the column of its relation that has the variable, if one has.
-    `place`: where the variable is among the values that come out.
+    `queries`: its delta queries with that atom's turn last, each with the column of its relation
+    that has the variable, if one has. `place`: where the variable is among the values that come
+    out.
     """
 
     def __init__(self, rule: NormalRule, needed: tuple[int, ...], atom: int):
@@ -46,7 +50,10 @@ class GuardedRule:
         assert isinstance(value, Ref)
         self.column = rule.atoms[atom].args.index(value)
         self.place = needed.index(value.variable)
-        self.queries = [(query, query.column(value.variable)) for query in delta_queries(rule, needed, last=atom)]
+        self.queries = [
+            (query, query.column(value.variable))
+            for query in delta_queries(rule, needed, last=atom)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,9 @@ class PartedRule:
     parts: Parts
 
     def signed_assignments(self, versions: Versions, context: Context, work: RuleWork) -> Pieces:
-        """The change of a rule's satisfying assignments, as `signed_assignments` has it, without those of parts that go."""
+        """The change of a rule's satisfying assignments, as `signed_assignments` has it, without
+        those of parts that go.
+        """
         pieces: Pieces = []
         for query, change, told in self._changes(versions):
             work.surgeries += len(change)
@@ -72,24 +81,36 @@ class PartedRule:
         return sum(query.expected(len(change)) for query, change, _ in self._changes(versions))
 
     def _changes(self, versions: Versions) -> Iterator[tuple[DeltaQuery, Delta, bool]]:
-        """The delta queries of what changed, each with the rows to look at, and whether these say to which part they belong."""
+        """The delta queries of what changed, each with the rows to look at, and whether these say
+        to which part they belong.
+        """
         gone = self.parts.gone
         every = gone + self.parts.new
         guard, _ = self.guarded.queries[-1]
         for query, column in self.guarded.queries:
             if query.relation in versions.deltas:
                 without = None if column is None else (column, gone if query is guard else every)
-                yield query, versions.change(query.relation, query.bound, without), column is not None
+                yield (
+                    query,
+                    versions.change(query.relation, query.bound, without),
+                    column is not None,
+                )
 
     def _staying(self, columns: Columns, signed: np.ndarray) -> tuple[Columns, np.ndarray]:
         """Signed assignments without those of parts that go."""
         kept = elsewhere(columns[self.guarded.place], self.parts.gone)
-        return ([column[kept] for column in columns], signed[kept]) if not kept.all() else (columns, signed)
+        return (
+            ([column[kept] for column in columns], signed[kept])
+            if not kept.all()
+            else (columns, signed)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class PartedHead:
-    """A relation of whose rows `parts` come and go as a whole, and how its rules have them, by the identity of what is kept of each."""
+    """A relation of whose rows `parts` come and go as a whole, and how its rules have them, by the
+    identity of what is kept of each.
+    """
 
     parts: Parts
     rules: dict[int, PartedRule]
@@ -98,16 +119,30 @@ class PartedHead:
         """One of its rules."""
         return self.rules[id(rule)]
 
-    def lost(self, support: SupportState | None, relation: RelationVersion, context: Context, work: RuleWork) -> Columns | None:
-        """The rows of parts that go, ascending, whatever supported them. O(log n + rows); paths to them count as kernel steps.
+    def lost(
+        self,
+        support: SupportState | None,
+        relation: RelationVersion,
+        context: Context,
+        work: RuleWork,
+    ) -> Columns | None:
+        """The rows of parts that go, ascending, whatever supported them. O(log n + rows); paths to
+        them count as kernel steps.
 
         They stand with the work of one rule, as nobody asks which of them derived a row.
         """
         if not self.parts.gone:
             return None
         tree = support.tree if support is not None else relation.identity
-        pieces = [tree.range((value,), after_prefix((value,)))[: tree.key_width] for value in sorted(self.parts.gone)]
-        rows = pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+        pieces = [
+            tree.range((value,), after_prefix((value,)))[: tree.key_width]
+            for value in sorted(self.parts.gone)
+        ]
+        rows = (
+            pieces[0]
+            if len(pieces) == 1
+            else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+        )
         steps = (tree.height + 1) * len(pieces)
         context.spend(steps)
         work.steps += steps
@@ -117,12 +152,18 @@ class PartedHead:
 
 
 class Guards:
-    """The guards that a rule may have: an atom for each that has the variable with which the head begins."""
+    """The guards that a rule may have: an atom for each that has the variable with which the head
+    begins.
+    """
 
     def __init__(self, rule: NormalRule, needed: tuple[int, ...]):
         self._rule, self._needed = rule, needed
         first = rule.head[0] if rule.head and not rule.aggregates else None
-        self._atoms = [(number, atom.relation) for number, atom in enumerate(rule.atoms) if first is not None and first in atom.args]
+        self._atoms = [
+            (number, atom.relation)
+            for number, atom in enumerate(rule.atoms)
+            if first is not None and first in atom.args
+        ]
         self._guarded: dict[int, GuardedRule] = {}
 
     def at(self, versions: Versions) -> PartedRule | None:
@@ -146,7 +187,9 @@ class Guarded(Protocol):
 
 
 def parted_head(rules: Sequence[Guarded], versions: Versions) -> PartedHead | None:
-    """How the rows of a relation come and go by parts, given all that derives them: the parts that do so for every rule."""
+    """How the rows of a relation come and go by parts, given all that derives them: the parts that
+    do so for every rule.
+    """
     found: list[PartedRule] = []
     for each in rules:
         rule = each.guards.at(versions) if each.guards is not None else None
@@ -157,13 +200,20 @@ def parted_head(rules: Sequence[Guarded], versions: Versions) -> PartedHead | No
         return None
     gone, new = found[0].parts.gone, found[0].parts.new
     for rule in found[1:]:
-        gone, new = (tuple(filter(others.__contains__, own)) for own, others in ((gone, rule.parts.gone), (new, rule.parts.new)))
+        gone, new = (
+            tuple(filter(others.__contains__, own))
+            for own, others in ((gone, rule.parts.gone), (new, rule.parts.new))
+        )
     parted = [PartedRule(rule.guarded, rule.parts._replace(gone=gone)) for rule in found]
-    return PartedHead(Parts(0, gone, new), {id(each): rule for each, rule in zip(rules, parted, strict=True)})
+    return PartedHead(
+        Parts(0, gone, new), {id(each): rule for each, rule in zip(rules, parted, strict=True)}
+    )
 
 
 def with_parts(rows: Columns, parts: Columns) -> Columns:
-    """Rows, ascending, with whole parts of them, ascending too: rows of which the first column has values that none of the others has."""
+    """Rows, ascending, with whole parts of them, ascending too: rows of which the first column has
+    values that none of the others has.
+    """
     if not len(rows[0]) or not len(parts[0]):
         return parts if len(parts[0]) else rows
     pieces, start = [], 0

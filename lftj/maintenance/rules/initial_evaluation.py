@@ -1,4 +1,6 @@
-"""Full evaluation that leaves behind what later updates start from: support counts and the states of aggregates."""
+"""Full evaluation that leaves behind what later updates start from: support counts and the states
+of aggregates.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,11 @@ def establish(
         rows = pieces[0][0] if pieces else no_rows(schema.arity)
         return rows, RelationState(tuple(states), None), works
     rows, counts = support_counts(*joined(pieces))
-    return rows, RelationState(tuple(states), SupportState.build(context.arena, rows, counts)), works
+    return (
+        rows,
+        RelationState(tuple(states), SupportState.build(context.arena, rows, counts)),
+        works,
+    )
 
 
 def evaluate_rule(
@@ -66,7 +72,9 @@ def evaluate_rule(
     heads: CommitHeads,
     strategy: str,
 ) -> tuple[Signed, RuleState, RuleWork]:
-    """A rule's sorted head rows with their numbers of proofs, its state, and what was done. `before`: its state, if it had one."""
+    """A rule's sorted head rows with their numbers of proofs, its state, and what was done.
+    `before`: its state, if it had one.
+    """
     started, spent, divided = moment(), context.work, len(context.divided)
     work = RuleWork(rule.relation, rule_name(rule), strategy)
     body = before.body if before is not None else None
@@ -86,20 +94,31 @@ def evaluate_rule(
 
 def removed_rows(state: RuleState, relation: RelationVersion) -> tuple[Signed, RuleWork]:
     """The rows of a rule that goes, the only one of its relation, as they stand there."""
-    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", head_changes=relation.count)
+    work = RuleWork(
+        state.rule.relation, rule_name(state.rule), "removed", head_changes=relation.count
+    )
     return (relation.columns(), np.ones(relation.count, np.int64)), work
 
 
-def evaluate_removed(state: RuleState, relations: Relations, context: Context) -> tuple[Signed, RuleWork]:
-    """The head rows of a rule that goes, over the old relations, counted as its state counts them: all proofs, or those that a search
-    for the first one finds."""
+def evaluate_removed(
+    state: RuleState, relations: Relations, context: Context
+) -> tuple[Signed, RuleWork]:
+    """The head rows of a rule that goes, over the old relations, counted as its state counts them:
+    all proofs, or those that a search for the first one finds.
+    """
     started, before = moment(), context.work
     if state.trace is None or state.body is None:
         rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
     else:
         columns, counts = collected(state.trace.body, state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
-    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", steps=context.work - before, head_changes=len(counts))
+    work = RuleWork(
+        state.rule.relation,
+        rule_name(state.rule),
+        "removed",
+        steps=context.work - before,
+        head_changes=len(counts),
+    )
     work.since(started)
     return (rows, counts), work
 
@@ -108,7 +127,9 @@ def is_supported(rules: list[RuleState], has_base: bool) -> bool:
     """Whether a row may be derived in several ways, so that its support has to be counted."""
     if len(rules) + has_base != 1:
         return True
-    return any(state.body is not None and not state.body.calls and state.body.projects for state in rules)
+    return any(
+        state.body is not None and not state.body.calls and state.body.projects for state in rules
+    )
 
 
 def rule_name(rule: NormalRule | FunctorRule) -> str:
@@ -117,9 +138,16 @@ def rule_name(rule: NormalRule | FunctorRule) -> str:
 
 
 def _evaluate(
-    rule: NormalRule | FunctorRule, before: RuleState | None, relations: Relations, context: Context, *, traced: bool = True
+    rule: NormalRule | FunctorRule,
+    before: RuleState | None,
+    relations: Relations,
+    context: Context,
+    *,
+    traced: bool = True,
 ) -> tuple[Columns, np.ndarray, RuleState]:
-    """The rows and the state of a rule that shares nothing with others. Not `traced`: without indices in any case."""
+    """The rows and the state of a rule that shares nothing with others. Not `traced`: without
+    indices in any case.
+    """
     if isinstance(rule, FunctorRule):
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
@@ -141,4 +169,6 @@ def joined(pieces: list[Signed]) -> Signed:
     if len(pieces) == 1:
         return pieces[0]
     width = len(pieces[0][0])
-    return [np.concatenate([rows[i] for rows, _ in pieces]) for i in range(width)], np.concatenate([counts for _, counts in pieces])
+    return [np.concatenate([rows[i] for rows, _ in pieces]) for i in range(width)], np.concatenate(
+        [counts for _, counts in pieces]
+    )

@@ -11,9 +11,11 @@ from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import MAX_DECIMAL_PRECISION, code_range, decode_scalar
 
 
-def check_rows(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:
-    """Raise KeyViolationError when rows of a view share a key that did not before `delta`, ValueRangeError for decimals too long for their
-    column. O(δ log n).
+def check_rows(
+    schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context
+) -> None:
+    """Raise KeyViolationError when rows of a view share a key that did not before `delta`,
+    ValueRangeError for decimals too long for their column. O(δ log n).
     """
     if not schema.hidden:
         _check_decimals(schema, delta, context)
@@ -24,15 +26,25 @@ def check_rows(schema: RelationSchema, version: RelationVersion, delta: Delta, c
     types = [schema.columns[i][1] for i in order]
 
     def decode(row: tuple[int, ...]) -> tuple[object, ...]:
-        values = dict(zip(order, (decode_scalar(t, c, context.dictionary) for t, c in zip(types, row, strict=True)), strict=True))
+        values = dict(
+            zip(
+                order,
+                (decode_scalar(t, c, context.dictionary) for t, c in zip(types, row, strict=True)),
+                strict=True,
+            )
+        )
         return tuple(values[i] for i in range(schema.arity))
 
     check_function_delta(schema, version, delta, decode=decode)
 
 
 def _check_decimals(schema: RelationSchema, delta: Delta, context: Context) -> None:
-    """Rules take decimals of one scale for one another, and sums of them: one may have more digits than its column."""
-    for (column, type), codes in zip(schema.columns, delta.inserts, strict=False):  # one without columns keeps one
+    """Rules take decimals of one scale for one another, and sums of them: one may have more digits
+    than its column.
+    """
+    for (column, type), codes in zip(
+        schema.columns, delta.inserts, strict=False
+    ):  # one without columns keeps one
         if type.precision is None or not codes.size:
             continue
         bounds = code_range(type)
@@ -41,4 +53,6 @@ def _check_decimals(schema: RelationSchema, delta: Delta, context: Context) -> N
             if not bounds[0] <= code <= bounds[1]:
                 found = decode_scalar(type, code, context.dictionary)
                 hint = f"declare the column with more digits than {type}, up to {MAX_DECIMAL_PRECISION}"
-                raise ValueRangeError(f"{schema.name}.{column} is {type}, and a rule derives {found}", hint=hint)
+                raise ValueRangeError(
+                    f"{schema.name}.{column} is {type}, and a rule derives {found}", hint=hint
+                )

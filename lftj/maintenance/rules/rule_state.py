@@ -1,4 +1,6 @@
-"""What is kept of a rule between commits: plans, the work of its last full evaluation, and the states of its head."""
+"""What is kept of a rule between commits: plans, the work of its last full evaluation, and the
+states of its head.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ from lftj.program.normal_form import FunctorRule, NormalRule
 
 
 class RuleState(NamedTuple):
-    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation; `own_sizes`: see `chosen_way`.
+    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation;
+    `own_sizes`: see `chosen_way`.
 
-    An aggregated rule keeps all it does in `head`, together with others that have the same body and groups.
+    An aggregated rule keeps all it does in `head`, together with others that have the same body and
+    groups.
     """
 
     rule: NormalRule | FunctorRule
@@ -47,7 +51,11 @@ class RuleState(NamedTuple):
     @property
     def guards(self) -> Guards | None:
         """The guards of a rule that delta queries maintain and that has no aggregates."""
-        return self.body.guards if self.body is not None and self.own_trace is None and self.head is None else None
+        return (
+            self.body.guards
+            if self.body is not None and self.own_trace is None and self.head is None
+            else None
+        )
 
     @property
     def aggregate(self) -> AggregateState | None:
@@ -64,7 +72,9 @@ class RuleState(NamedTuple):
 
 @dataclass(frozen=True)
 class RelationState:
-    """One version of what is kept of a derived relation: a state per rule and, where rows may be derived in several ways, their support."""
+    """One version of what is kept of a derived relation: a state per rule and, where rows may be
+    derived in several ways, their support.
+    """
 
     rules: tuple[RuleState, ...]
     support: SupportState | None
@@ -74,8 +84,12 @@ class RelationState:
         return next((state for state in self.rules if state.rule is rule), None)
 
     def with_head(self, rule: NormalRule, head: SharedHead) -> RelationState:
-        """This with another version of what a rule shares; nothing changes where the rule is not here."""
+        """This with another version of what a rule shares; nothing changes where the rule is not
+        here.
+        """
         if self.state_of(rule) is None:
             return self
-        rules = [RuleState.sharing(rule, head) if state.rule is rule else state for state in self.rules]
+        rules = [
+            RuleState.sharing(rule, head) if state.rule is rule else state for state in self.rules
+        ]
         return replace(self, rules=tuple(rules))

@@ -1,7 +1,9 @@
-"""What rules with one body and one grouping keep together: one state of groups, from which each reads its own head [LFTJ-IVM 2.3.3].
+"""What rules with one body and one grouping keep together: one state of groups, from which each
+reads its own head [LFTJ-IVM 2.3.3].
 
-Such rules are followed as one rule with the aggregates of all of them: its body is evaluated once a commit, and each function's state,
-such as the ordered rows behind `min`, `max` and `concat` of a column, is there once, whichever rules ask for it.
+Such rules are followed as one rule with the aggregates of all of them: its body is evaluated once a
+commit, and each function's state, such as the ordered rows behind `min`, `max` and `concat` of a
+column, is there once, whichever rules ask for it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from lftj.heads.refitting import refitted
 from lftj.heads.user import UserAggregate
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.trace.trace_state import TraceState
-from lftj.program.canonical_head import CanonicalCall, CanonicalHead, CanonicalTerm, canonical_head, combined_rule
+from lftj.program.canonical_head import (
+    CanonicalCall,
+    CanonicalHead,
+    CanonicalTerm,
+    canonical_head,
+    combined_rule,
+)
 from lftj.program.normal_form import NormalRule
 
 
@@ -36,9 +44,11 @@ class Member:
 
 
 class SharedBody:
-    """Rules with one core and grouping, as one rule: `body` is that of all their aggregates together.
+    """Rules with one core and grouping, as one rule: `body` is that of all their aggregates
+    together.
 
-    The group terms and calls of `before`, where they are still asked for, stay where they were, so that its states and plans go on serving.
+    The group terms and calls of `before`, where they are still asked for, stay where they were, so
+    that its states and plans go on serving.
     """
 
     def __init__(self, members: Sequence[Member], before: SharedBody | None = None):
@@ -49,12 +59,20 @@ class SharedBody:
         self.core = before.core if before is not None else heads[0].core
         asked = {call.text: call for head in heads for call in head.calls}
         kept = before.calls if before is not None else {}
-        self.calls: dict[str, CanonicalCall] = {text: call for text, call in (kept | asked).items() if text in asked}
+        self.calls: dict[str, CanonicalCall] = {
+            text: call for text, call in (kept | asked).items() if text in asked
+        }
         rule = combined_rule(self.core, self.group, self.calls.values())
-        self.body = before.body if before is not None and before.body.rule == rule else Body(rule, reads_order=False)
+        self.body = (
+            before.body
+            if before is not None and before.body.rule == rule
+            else Body(rule, reads_order=False)
+        )
         self._columns: dict[int, HeadColumns] = {}
         self.finer: tuple[object, str, str] | None = None
-        """Where a head over the same body is that tells all this one needs: under which strata that was seen, its relation, its key."""
+        """Where a head over the same body is that tells all this one needs: under which strata that
+        was seen, its relation, its key.
+        """
 
     def member(self, rule: NormalRule) -> Member | None:
         """A rule as one of these, if it is."""
@@ -66,7 +84,9 @@ class SharedBody:
             groups = list(dict.fromkeys(term.text for term in self.group))
             calls = list(self.calls)
             places = [
-                groups.index(column.text) if isinstance(column, CanonicalTerm) else len(groups) + calls.index(column.text)
+                groups.index(column.text)
+                if isinstance(column, CanonicalTerm)
+                else len(groups) + calls.index(column.text)
                 for column in member.head.columns
             ]
             self._columns[id(member.rule)] = HeadColumns(tuple(places), len(groups))
@@ -79,7 +99,9 @@ class SharedBody:
         return other
 
     def texts(self) -> list[str]:
-        """What the columns of an assignment hold, by the texts of canonical terms, in the order of `body.needed`."""
+        """What the columns of an assignment hold, by the texts of canonical terms, in the order of
+        `body.needed`.
+        """
         terms = [*self.group, *(arg for call in self.calls.values() for arg in call.args)]
         return list(dict.fromkeys(term.text for term in terms))
 
@@ -96,8 +118,11 @@ class SharedHead(NamedTuple):
     trace: TraceState | None = None
     sizes: Mapping[str, int] = MappingProxyType({})
 
-    def refitted(self, shared: SharedBody, user: Mapping[str, UserAggregate] | None = None) -> SharedHead | None:
-        """This for other members, from what is kept; None where the body has to be evaluated for what they ask.
+    def refitted(
+        self, shared: SharedBody, user: Mapping[str, UserAggregate] | None = None
+    ) -> SharedHead | None:
+        """This for other members, from what is kept; None where the body has to be evaluated for
+        what they ask.
 
         `user`: the users' aggregates, where members are new that may ask for some.
         """
@@ -108,7 +133,9 @@ class SharedHead(NamedTuple):
         if self.trace is not None and self.trace.body.plan.least:
             return None  # it was given the least value of each group only
         before = {text: place for place, text in enumerate(self.shared.texts())}
-        aggregate = refitted(self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()], user)
+        aggregate = refitted(
+            self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()], user
+        )
         return None if aggregate is None else self._replace(shared=shared, aggregate=aggregate)
 
     def without(self, present: Collection[int]) -> SharedHead:
@@ -120,10 +147,15 @@ class SharedHead(NamedTuple):
     @property
     def bytes(self) -> int:
         """Bytes of the state and of the indices, without the pages' free room."""
-        return sum(self.aggregate.memory.values()) + (self.trace.bytes if self.trace is not None else 0)
+        return sum(self.aggregate.memory.values()) + (
+            self.trace.bytes if self.trace is not None else 0
+        )
 
     @property
     def users(self) -> str:
         """The rules that share it, as reports call them."""
-        numbers = ", ".join(f"#{number}" for number in dict.fromkeys(member.rule.source for member in self.shared.members))
+        numbers = ", ".join(
+            f"#{number}"
+            for number in dict.fromkeys(member.rule.source for member in self.shared.members)
+        )
         return f"rules {numbers}" if "," in numbers else f"rule {numbers}"

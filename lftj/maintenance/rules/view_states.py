@@ -1,6 +1,8 @@
-"""What all views are maintained with, as one value; and what a commit looks up there: who shares a head, and how large all indices are.
+"""What all views are maintained with, as one value; and what a commit looks up there: who shares a
+head, and how large all indices are.
 
-Both follow from the states. They are kept beside them, because a commit that looked for them there would look at every view.
+Both follow from the states. They are kept beside them, because a commit that looked for them there
+would look at every view.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ class ViewStates(Mapping[str, ViewState]):
         """None at all."""
         self._states: dict[str, ViewState] = {}
         self._sharing: dict[str, Mapping[str, frozenset[str]]] = {}
-        self._traces: dict[int, tuple[int, TraceState]] = {}  # by identity, with the number of rules
+        self._traces: dict[
+            int, tuple[int, TraceState]
+        ] = {}  # by identity, with the number of rules
         self.traced = 0
         """Bytes of all sensitivity indices, each counted once."""
 
@@ -63,14 +67,22 @@ class ViewStates(Mapping[str, ViewState]):
         return len(self._states)
 
     def sharing(self, body: str) -> Mapping[str, frozenset[str]]:
-        """The heads over a body (`SharedBody.same_body`), by their keys, each with the relations that read it."""
+        """The heads over a body (`SharedBody.same_body`), by their keys, each with the relations
+        that read it.
+        """
         return self._sharing.get(body, _NOBODY)
 
     def replaced(self, changed: Mapping[str, ViewState], gone: Iterable[str] = ()) -> ViewStates:
-        """With these states new, and others gone. O(rules of these), and dictionaries are copied."""
+        """With these states new, and others gone. O(rules of these), and dictionaries
+        are copied.
+        """
         made = ViewStates()
         made._states = {**self._states, **changed}
-        made._sharing, made._traces, made.traced = dict(self._sharing), dict(self._traces), self.traced
+        made._sharing, made._traces, made.traced = (
+            dict(self._sharing),
+            dict(self._traces),
+            self.traced,
+        )
         for key in gone:
             made._forget(key, made._states.pop(key))
         for key, state in changed.items():
@@ -100,7 +112,9 @@ class ViewStates(Mapping[str, ViewState]):
                 self._traces[id(rule.trace)] = number + 1, rule.trace
                 self.traced += rule.trace.bytes if not number else 0
 
-    def _share(self, head: SharedHead, less: frozenset[str] | set[str], more: frozenset[str] | set[str]) -> None:
+    def _share(
+        self, head: SharedHead, less: frozenset[str] | set[str], more: frozenset[str] | set[str]
+    ) -> None:
         body, key = head.shared.same_body, head.shared.key
         heads = dict(self._sharing.get(body, _NOBODY))
         left = (heads.pop(key, frozenset()) - less) | more
@@ -117,7 +131,9 @@ def rules_of(state: ViewState | None) -> tuple[RuleState, ...]:
 
 
 def _alike(old: ViewState | None, new: ViewState) -> bool:
-    """Whether two states have the same rules with the same indices, so that nothing is to be noted. O(rules)."""
+    """Whether two states have the same rules with the same indices, so that nothing is to be noted.
+    O(rules).
+    """
     before, after = rules_of(old), rules_of(new)
     if len(before) != len(after):
         return False
@@ -127,18 +143,36 @@ def _alike(old: ViewState | None, new: ViewState) -> bool:
     )
 
 
-def without_strangers(states: Mapping[str, ViewState], heads: Iterable[SharedHead], others: Iterable[str] = ()) -> dict[str, RelationState]:
-    """The states that share a head of which a rule is gone, with it gone from them. `heads`: those of rules that went, as they were.
+def without_strangers(
+    states: Mapping[str, ViewState], heads: Iterable[SharedHead], others: Iterable[str] = ()
+) -> dict[str, RelationState]:
+    """The states that share a head of which a rule is gone, with it gone from them. `heads`: those
+    of rules that went, as they were.
 
     `others`: relations that may share one of them now and did not then. O(rules that share them).
     """
     gone = {head.shared.key: head for head in heads}
-    names = dict.fromkeys((*(member.rule.relation for head in gone.values() for member in head.shared.members), *others))
-    kept = [rule.head for name in names for rule in rules_of(states.get(name)) if rule.head is not None and rule.head.shared.key in gone]
+    names = dict.fromkeys(
+        (
+            *(member.rule.relation for head in gone.values() for member in head.shared.members),
+            *others,
+        )
+    )
+    kept = [
+        rule.head
+        for name in names
+        for rule in rules_of(states.get(name))
+        if rule.head is not None and rule.head.shared.key in gone
+    ]
     changed: dict[str, RelationState] = {}
     for head in {id(head): head for head in kept}.values():
         relations = dict.fromkeys(member.rule.relation for member in head.shared.members)
-        sharing = {id(rule.rule) for name in relations for rule in rules_of(states.get(name)) if rule.head is not None}
+        sharing = {
+            id(rule.rule)
+            for name in relations
+            for rule in rules_of(states.get(name))
+            if rule.head is not None
+        }
         if all(id(member.rule) in sharing for member in head.shared.members):
             continue
         left = head.without(sharing)
@@ -150,16 +184,25 @@ def without_strangers(states: Mapping[str, ViewState], heads: Iterable[SharedHea
     return changed
 
 
-def still_serving(states: ViewStates, before: StratifiedProgram, after: StratifiedProgram, changed: Iterable[str]) -> ViewStates:
+def still_serving(
+    states: ViewStates, before: StratifiedProgram, after: StratifiedProgram, changed: Iterable[str]
+) -> ViewStates:
     """The states that are of use under a new program, in which the rules of some relations changed.
 
-    These, and others that were in a cycle with them or are now, may have become base relations, or part of another cycle. O(their number).
+    These, and others that were in a cycle with them or are now, may have become base relations, or
+    part of another cycle. O(their number).
     """
     strata = (*before.order.strata_of(changed), *after.order.strata_of(changed))
     names = dict.fromkeys(name for stratum in strata for name in stratum.relations)
     now = {name: after.order.stratum_of(name) for name in names}
-    gone = [name for name, found in now.items() if name in states and (found is None or found.recursive)]
-    serving = {stratum_key(found.relations) for found in now.values() if found is not None and found.recursive}
+    gone = [
+        name for name, found in now.items() if name in states and (found is None or found.recursive)
+    ]
+    serving = {
+        stratum_key(found.relations)
+        for found in now.values()
+        if found is not None and found.recursive
+    }
     for stratum in before.order.strata_of(names):
         key = stratum_key(stratum.relations)
         if key in states and key not in serving:

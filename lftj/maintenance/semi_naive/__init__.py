@@ -1,1 +1,3 @@
-"""Semi-naive evaluation: variants of rules, the tables that a fixpoint adds to, and its iterations."""
+"""Semi-naive evaluation: variants of rules, the tables that a fixpoint adds to, and its
+iterations.
+"""

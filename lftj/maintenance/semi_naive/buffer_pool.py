@@ -1,7 +1,7 @@
 """Hash tables and buffers that nobody uses any more, kept for the next one.
 
-Zeroing memory that this process has is many times cheaper than having the system map and zero new pages, most of all on virtual machines.
-A bounded amount is kept; what finds no room is let go.
+Zeroing memory that this process has is many times cheaper than having the system map and zero new
+pages, most of all on virtual machines. A bounded amount is kept; what finds no room is let go.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import numpy as np
 
 from scantree.forking import held_while_forking
 
-# What threads that add to one set of rows at the same time share: a place for each to note what it finds new, and who has to wait.
+# What threads that add to one set of rows at the same time share: a place for each to note what it
+# finds new, and who has to wait.
 #
-# Adding begins and ends under a lock that is held for a moment; in between threads do not wait for one another. Who changes more than rows,
-# which is to have a larger table or wider ranges, waits until nobody adds and has the set to itself: a readers–writer lock, those who add
-# being the readers.
+# Adding begins and ends under a lock that is held for a moment; in between threads do not wait for
+# one another. Who changes more than rows, which is to have a larger table or wider ranges, waits
+# until nobody adds and has the set to itself: a readers–writer lock, those who add being the
+# readers.
 
 _NO_ROOM = 1 << 10
 
@@ -78,9 +80,11 @@ class Lanes:
         lane.count += rows.size
 
     @contextmanager
-    def lane(self, more: int, full: Callable[[int], bool], grow: Callable[[int], None]) -> Iterator[Lane]:
-        """Where to note what is new of `more` rows. First `grow` is called, while nobody adds, if for so many, counting what others may
-        still add, the set is `full`.
+    def lane(
+        self, more: int, full: Callable[[int], bool], grow: Callable[[int], None]
+    ) -> Iterator[Lane]:
+        """Where to note what is new of `more` rows. First `grow` is called, while nobody adds, if
+        for so many, counting what others may still add, the set is `full`.
         """
         with self._changed:
             while full(self._promised + more) and self._adding:

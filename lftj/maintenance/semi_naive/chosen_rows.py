@@ -1,4 +1,6 @@
-"""The rows of a relation with choice domains during a fixpoint: each round accepts some of its new candidates (`heads.choice`)."""
+"""The rows of a relation with choice domains during a fixpoint: each round accepts some of its new
+candidates (`heads.choice`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ T = TypeVar("T", bound=Table)
 
 
 class ChosenRows(Generic[T]):
-    """The rows of a relation with choice domains during a fixpoint; used like the table in which it keeps all `candidates`."""
+    """The rows of a relation with choice domains during a fixpoint; used like the table in which it
+    keeps all `candidates`.
+    """
 
     def __init__(self, candidates: T, schema: RelationSchema, dictionary: Dictionary):
         self.candidates = candidates
@@ -29,7 +33,9 @@ class ChosenRows(Generic[T]):
         self.candidates.add(rows, picks)
 
     def take_fresh(self, ordered: bool = False) -> Columns:
-        """What is accepted of the candidates that were new since the last call, in ascending order of codes in any case."""
+        """What is accepted of the candidates that were new since the last call, in ascending order
+        of codes in any case.
+        """
         accepted = self._chooser.accepted(self.candidates.take_fresh())
         self._rows.append(accepted)
         return accepted

@@ -1,8 +1,10 @@
-"""Rounds of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and bootstraps that count proofs share.
+"""Rounds of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and
+bootstraps that count proofs share.
 
-Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the rows that were new in the round before,
-atoms of the stratum before it only older rows, those after it all rows: so an instantiation is found once, by its first new row. The
-whole relation is kept as a tree only where some rule joins it with a delta.
+Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the
+rows that were new in the round before, atoms of the stratum before it only older rows, those after
+it all rows: so an instantiation is found once, by its first new row. The whole relation is kept as
+a tree only where some rule joins it with a delta.
 """
 
 from __future__ import annotations
@@ -27,7 +29,13 @@ from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.semi_joins import Reductions, SemiJoins
 from lftj.maintenance.semi_naive.shared_round import Outcome, Share, SharedRound
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
-from lftj.maintenance.semi_naive.variants import Variant, delta_name, older_name, recursive_atoms, variants
+from lftj.maintenance.semi_naive.variants import (
+    Variant,
+    delta_name,
+    older_name,
+    recursive_atoms,
+    variants,
+)
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
@@ -39,7 +47,9 @@ class Table(Protocol):
     """The rows of one relation, and which of them are new."""
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates: column i of a row is `rows[picks[i]]`. Threads may add at the same time."""
+        """Add candidates: column i of a row is `rows[picks[i]]`. Threads may add at the
+        same time.
+        """
         ...
 
     def take_fresh(self, ordered: bool = False) -> Columns:
@@ -51,12 +61,16 @@ T = TypeVar("T", bound=Table)
 
 
 class Fixpoint(Generic[T]):
-    """One evaluation: `start`, then a `round` after another while it is `active`; the rows are then in `rows`."""
+    """One evaluation: `start`, then a `round` after another while it is `active`; the rows are then
+    in `rows`.
+    """
 
     counting = False
     """Whether candidates come with their numbers of proofs."""
     lasting = False
-    """Whether it goes on from rows that are kept, and others like it will: key orders are built for all of them."""
+    """Whether it goes on from rows that are kept, and others like it will: key orders are built for
+    all of them.
+    """
 
     def __init__(
         self,
@@ -76,7 +90,11 @@ class Fixpoint(Generic[T]):
         self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
         if prepared is not None:
             prepared.begin(self.lower)
-        self.variants = prepared.variants if prepared else [variant for rule in rules for variant in variants(rule, schemas)]
+        self.variants = (
+            prepared.variants
+            if prepared
+            else [variant for rule in rules for variant in variants(rule, schemas)]
+        )
         read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
@@ -85,17 +103,28 @@ class Fixpoint(Generic[T]):
         self.rows: dict[str, T] = {}
         self.deltas: dict[str, LooseRows] = {}
         self.older: dict[str, RelationVersion] = {}
-        self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
-        self._delta_schemas = {name: replace(schema, name=delta_name(name), key=None) for name, schema in schemas.items()}
+        self.totals = {
+            name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept
+        }
+        self._delta_schemas = {
+            name: replace(schema, name=delta_name(name), key=None)
+            for name, schema in schemas.items()
+        }
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
         self._semi_joins = SemiJoins(self.lower)
-        # what refers back does so weakly: a cycle would keep the tables, and the version before the commit, until garbage is looked for
+        # what refers back does so weakly: a cycle would keep the tables, and the version before the
+        # commit, until garbage is looked for
         me = proxy(self)
-        size, rows = lambda name: me.totals[name].count, lambda name, older: me.looked_through(name, older)
+        size, rows = (
+            lambda name: me.totals[name].count,
+            lambda name, older: me.looked_through(name, older),
+        )
         self._reductions = Reductions(schemas, rows, size, context.arena)
-        self._plans = VariantPlans(context, self.counting, lambda variant: me._keep_orders(variant), self.lasting)
+        self._plans = VariantPlans(
+            context, self.counting, lambda variant: me._keep_orders(variant), self.lasting
+        )
 
     @property
     def active(self) -> bool:
@@ -103,7 +132,9 @@ class Fixpoint(Generic[T]):
         return any(delta.count for delta in self.deltas.values())
 
     def run_rounds(self, after_round: Callable[[int], None] | None = None) -> None:
-        """All rounds, the first one included. `after_round` is told of each how many rows it found, and ends them by an exception."""
+        """All rounds, the first one included. `after_round` is told of each how many rows it found,
+        and ends them by an exception.
+        """
         self.start()
         while self.active:
             self.round()
@@ -113,7 +144,9 @@ class Fixpoint(Generic[T]):
     def start(self) -> None:
         """Round 0: base rows and the rules that read nothing of the stratum."""
         for name, schema in self.schemas.items():
-            self.rows[name] = self.first(schema, [rule for rule in self.seeds if rule.relation == name])
+            self.rows[name] = self.first(
+                schema, [rule for rule in self.seeds if rule.relation == name]
+            )
         self._next_round()
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> T:
@@ -122,18 +155,26 @@ class Fixpoint(Generic[T]):
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
         """Output rows of a plan as they are added to a table, and which lines are the columns."""
-        return (piece, variant.picks) if len(variant.picks) else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+        return (
+            (piece, variant.picks)
+            if len(variant.picks)
+            else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+        )
 
     def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
         """The rows of a relation that were new in this round, under a schema for them."""
         return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name)))
 
     def ordered(self, name: str) -> bool:
-        """Whether fresh rows have to ascend: where they go into a tree, and where the order they came in depends on chance."""
+        """Whether fresh rows have to ascend: where they go into a tree, and where the order they
+        came in depends on chance.
+        """
         return name in self.totals or self._by_chance
 
     def total(self, name: str) -> RelationVersion:
-        """All rows of a relation so far. They are brought together when first asked for in a round, by whichever thread asks."""
+        """All rows of a relation so far. They are brought together when first asked for in a round,
+        by whichever thread asks.
+        """
         if name in self._due:
             with self._settling[name]:
                 if name in self._due:
@@ -143,22 +184,34 @@ class Fixpoint(Generic[T]):
         return self.totals[name]
 
     def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
-        """Which relations' deltas are read in which round, again and again; here all of them in every round."""
+        """Which relations' deltas are read in which round, again and again; here all of them in
+        every round.
+        """
         return [list(self.schemas)]
 
     def _next_round(self) -> None:
-        """Make the fresh rows of the next turn that has any the deltas; they belong to the totals from now on."""
+        """Make the fresh rows of the next turn that has any the deltas; they belong to the totals
+        from now on.
+        """
         for name in self.kept:
             self.older[name] = self.total(name)
         self.deltas = {}
         for _ in range(len(self._turns)):
             self._turns.rotate(-1)
-            self.deltas = {name: self.fresh(name, self._delta_schemas[name]) for name in self._turns[-1]}
+            self.deltas = {
+                name: self.fresh(name, self._delta_schemas[name]) for name in self._turns[-1]
+            }
             if self.active:
                 break
-        self._due = {name: self.deltas[name] for name in self.kept if name in self.deltas and self.deltas[name].count}
+        self._due = {
+            name: self.deltas[name]
+            for name in self.kept
+            if name in self.deltas and self.deltas[name].count
+        }
         for name, delta in self._due.items():
-            self.context.laid += len(self.totals[name].orders()) * laid_into(delta.count, self.totals[name].count)
+            self.context.laid += len(self.totals[name].orders()) * laid_into(
+                delta.count, self.totals[name].count
+            )
 
     def round(self) -> None:
         """One iteration."""
@@ -166,7 +219,11 @@ class Fixpoint(Generic[T]):
         older = {older_name(name): version for name, version in self.older.items()}
         readable = _Readable({**self.lower, **older, **deltas}, self)
         due = (variant for variant in self.variants if variant.source in self.deltas)
-        runnable = [variant for variant in due if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
+        runnable = [
+            variant
+            for variant in due
+            if all(readable.holds(atom.relation) for atom in variant.rule.atoms)
+        ]
         if self.prepared is not None:
             self.prepared.runs += len(runnable)
         for variant in runnable:
@@ -179,7 +236,9 @@ class Fixpoint(Generic[T]):
         for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
             share = Share(variant, variant.passing(delta))
-            steps, found, read = outcomes[number] if outcomes else self.run(share, readable, self.context)
+            steps, found, read = (
+                outcomes[number] if outcomes else self.run(share, readable, self.context)
+            )
             variant_plans.account(variant, delta.count, steps, found)
             semi_joins.account(variant, delta.count, read)
             variant.reading = {}
@@ -193,18 +252,25 @@ class Fixpoint(Generic[T]):
         """A variant was run and had so many candidates."""
 
     def _call(self, rule: FunctorRule) -> None:
-        """Add the functor's rows for what is new in its domain: a value depends on one row alone."""
+        """Add the functor's rows for what is new in its domain: a value depends on one
+        row alone.
+        """
         if rule.domain in self.deltas and self.deltas[rule.domain].count:
             rows = functor_rows(rule, self.deltas[rule.domain].columns(), self.context)
             if len(rows[0]):
                 self.rows[rule.relation].add(np.array(rows, np.int64), np.arange(len(rows)))
 
     def run(self, share: Share, readable: Relations, context: Context) -> Outcome:
-        """Add what one variant derives from some rows of its delta to the rows of its head; on any thread."""
+        """Add what one variant derives from some rows of its delta to the rows of its head; on any
+        thread.
+        """
         variant, delta = share.variant, share.delta
         if not delta.count:
             return Outcome()
-        read = {name: variant.reading[name] if name in variant.reading else readable[name] for name in variant.others}
+        read = {
+            name: variant.reading[name] if name in variant.reading else readable[name]
+            for name in variant.others
+        }
         read[delta_name(variant.source)] = delta
         before, found = context.work, 0
         rows = self.rows[variant.rule.relation]
@@ -215,11 +281,15 @@ class Fixpoint(Generic[T]):
         return Outcome(context.work - before, found, 0 if share.number else delta.count)
 
     def looked_through(self, name: str, older: bool) -> Packed | None:
-        """The rows of a relation that belong to the totals, all or only older ones, in no order; None where they are not kept packed."""
+        """The rows of a relation that belong to the totals, all or only older ones, in no order;
+        None where they are not kept packed.
+        """
         return None
 
     def _keep_orders(self, variant: Variant) -> None:
-        """Older rows are all rows of the round before: an order that they need has to be there by then."""
+        """Older rows are all rows of the round before: an order that they need has to be there by
+        then.
+        """
         assert variant.plan is not None
         for name, order in variant.plan.key_orders():
             if name in self.total_of and name not in variant.reading:
@@ -244,4 +314,8 @@ class _Readable(Mapping[str, RelationVersion]):
 
     def holds(self, name: str) -> bool:
         """Whether a relation has any rows, found out without bringing them together."""
-        return bool(self._fixed[name].count if name in self._fixed else self._fixpoint.totals[name].count or name in self._fixpoint._due)
+        return bool(
+            self._fixed[name].count
+            if name in self._fixed
+            else self._fixpoint.totals[name].count or name in self._fixpoint._due
+        )

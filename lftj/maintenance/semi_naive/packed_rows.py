@@ -1,4 +1,6 @@
-"""The rows of one round as their row set has them, one word each: brought into a key order by sorting words."""
+"""The rows of one round as their row set has them, one word each: brought into a key order by
+sorting words.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from scantree.word_sort import sort_words
 
 
 class Packed(NamedTuple):
-    """Distinct rows (c₀, c₁, …) as words Σ (cᵢ − lowᵢ) · 2^shiftᵢ, column i taking widthᵢ bits; `ordered`: in ascending order."""
+    """Distinct rows (c₀, c₁, …) as words Σ (cᵢ − lowᵢ) · 2^shiftᵢ, column i taking widthᵢ bits;
+    `ordered`: in ascending order.
+    """
 
     words: np.ndarray
     lows: np.ndarray
@@ -33,7 +37,9 @@ class Packed(NamedTuple):
         return out
 
     def sorted_by(self, order: Order) -> Packed:
-        """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain integers."""
+        """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain
+        integers.
+        """
         if order == tuple(range(self.lows.size)):
             return self if self.ordered else self._sorted(self.words.copy())
         widths = tuple(self.widths[column] for column in order)
@@ -49,7 +55,9 @@ class Packed(NamedTuple):
 
 
 class ValueTest(NamedTuple):
-    """Which values a column may have: `present` has a one for each that is, counted from the least that fits the packing."""
+    """Which values a column may have: `present` has a one for each that is, counted from the least
+    that fits the packing.
+    """
 
     column: int
     present: np.ndarray
@@ -66,14 +74,18 @@ class PackedRows(LooseRows):
         self._passing: dict[tuple[tuple[int, int], ...], PackedRows] = {}
 
     def passing(self, tests: tuple[ValueTest, ...]) -> PackedRows:
-        """The rows that pass all tests. O(n); those of tests that were asked for before are still there, with their trees."""
+        """The rows that pass all tests. O(n); those of tests that were asked for before are still
+        there, with their trees.
+        """
         known = tuple((test.column, id(test.present)) for test in tests)
         if known not in self._passing:
             words = self.packed.words
             for test in tests:
                 out = np.empty(words.size + 1, np.int64)
                 words = out[: passing(words, self.packed.shifts[test.column], test.present, out)]
-            self._passing[known] = PackedRows(self.schema, self._arena, self.packed._replace(words=words))
+            self._passing[known] = PackedRows(
+                self.schema, self._arena, self.packed._replace(words=words)
+            )
         return self._passing[known]
 
     @property
@@ -93,9 +105,15 @@ class PackedRows(LooseRows):
 
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
-        return list(self.packed._replace(words=self.packed.words[:: max(1, self.count // rows)].copy()).columns())
+        return list(
+            self.packed._replace(
+                words=self.packed.words[:: max(1, self.count // rows)].copy()
+            ).columns()
+        )
 
     def _made(self, order: Order) -> Tree:
         packed = self.packed.sorted_by(order)
         widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
-        return Tree.empty(self._arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
+        return Tree.empty(self._arena, len(order)).with_packed(
+            packed.words, packed.lows, widths, whole
+        )

@@ -1,4 +1,5 @@
-"""Rules of a stratum that are evaluated at many commits, each time on few rows: with their variants and plans, which are kept.
+"""Rules of a stratum that are evaluated at many commits, each time on few rows: with their variants
+and plans, which are kept.
 
 Making these takes longer than a run on some hundred rows. One evaluation at a time may use them.
 """
@@ -19,8 +20,8 @@ _FEW = 64  # rows up to which no growth matters
 
 
 class PreparedRules:
-    """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the recursive ones, `seeds` the others, and `runs`
-    is how many runs of recursive ones there were.
+    """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the
+    recursive ones, `seeds` the others, and `runs` is how many runs of recursive ones there were.
     """
 
     def __init__(self, schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]):
@@ -31,12 +32,21 @@ class PreparedRules:
         self._make()
 
     def _make(self) -> None:
-        self.variants = [variant for rule in self.rules for variant in variants(rule, self._schemas)]
-        self.seeds = [Variant(rule, "", *head_picks(rule)) for rule in self.rules if not recursive_atoms(rule, self._schemas)]
+        self.variants = [
+            variant for rule in self.rules for variant in variants(rule, self._schemas)
+        ]
+        self.seeds = [
+            Variant(rule, "", *head_picks(rule))
+            for rule in self.rules
+            if not recursive_atoms(rule, self._schemas)
+        ]
 
     def begin(self, below: Relations) -> None:
         """Make ready for an evaluation over these relations below the stratum."""
-        if any(name not in below or _differ(below[name].count, size) for name, size in self._sizes.items()):
+        if any(
+            name not in below or _differ(below[name].count, size)
+            for name, size in self._sizes.items()
+        ):
             self._sizes = {}
             self._make()
         self.runs = 0
@@ -47,7 +57,9 @@ class PreparedRules:
     def seed(self, variant: Variant, below: Relations, context: Context) -> PreparedPlan:
         """The plan of a seed over relations below."""
         if variant.plan is None:
-            variant.plan = plan_rule(variant.rule, below, context, needed=variant.needed, count=False)
+            variant.plan = plan_rule(
+                variant.rule, below, context, needed=variant.needed, count=False
+            )
             variant.idle_plans = [PreparedPlan(variant.plan, below, context)]
         return variant.idle_plans[0]
 

@@ -1,4 +1,6 @@
-"""The rows of one relation during a bootstrap that counts: which are new in this iteration, and how many proofs each has in it."""
+"""The rows of one relation during a bootstrap that counts: which are new in this iteration, and how
+many proofs each has in it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _LOAD = 2  # slots for each row that there is room for, at least
 
 
 class ProofTable:
-    """Rows of `width` columns in the order in which they were found. `add` candidates, `take_fresh` for those that were new."""
+    """Rows of `width` columns in the order in which they were found. `add` candidates, `take_fresh`
+    for those that were new.
+    """
 
     def __init__(self, width: int):
         self.width = width
@@ -27,16 +31,23 @@ class ProofTable:
         self._slots = np.zeros(_LOAD * _FIRST_ROOM, np.int64)
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates of this iteration: column i of a row is `rows[picks[i]]`, and the last line is the number of proofs. O(n).
+        """Add candidates of this iteration: column i of a row is `rows[picks[i]]`, and the last
+        line is the number of proofs. O(n).
 
         Any thread may; they wait for one another.
         """
         with self._lock:
             self._make_room(self.count + rows.shape[1])
-            self.count = int(add_proofs(rows, picks, self._slots, self._shift, self._entries, self.count, self._fresh))
+            self.count = int(
+                add_proofs(
+                    rows, picks, self._slots, self._shift, self._entries, self.count, self._fresh
+                )
+            )
 
     def take_fresh(self, ordered: bool = False) -> Columns:
-        """The rows that were new in this iteration, in ascending order if asked for; begins the next one."""
+        """The rows that were new in this iteration, in ascending order if asked for; begins the
+        next one.
+        """
         rows = self._table()[self._fresh : self.count, :-1]
         self._starts.append(self._fresh)
         self._fresh = self.count
@@ -48,14 +59,16 @@ class ProofTable:
         return [np.ascontiguousarray(column) for column in self._table()[: self.count, :-1].T]
 
     def columns(self) -> tuple[Columns, np.ndarray, np.ndarray]:
-        """All rows in ascending order, the iteration of each, and its number of proofs. Call after `take_fresh`. O(n log n)."""
+        """All rows in ascending order, the iteration of each, and its number of proofs. Call after
+        `take_fresh`. O(n log n).
+        """
         *rows, proofs = (np.ascontiguousarray(column) for column in self._table()[: self.count].T)
         sizes = np.diff(self._starts, append=self._fresh)
         iterations = np.repeat(np.arange(len(sizes)), sizes)
         order = sort_order(rows)
         return [column.take(order) for column in rows], iterations.take(order), proofs.take(order)
 
-    # ── room ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── room ──────────────────────────────────────────────────────────────────────────────────────
     @property
     def _shift(self) -> int:
         return 64 - (self._slots.size.bit_length() - 1)
@@ -66,7 +79,12 @@ class ProofTable:
     def _make_room(self, rows: int) -> None:
         words = rows * (self.width + 1)
         if words > self._entries.size:
-            grown = np.empty(max(words + self.width, 2 * self._entries.size) // (self.width + 1) * (self.width + 1), np.int64)
+            grown = np.empty(
+                max(words + self.width, 2 * self._entries.size)
+                // (self.width + 1)
+                * (self.width + 1),
+                np.int64,
+            )
             used = self.count * (self.width + 1)
             grown[:used] = self._entries[:used]
             self._entries = grown

@@ -1,7 +1,9 @@
-"""A growing set of rows with proof counts: open addressing over rows that lie one behind the other in the order in which they came.
+"""A growing set of rows with proof counts: open addressing over rows that lie one behind the other
+in the order in which they came.
 
-Row i is entries[i · (width + 1)] … and then its count. Rows of one iteration lie together, so that their number tells whether a row that is
-already there came in this iteration, and counts its proof, or earlier, and does not. A slot holds a row's number plus one; 0 is empty.
+Row i is entries[i · (width + 1)] … and then its count. Rows of one iteration lie together, so that
+their number tells whether a row that is already there came in this iteration, and counts its proof,
+or earlier, and does not. A slot holds a row's number plus one; 0 is empty.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def same_row(entries, at, rows, row, picks):
 
 @compiled
 def fetch(rows, first, last, picks, slots, shift, block):
-    """Put the home slots of rows [first, last) into `block` and read them, so that the waits for memory overlap; gives a sum of no use."""
+    """Put the home slots of rows [first, last) into `block` and read them, so that the waits for
+    memory overlap; gives a sum of no use.
+    """
     total = 0
     for row in range(first, last):
         hashed = 0
@@ -52,7 +56,8 @@ def fetch(rows, first, last, picks, slots, shift, block):
 
 @compiled
 def add_proofs(rows, picks, slots, shift, entries, count, fresh):
-    """Add rows whose last line is their number of proofs; `entries` and `slots` have room for all. The new number of entries.
+    """Add rows whose last line is their number of proofs; `entries` and `slots` have room for all.
+    The new number of entries.
 
     Entries from number `fresh` on are of the present iteration.
     """

@@ -1,10 +1,13 @@
-"""The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this round.
+"""The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this
+round.
 
-Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a
-sparse one a hash table of packed rows, and one too wide to pack into 62 bits a hash table of whole rows.
+Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a
+run of bits: Gustavson's accumulator), a sparse one a hash table of packed rows, and one too wide to
+pack into 62 bits a hash table of whole rows.
 
-Threads add at the same time: a table changes by atomic exchanges, and what each finds new it notes for itself. Only for what moves the
-whole table, which is a larger one or wider ranges, all but one wait.
+Threads add at the same time: a table changes by atomic exchanges, and what each finds new it notes
+for itself. Only for what moves the whole table, which is a larger one or wider ranges, all but one
+wait.
 """
 
 from __future__ import annotations
@@ -28,10 +31,16 @@ _LARGE_TABLE = 256 << 20  # bytes beyond which a table grows more slowly, to lea
 
 
 class RowSet:
-    """A set of rows of `width` columns. `add` candidates; `take_fresh` gives those that were new since the last call."""
+    """A set of rows of `width` columns. `add` candidates; `take_fresh` gives those that were new
+    since the last call.
+    """
 
-    def __init__(self, width: int, lows: np.ndarray, highs: np.ndarray, threads: ThreadExecutor | None = None):
-        """`lows` and `highs`: the ranges expected per column; they widen as needed. `threads`: they may add."""
+    def __init__(
+        self, width: int, lows: np.ndarray, highs: np.ndarray, threads: ThreadExecutor | None = None
+    ):
+        """`lows` and `highs`: the ranges expected per column; they widen as needed. `threads`: they
+        may add.
+        """
         self.width = width
         self._lows = lows.astype(np.int64)
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
@@ -50,7 +59,7 @@ class RowSet:
         """Rows that were added, and were new."""
         return self._wide.count if self._wide is not None else self._taken_count + self._fresh.count
 
-    # ── adding ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── adding ────────────────────────────────────────────────────────────────────────────────────
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""
         first = 0
@@ -70,9 +79,13 @@ class RowSet:
             return first
         common, shared = (rows, first, picks, self._lows, self._highs, self._shifts), self._shared
         if self._bits is not None:
-            first, lane.count, _ = kernels.add_dense(*common, self._bits, shared, lane.words, lane.count)
+            first, lane.count, _ = kernels.add_dense(
+                *common, self._bits, shared, lane.words, lane.count
+            )
         else:
-            first, lane.count, _ = kernels.add_sparse(*common, self._slots, self._shift, shared, lane.words, lane.count)
+            first, lane.count, _ = kernels.add_sparse(
+                *common, self._slots, self._shift, shared, lane.words, lane.count
+            )
         return first
 
     def take_fresh(self, ordered: bool = False) -> Columns:
@@ -82,13 +95,17 @@ class RowSet:
         return self._unpack(self._take(ordered))
 
     def take_packed(self, ordered: bool = False) -> Packed | None:
-        """As `take_fresh`, but packed; None, and nothing is taken, when rows are too wide for that."""
+        """As `take_fresh`, but packed; None, and nothing is taken, when rows are too
+        wide for that.
+        """
         if self._wide is not None:
             return None
         return Packed(self._take(ordered), self._lows, self._shifts, self._widths, ordered)
 
     def packed(self, but: int) -> Packed | None:
-        """What all calls of `take_…` gave out, but for so many of the last; None as `take_packed`. O(rows)."""
+        """What all calls of `take_…` gave out, but for so many of the last; None as `take_packed`.
+        O(rows).
+        """
         if self._wide is not None:
             return None
         words = np.concatenate([*self._taken[: len(self._taken) - but], np.empty(0, np.int64)])
@@ -116,13 +133,19 @@ class RowSet:
 
     def release(self) -> None:
         """Give back the hash table, for others to use: no more rows are added without a new one."""
-        slots, self._slots = self._slots, np.empty(0, np.int64)  # let go first: an interrupt in between must not give it back twice
+        slots, self._slots = (
+            self._slots,
+            np.empty(0, np.int64),
+        )  # let go first: an interrupt in between must not give it back twice
         give_back(slots)
 
-    # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── how rows are kept ─────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
         """Shifts and an empty table for the present ranges."""
-        bits = tuple((int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True))
+        bits = tuple(
+            (int(high) - int(low)).bit_length()
+            for low, high in zip(self._lows, self._highs, strict=True)
+        )
         self._widths = bits
         if sum(bits) > _PACKED_BITS:
             self._wide = WideRows(self.width)
@@ -132,7 +155,10 @@ class RowSet:
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None
-        most = sum((int(high) - int(low)) << int(shift) for low, high, shift in zip(self._lows, self._highs, self._shifts, strict=True))
+        most = sum(
+            (int(high) - int(low)) << int(shift)
+            for low, high, shift in zip(self._lows, self._highs, self._shifts, strict=True)
+        )
         self._word = np.uint32 if most < _NARROW else np.int64
         self._resize(1 << 12)
 
@@ -145,7 +171,11 @@ class RowSet:
 
     def _is_full(self, more: int) -> bool:
         """Whether the table should be larger for so many more rows."""
-        return self._bits is None and self._wide is None and 5 * (self.count + more) > 3 * self._slots.size
+        return (
+            self._bits is None
+            and self._wide is None
+            and 5 * (self.count + more) > 3 * self._slots.size
+        )
 
     def _grow(self, more: int) -> None:
         growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
@@ -157,14 +187,21 @@ class RowSet:
         return list(out)
 
     def _pack(self, columns: Columns) -> np.ndarray:
-        shifted = ((column - low) << shift for column, low, shift in zip(columns, self._lows, self._shifts, strict=True))
+        shifted = (
+            (column - low) << shift
+            for column, low, shift in zip(columns, self._lows, self._shifts, strict=True)
+        )
         return sum(shifted, np.zeros(len(columns[0]), np.int64))
 
     def _widen(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Pack anew with ranges that hold these rows too, and room to spare, so that this happens log-many times."""
+        """Pack anew with ranges that hold these rows too, and room to spare, so that this happens
+        log-many times.
+        """
         lows, highs = self._lows.copy(), self._highs.copy()
         kernels.bounds(rows, picks, lows, highs)
-        if self._wide is not None or (np.array_equal(lows, self._lows) and np.array_equal(highs, self._highs)):
+        if self._wide is not None or (
+            np.array_equal(lows, self._lows) and np.array_equal(highs, self._highs)
+        ):
             return  # another thread did it meanwhile
         every, fresh = self.columns(), self._unpack(self._fresh.rows())
         taken = [self._unpack(packed) for packed in self._taken]
@@ -173,7 +210,10 @@ class RowSet:
             spare = (high - low) if high - low < 1 << 40 else 0
             lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
             highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
-        self._lows, self._highs = lows, highs  # new arrays: packed rows that were taken keep those before
+        self._lows, self._highs = (
+            lows,
+            highs,
+        )  # new arrays: packed rows that were taken keep those before
         self.release()
         self._taken, self._taken_count = [], 0
         self._fresh.clear()

@@ -1,9 +1,12 @@
-"""A growing set of rows packed into one word each: a bitmap where the domain is dense, open addressing where it is not.
+"""A growing set of rows packed into one word each: a bitmap where the domain is dense, open
+addressing where it is not.
 
-Row (c₀, c₁, …) packs to Σ (cᵢ − lowᵢ) · 2^shiftᵢ, which keeps the order of rows. New rows are appended, packed, to `fresh`.
+Row (c₀, c₁, …) packs to Σ (cᵢ − lowᵢ) · 2^shiftᵢ, which keeps the order of rows. New rows are
+appended, packed, to `fresh`.
 
-Threads that add to one set at the same time (`shared`) each have a `fresh` of their own. A row that is not there is put in by an atomic
-exchange, so that one of them finds it new; rows that are there, which most candidates are, cost no more than with one thread.
+Threads that add to one set at the same time (`shared`) each have a `fresh` of their own. A row that
+is not there is put in by an atomic exchange, so that one of them finds it new; rows that are there,
+which most candidates are, cost no more than with one thread.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ def slot_of(packed, shift):
 
 @inlined
 def pack_block(rows, first, last, picks, lows, highs, shifts, block):
-    """Pack rows [first, last) into `block`, a column at a time; a negative number when a value lies outside the ranges."""
+    """Pack rows [first, last) into `block`, a column at a time; a negative number when a value lies
+    outside the ranges.
+    """
     outside = 0
     for column in range(picks.size):
         low, shift = load(lows, column), load(shifts, column)
@@ -46,7 +51,9 @@ def pack_block(rows, first, last, picks, lows, highs, shifts, block):
 
 @inlined
 def touch(block, first, last, slots, shift):
-    """Read the slots of the packed rows [first, last), so that the waits for memory overlap; gives a sum of no use."""
+    """Read the slots of the packed rows [first, last), so that the waits for memory overlap; gives
+    a sum of no use.
+    """
     total = 0
     for i in range(first, last):
         total += load(slots, slot_of(load(block, i), shift))
@@ -92,7 +99,9 @@ def put(slots, packed, shift, shared):
 
 @compiled
 def add_dense(rows, first, picks, lows, highs, shifts, bits, shared, fresh, count):
-    """Add rows [first, n): (rows taken, new ones, a sum). Stops before a block with a row out of range. `fresh` has room for all."""
+    """Add rows [first, n): (rows taken, new ones, a sum). Stops before a block with a row out of
+    range. `fresh` has room for all.
+    """
     block = np.empty(BLOCK, np.int64)
     while first < rows.shape[1]:
         last = min(first + BLOCK, rows.shape[1])
@@ -126,7 +135,9 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, shared, fr
 
 @compiled
 def fill(packed, slots, shift):
-    """Put packed rows, none of which is there, into a hash table with room for them; as `add_sparse` gives a sum."""
+    """Put packed rows, none of which is there, into a hash table with room for them; as
+    `add_sparse` gives a sum.
+    """
     total = 0
     for first in range(0, packed.size, BLOCK):
         last = min(first + BLOCK, packed.size)
@@ -172,7 +183,9 @@ def reordered(packed, shifts, order, moved, out):
 
 @compiled
 def passing(packed, shift, present, out):
-    """The packed rows whose column at `shift` has a value that is `present` (a power of two bytes), into `out`: how many."""
+    """The packed rows whose column at `shift` has a value that is `present` (a power of two bytes),
+    into `out`: how many.
+    """
     mask = present.size - 1
     count = 0
     for row in range(packed.size):

@@ -1,8 +1,10 @@
-"""Deltas without the rows that match nothing in a relation below: a semi-join before rows are sorted and their tree is built.
+"""Deltas without the rows that match nothing in a relation below: a semi-join before rows are
+sorted and their tree is built.
 
-The relations below a stratum do not change while it is evaluated. So which values a column of them has is found out once, as one byte for
-each value that the rows of the stratum may have there, and each later row is tested by one load. A test is made when the rows seen so far
-are as many as it costs to make, and given up when it lets most of them pass.
+The relations below a stratum do not change while it is evaluated. So which values a column of them
+has is found out once, as one byte for each value that the rows of the stratum may have there, and
+each later row is tested by one load. A test is made when the rows seen so far are as many as it
+costs to make, and given up when it lets most of them pass.
 """
 
 from __future__ import annotations
@@ -22,20 +24,30 @@ from scantree import Arena
 
 # Rows of a relation of the stratum that match a delta, found by looking through all of them.
 #
-# Where no key order begins with what an atom shares with the delta, a join goes through whole key orders by seeks, round after round.
-# Building the order that is missing pays when there are many such rounds (`variant_plans`). Until then the rows are tested one after another
-# for the values that the delta has, a nanosecond each, and the join reads the few that are left, in any key order it likes.
+# Where no key order begins with what an atom shares with the delta, a join goes through whole key
+# orders by seeks, round after round. Building the order that is missing pays when there are many
+# such rounds (`variant_plans`). Until then the rows are tested one after another for the values
+# that the delta has, a nanosecond each, and the join reads the few that are left, in any key order
+# it likes.
 
 _ROWS_A_STEP = 8  # rows that are looked through in the time of a kernel step
-_WORTH_IT = 4  # kernel steps that led to nothing, of so many rows one each, from which on the rows are looked through
-_PASSING_ROWS = 0.5  # share of the rows that match from which on looking for them is not worth its time
+# kernel steps that led to nothing, of so many rows one each, from which on the rows are looked
+# through
+_WORTH_IT = 4
+_PASSING_ROWS = (
+    0.5  # share of the rows that match from which on looking for them is not worth its time
+)
 
 Rows = Callable[[str, bool], Packed | None]
-"""The rows of a relation of the stratum as a variant reads them, all or only older ones; None where they are not kept packed. O(rows)."""
+"""The rows of a relation of the stratum as a variant reads them, all or only older ones; None where
+they are not kept packed. O(rows).
+"""
 
 
 class Reduction(NamedTuple):
-    """An atom, by the name it reads, of these older or all rows of `relation`; its column `column` is column `by` of the delta."""
+    """An atom, by the name it reads, of these older or all rows of `relation`; its column `column`
+    is column `by` of the delta.
+    """
 
     name: str
     relation: str
@@ -45,9 +57,17 @@ class Reduction(NamedTuple):
 
 
 class Reductions:
-    """The reductions of one fixpoint over these relations. `rows` gives what there is of one of them, `size` about how much."""
+    """The reductions of one fixpoint over these relations. `rows` gives what there is of one of
+    them, `size` about how much.
+    """
 
-    def __init__(self, schemas: Mapping[str, RelationSchema], rows: Rows, size: Callable[[str], int], arena: Arena):
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        rows: Rows,
+        size: Callable[[str], int],
+        arena: Arena,
+    ):
         self._schemas = schemas
         self._rows = rows
         self._size = size
@@ -55,7 +75,9 @@ class Reductions:
         self._known: dict[int, list[Reduction]] = {}
 
     def reading(self, variant: Variant, delta: LooseRows) -> Mapping[str, RelationVersion]:
-        """What the variant reads in this round in place of relations of the stratum. O(rows looked through)."""
+        """What the variant reads in this round in place of relations of the stratum. O(rows looked
+        through).
+        """
         if variant.tries or not isinstance(delta, PackedRows):
             return {}
         if id(variant) not in self._known:
@@ -79,14 +101,27 @@ class Reductions:
         return variant.reduced or variant.idle * _WORTH_IT > rows
 
     def _of(self, variant: Variant) -> list[Reduction]:
-        """The atoms that share a variable with the delta, but not the first column: in each the first that is shared."""
-        names = {name: (name, False) for name in self._schemas} | {older_name(name): (name, True) for name in self._schemas}
+        """The atoms that share a variable with the delta, but not the first column: in each the
+        first that is shared.
+        """
+        names = {name: (name, False) for name in self._schemas} | {
+            older_name(name): (name, True) for name in self._schemas
+        }
         read = [atom.relation for atom in variant.rule.atoms]
         newest = variant.rule.atoms[read.index(delta_name(variant.source))]
         found = []
         for atom in variant.rule.atoms:
-            shared = [column for column, argument in enumerate(atom.args) if isinstance(argument, Ref) and argument in newest.args]
-            if atom.relation in names and read.count(atom.relation) == 1 and shared and shared[0] > 0:
+            shared = [
+                column
+                for column, argument in enumerate(atom.args)
+                if isinstance(argument, Ref) and argument in newest.args
+            ]
+            if (
+                atom.relation in names
+                and read.count(atom.relation) == 1
+                and shared
+                and shared[0] > 0
+            ):
                 by = newest.args.index(atom.args[shared[0]])
                 found.append(Reduction(atom.relation, *names[atom.relation], shared[0], by))
         return found
@@ -100,7 +135,8 @@ class Reductions:
 
 
 _FEW = 256  # rows that are joined faster than tested
-_ROWS_FOR_ONE = 4  # rows of a relation whose values are noted in the time that joining one row of the delta takes
+# rows of a relation whose values are noted in the time that joining one row of the delta takes
+_ROWS_FOR_ONE = 4
 _PASSING = 0.75  # share of the rows that pass from which on testing them is not worth its time
 
 
@@ -113,7 +149,9 @@ class _Wish(NamedTuple):
 
 
 class SemiJoins:
-    """The tests of one fixpoint, over these relations below it. Called by one thread; tests are then used by any."""
+    """The tests of one fixpoint, over these relations below it. Called by one thread; tests are
+    then used by any.
+    """
 
     def __init__(self, lower: Mapping[str, RelationVersion]):
         self._lower = lower
@@ -129,14 +167,24 @@ class SemiJoins:
         wishes = self._known.get(id(variant))
         if wishes is None:
             wishes = self._known[id(variant)] = self._wishes(variant)
-        affordable = (wish for wish in wishes if self._lower[wish.relation].count <= _ROWS_FOR_ONE * variant.seen)
-        tests = (self._test(wish, delta) for wish in affordable if delta.packed.widths[wish.column] <= WIDEST)
+        affordable = (
+            wish
+            for wish in wishes
+            if self._lower[wish.relation].count <= _ROWS_FOR_ONE * variant.seen
+        )
+        tests = (
+            self._test(wish, delta)
+            for wish in affordable
+            if delta.packed.widths[wish.column] <= WIDEST
+        )
         variant.tests = tuple(tests)
         variant.unreduced = not wishes
 
     def _wishes(self, variant: Variant) -> list[_Wish]:
         """For each column of the delta the smallest relation below that has its variable too."""
-        (newest,) = (atom for atom in variant.rule.atoms if atom.relation == delta_name(variant.source))
+        (newest,) = (
+            atom for atom in variant.rule.atoms if atom.relation == delta_name(variant.source)
+        )
         wishes: list[_Wish] = []
         for column, argument in enumerate(newest.args):
             places = [

@@ -1,8 +1,10 @@
-"""One round of a fixpoint on several threads: its variants do not depend on one another, and a large delta falls into pieces.
+"""One round of a fixpoint on several threads: its variants do not depend on one another, and a
+large delta falls into pieces.
 
-An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is added to the rows of its head by the
-thread that found it; which of two equal candidates comes first makes no difference. Pieces are ranges of one tree and depend on the rows
-alone, so the work that is counted does not depend on chance.
+An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is
+added to the rows of its head by the thread that found it; which of two equal candidates comes first
+makes no difference. Pieces are ranges of one tree and depend on the rows alone, so the work that is
+counted does not depend on chance.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from lftj.storage.transient_relation import LooseRows
 from partition.executor import ThreadExecutor
 from scantree.bounds import after_prefix
 
-_ROUND = 2  # threads are worth starting for this part of the steps after which one evaluation is divided
+_ROUND = (
+    2  # threads are worth starting for this part of the steps after which one evaluation is divided
+)
 _PIECE = 16  # steps of a piece, as a part of the same
 _PARTS = 4  # so many parts of one evaluation for each piece
 
@@ -32,15 +36,20 @@ _PARTS = 4  # so many parts of one evaluation for each piece
 class Cut:
     """What a variant reads in a round, in at most so many pieces: ranges of its leading variable.
 
-    Pieces are made of equally many rows of one atom that has this variable first, the delta if it can be. An instantiation uses one of
-    its rows, so it is found in one piece; of other atoms a piece reads what has the same leading values.
+    Pieces are made of equally many rows of one atom that has this variable first, the delta if it
+    can be. An instantiation uses one of its rows, so it is found in one piece; of other atoms a
+    piece reads what has the same leading values.
     """
 
     def __init__(self, variant: Variant, delta: LooseRows, pieces: int):
         self.variant, self.delta = variant, delta
         assert variant.plan is not None
         levels = leading_levels(variant.plan)
-        self._atoms = [] if levels is None else [n for n, atom in enumerate(variant.plan.atoms) if atom.levels[:1] == (levels[0],)]
+        self._atoms = (
+            []
+            if levels is None
+            else [n for n, atom in enumerate(variant.plan.atoms) if atom.levels[:1] == (levels[0],)]
+        )
         self.pieces = max(1, min(pieces, delta.count)) if self._atoms else 1
         self._planned = variant.plan.atoms
         self._changes = delta_name(variant.source)
@@ -48,25 +57,42 @@ class Cut:
         self._ranges: list[Ranges] = []
 
     def ranges(self, number: int, read: Relations) -> Ranges:
-        """What of each atom piece `number` reads. The first call, on whichever thread, makes the cuts."""
+        """What of each atom piece `number` reads. The first call, on whichever thread, makes the
+        cuts.
+        """
         with self._lock:
             if not self._ranges:
                 self._ranges = self._made(read)
         return self._ranges[number]
 
     def _made(self, read: Relations) -> list[Ranges]:
-        trees = {atom: read[self._planned[atom].relation].tree(self._planned[atom].order) for atom in self._atoms}
-        cut = min(trees, key=lambda atom: (self._planned[atom].relation != self._changes, trees[atom].count))
-        keys = [[int(word) for word in key] for key in zip(*trees[cut].sample(self.pieces), strict=True)][1:]
+        trees = {
+            atom: read[self._planned[atom].relation].tree(self._planned[atom].order)
+            for atom in self._atoms
+        }
+        cut = min(
+            trees,
+            key=lambda atom: (self._planned[atom].relation != self._changes, trees[atom].count),
+        )
+        keys = [
+            [int(word) for word in key] for key in zip(*trees[cut].sample(self.pieces), strict=True)
+        ][1:]
         made: list[Ranges] = []
         for low, high in zip([None, *keys], [*keys, None], strict=True):
             first, last = low and low[:1], high and after_prefix(high[:1])
-            made.append({n: tree.positions(*((low, high) if n == cut else (first, last)))[:2] for n, tree in trees.items()})
+            made.append(
+                {
+                    n: tree.positions(*((low, high) if n == cut else (first, last)))[:2]
+                    for n, tree in trees.items()
+                }
+            )
         return made + [{cut: (0, 0)}] * (self.pieces - len(made))
 
 
 class Share(NamedTuple):
-    """A variant and the rows of its delta that pass its tests; all there is to do, or a piece of a cut."""
+    """A variant and the rows of its delta that pass its tests; all there is to do, or a piece of a
+    cut.
+    """
 
     variant: Variant
     delta: LooseRows
@@ -75,11 +101,15 @@ class Share(NamedTuple):
 
     def within(self, read: Relations) -> Ranges | None:
         """What the plan reads of these relations."""
-        return None if self.cut is None or self.cut.pieces == 1 else self.cut.ranges(self.number, read)
+        return (
+            None if self.cut is None or self.cut.pieces == 1 else self.cut.ranges(self.number, read)
+        )
 
 
 class Outcome(NamedTuple):
-    """Kernel steps, rows that came out, and rows of the delta that went in, which the first of the pieces tells for all."""
+    """Kernel steps, rows that came out, and rows of the delta that went in, which the first of the
+    pieces tells for all.
+    """
 
     steps: int = 0
     found: int = 0
@@ -90,9 +120,17 @@ Do = Callable[[Share, Relations, Context], Outcome]
 
 
 class SharedRound:
-    """A round of these variants over these deltas, by the relations' names; `whole`: the relations that are also read whole."""
+    """A round of these variants over these deltas, by the relations' names; `whole`: the relations
+    that are also read whole.
+    """
 
-    def __init__(self, variants: Sequence[Variant], deltas: Mapping[str, LooseRows], whole: Sequence[str], threads: ThreadExecutor | None):
+    def __init__(
+        self,
+        variants: Sequence[Variant],
+        deltas: Mapping[str, LooseRows],
+        whole: Sequence[str],
+        threads: ThreadExecutor | None,
+    ):
         self._variants = variants
         self._whole = whole
         self._deltas = deltas
@@ -103,23 +141,46 @@ class SharedRound:
         """Whether there is enough to do for starting threads."""
         if self._threads is None or self._threads.workers == 1 or not self._variants:
             return False
-        expected = sum(variant.pace * self._deltas[variant.source].count for variant in self._variants)
+        expected = sum(
+            variant.pace * self._deltas[variant.source].count for variant in self._variants
+        )
         return expected * _ROUND >= self._threads.patience
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
-        """What `do` has to tell of each variant. Raises what it raises for the first variant that fails."""
+        """What `do` has to tell of each variant. Raises what it raises for the first variant that
+        fails.
+        """
         cuts = self._cuts()
-        shares = [(i, Share(cut.variant, cut.delta, cut, n)) for i, cut in enumerate(cuts) for n in range(cut.pieces)]
-        # what reads whole relations waits for them to be brought up to date, the rest need not; and long ones first
-        shares.sort(key=lambda share: (_reads_whole(share[1].variant, self._deltas), -share[1].variant.pace * share[1].delta.count))
+        shares = [
+            (i, Share(cut.variant, cut.delta, cut, n))
+            for i, cut in enumerate(cuts)
+            for n in range(cut.pieces)
+        ]
+        # what reads whole relations waits for them to be brought up to date, the rest need not; and
+        # long ones first
+        shares.sort(
+            key=lambda share: (
+                _reads_whole(share[1].variant, self._deltas),
+                -share[1].variant.pace * share[1].delta.count,
+            )
+        )
         first = [partial(_settle, readable, name) for name in self._whole]
-        first += [partial(_sort, *each) for each in dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)]
-        outcomes = _on_threads([*first, *(partial(_share, do, share, readable) for _, share in shares)], context)[len(first) :]
+        first += [
+            partial(_sort, *each)
+            for each in dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)
+        ]
+        outcomes = _on_threads(
+            [*first, *(partial(_share, do, share, readable) for _, share in shares)], context
+        )[len(first) :]
         totals = [Outcome()] * len(self._variants)
-        for (number, _), outcome in sorted(zip(shares, outcomes, strict=True), key=lambda pair: pair[0][0]):
+        for (number, _), outcome in sorted(
+            zip(shares, outcomes, strict=True), key=lambda pair: pair[0][0]
+        ):
             if isinstance(outcome, LftjError):
                 do(Share(self._variants[number], cuts[number].delta), readable, context)
-                raise outcome  # where the whole delta fails too, it has failed with what one thread would have met first
+                # where the whole delta fails too, it has failed with what one thread would have met
+                # first
+                raise outcome
             totals[number] = Outcome(*map(sum, zip(totals[number], outcome, strict=True)))
         return totals
 
@@ -130,7 +191,9 @@ class SharedRound:
         for variant in self._variants:
             delta = self._deltas[variant.source]
             wanted = int(variant.pace * delta.count * _PIECE) // max(1, self._threads.patience)
-            cuts.append(Cut(variant, variant.passing(delta), min(self._threads.parts // _PARTS, wanted)))
+            cuts.append(
+                Cut(variant, variant.passing(delta), min(self._threads.parts // _PARTS, wanted))
+            )
         return cuts
 
 

@@ -1,8 +1,9 @@
-"""A fixpoint of few rows in few rounds, which the parts that a change touches mostly are [Elastic, Algorithm 2, without its counts].
+"""A fixpoint of few rows in few rounds, which the parts that a change touches mostly are [Elastic,
+Algorithm 2, without its counts].
 
-For many rows it pays to keep them in hash tables, to test them before they are joined, and to ask for threads (`fixpoint`). For some
-thousand, setting that up takes longer than the joins: here the rows are one sorted matrix, and a round is a run of each rule, a sort and
-a merge.
+For many rows it pays to keep them in hash tables, to test them before they are joined, and to ask
+for threads (`fixpoint`). For some thousand, setting that up takes longer than the joins: here the
+rows are one sorted matrix, and a round is a run of each rule, a sort and a merge.
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ _ROUNDS = 64  # each merges its rows with all there are
 Below = Mapping[str, RelationVersion]
 
 
-def close_few(schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context) -> dict[str, Columns] | None:
-    """The rows of all relations of a recursive stratum, sorted, from nothing and from these relations below it, base rows among them.
+def close_few(
+    schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context
+) -> dict[str, Columns] | None:
+    """The rows of all relations of a recursive stratum, sorted, from nothing and from these
+    relations below it, base rows among them.
 
-    None where there turn out to be many, or many rounds, or where a rule joins rows of the stratum with each other; then it is for
-    `bootstrap_prepared`. Raises what evaluation raises.
+    None where there turn out to be many, or many rounds, or where a rule joins rows of the stratum
+    with each other; then it is for `bootstrap_prepared`. Raises what evaluation raises.
     """
     if any(len(recursive_atoms(rule, schemas)) > 1 for rule in prepared.rules):
         return None
@@ -47,11 +51,22 @@ def close_few(schemas: Mapping[str, RelationSchema], prepared: PreparedRules, be
 
 
 class _FewRounds:
-    """The rows so far, as matrices of columns × rows, and what was found in this round and may be new, by relation."""
+    """The rows so far, as matrices of columns × rows, and what was found in this round and may be
+    new, by relation.
+    """
 
-    def __init__(self, schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context):
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        prepared: PreparedRules,
+        below: Below,
+        context: Context,
+    ):
         prepared.begin(below)
-        self.rows = {name: np.empty((stored_width(schema.arity), 0), np.int64) for name, schema in schemas.items()}
+        self.rows = {
+            name: np.empty((stored_width(schema.arity), 0), np.int64)
+            for name, schema in schemas.items()
+        }
         self._schemas = schemas
         self._prepared = prepared
         self._read = dict(below)
@@ -71,7 +86,9 @@ class _FewRounds:
         for _ in range(_ROUNDS):
             if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > _MOST:
                 return False
-            deltas = {name: self._settle(name, found) for name, found in self._found.items() if found}
+            deltas = {
+                name: self._settle(name, found) for name, found in self._found.items() if found
+            }
             self._candidates = 0
             if not any(delta.count for delta in deltas.values()):
                 return True
@@ -83,9 +100,15 @@ class _FewRounds:
 
     def _settle(self, name: str, found: list[np.ndarray]) -> LooseRows:
         """Bring what was found to the rows there are. What of it is new."""
-        known, every = self.rows[name], sorted_matrix(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+        known, every = (
+            self.rows[name],
+            sorted_matrix(found[0] if len(found) == 1 else np.concatenate(found, axis=1)),
+        )
         found.clear()
-        fresh, merged = np.empty_like(every), np.empty((len(known), known.shape[1] + every.shape[1]), np.int64)
+        fresh, merged = (
+            np.empty_like(every),
+            np.empty((len(known), known.shape[1] + every.shape[1]), np.int64),
+        )
         news, size = merge_news(every, known, fresh, merged)
         if news:
             self.rows[name] = np.ascontiguousarray(merged[:, :size])
@@ -108,7 +131,11 @@ class _FewRounds:
         """Note what a rule derives, as long as it is not too much. How many rows."""
         found, count = self._found[variant.rule.relation], 0
         for piece in prepared.pieces(read, self._context):
-            found.append(piece.take(variant.picks, axis=0) if len(variant.picks) else np.zeros((1, 1), np.int64))
+            found.append(
+                piece.take(variant.picks, axis=0)
+                if len(variant.picks)
+                else np.zeros((1, 1), np.int64)
+            )
             count += piece.shape[1]
             if count > _MOST:
                 break

@@ -1,8 +1,9 @@
 """Which plan each variant of a recursive rule runs by, from round to round.
 
-Deltas grow and shrink, and a plan that was good for one is kept for the next: choosing a variable order takes as long as running one on
-some thousand rows. A new one is chosen for a delta that is much larger, and when the kernel steps that led to nothing have come to what
-another plan, or another key order of a relation, would have cost.
+Deltas grow and shrink, and a plan that was good for one is kept for the next: choosing a variable
+order takes as long as running one on some thousand rows. A new one is chosen for a delta that is
+much larger, and when the kernel steps that led to nothing have come to what another plan, or
+another key order of a relation, would have cost.
 """
 
 from __future__ import annotations
@@ -17,18 +18,27 @@ from lftj.storage.transient_relation import AnyOrder
 
 _REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
 _SMALL = 1000  # deltas for which no order is so bad that choosing another pays
-STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
+# kernel steps for a row of the delta or of the output; what is beyond went into rows that were of
+# no use
+STEPS_PER_ROW = 4
 _ORDER_COST = 2  # kernel steps that a row costs in a new key order
 _PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
 
 
 class VariantPlans:
-    """Chooses plans in the surroundings of one fixpoint. `kept` is told of every variant with a new plan.
+    """Chooses plans in the surroundings of one fixpoint. `kept` is told of every variant with a new
+    plan.
 
     `lasting`: whether others like it come at many commits, so that key orders are worth building.
     """
 
-    def __init__(self, context: Context, counting: bool, kept: Callable[[Variant], None], lasting: bool = False):
+    def __init__(
+        self,
+        context: Context,
+        counting: bool,
+        kept: Callable[[Variant], None],
+        lasting: bool = False,
+    ):
         self._context = context
         self._counting = counting
         self._lasting = lasting
@@ -44,9 +54,14 @@ class VariantPlans:
         assert variant.plan is not None
         return variant.plan
 
-    def _look_for_another(self, variant: Variant, size: int, readable: Relations, other: bool) -> None:
+    def _look_for_another(
+        self, variant: Variant, size: int, readable: Relations, other: bool
+    ) -> None:
         read = (atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated))
-        seen = {name: variant.reading[name] if name in variant.reading else readable[name] for name in read}
+        seen = {
+            name: variant.reading[name] if name in variant.reading else readable[name]
+            for name in read
+        }
         price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in variant.others))
         if variant.wasted > price << variant.tries:
             seen |= {name: AnyOrder(readable[name]) for name in variant.others}
@@ -54,7 +69,15 @@ class VariantPlans:
             variant.tries += 1
         if variant.plan is None or other:
             needed, count, lasting = variant.needed, self._counting, self._lasting
-            variant.plan = plan_rule(variant.rule, seen, self._context, needed=needed, count=count, lasting=lasting, repeated=not lasting)
+            variant.plan = plan_rule(
+                variant.rule,
+                seen,
+                self._context,
+                needed=needed,
+                count=count,
+                lasting=lasting,
+                repeated=not lasting,
+            )
             variant.planned_for, variant.planned_reading = size, tuple(variant.reading)
             self._kept(variant)
 

@@ -1,4 +1,6 @@
-"""Recursive rules as semi-naïve evaluation runs them: once for each atom that may match a row of the last round."""
+"""Recursive rules as semi-naïve evaluation runs them: once for each atom that may match a row of
+the last round.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,18 @@ def older_name(relation: str) -> str:
 
 @dataclass
 class Variant:
-    """A recursive rule with one atom reading the delta. Column i of a head row is output `picks[i]` of the values `needed`."""
+    """A recursive rule with one atom reading the delta. Column i of a head row is output `picks[i]`
+    of the values `needed`.
+    """
 
     rule: NormalRule
     source: str  # the relation whose delta it reads
     needed: tuple[int, ...]
     picks: np.ndarray
     plan: RulePlan | None = None
-    idle_plans: list[PreparedPlan] = field(default_factory=list)  # prepared, and not in use by any thread
+    idle_plans: list[PreparedPlan] = field(
+        default_factory=list
+    )  # prepared, and not in use by any thread
     planned_for: int = 0  # rows of the delta
     tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this round
     seen: int = 0  # rows of all deltas so far
@@ -50,7 +56,9 @@ class Variant:
     idle: int = 0  # kernel steps that led to nothing, the last time
     wasted: int = 0  # the same since it was planned
     tries: int = 0  # how often that was reason to look for another plan
-    reduced: bool = False  # it reads rows of the stratum that were looked through for what matches the delta
+    reduced: bool = (
+        False  # it reads rows of the stratum that were looked through for what matches the delta
+    )
     reading: Mapping[str, RelationVersion] = field(default_factory=dict)  # these, for this round
     planned_reading: tuple[str, ...] = ()  # their names, when it was planned
 
@@ -63,7 +71,9 @@ class Variant:
     def order(self) -> Order:
         """The key order in which its plan reads the delta."""
         assert self.plan is not None
-        return next(order for name, order in self.plan.key_orders() if name == delta_name(self.source))
+        return next(
+            order for name, order in self.plan.key_orders() if name == delta_name(self.source)
+        )
 
     def passing(self, delta: LooseRows) -> LooseRows:
         """The rows of a delta that pass the tests. By one thread."""
@@ -71,7 +81,9 @@ class Variant:
 
     @contextmanager
     def assembled(self, relations: Relations, context: Context) -> Iterator[PreparedPlan]:
-        """The plan, assembled, for one thread. It stays so: where rounds are many and small, assembling is most of the work."""
+        """The plan, assembled, for one thread. It stays so: where rounds are many and small,
+        assembling is most of the work.
+        """
         assert self.plan is not None
         try:
             prepared = self.idle_plans.pop()
@@ -85,7 +97,9 @@ class Variant:
     @cached_property
     def others(self) -> frozenset[str]:
         """The names of the relations that it reads beside the delta."""
-        return frozenset(atom.relation for atom in (*self.rule.atoms, *self.rule.negated)) - {delta_name(self.source)}
+        return frozenset(atom.relation for atom in (*self.rule.atoms, *self.rule.negated)) - {
+            delta_name(self.source)
+        }
 
 
 def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[int]:
@@ -94,7 +108,9 @@ def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> 
 
 
 def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Variant]:
-    """The variants of a rule: atoms before the one that reads the delta read older rows, so that no instantiation is found by two."""
+    """The variants of a rule: atoms before the one that reads the delta read older rows, so that no
+    instantiation is found by two.
+    """
     needed, picks = head_picks(rule)
     recursive = recursive_atoms(rule, schemas)
     made = []
@@ -103,5 +119,7 @@ def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Va
         for number in recursive[: recursive.index(newest)]:
             atoms[number] = PositiveAtom(older_name(atoms[number].relation), atoms[number].args)
         atoms[newest] = PositiveAtom(delta_name(atoms[newest].relation), atoms[newest].args)
-        made.append(Variant(replace(rule, atoms=tuple(atoms)), rule.atoms[newest].relation, needed, picks))
+        made.append(
+            Variant(replace(rule, atoms=tuple(atoms)), rule.atoms[newest].relation, needed, picks)
+        )
     return made

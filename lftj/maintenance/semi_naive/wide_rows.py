@@ -1,4 +1,6 @@
-"""Rows too wide to pack into a word, in the hash table of those that count proofs: adding costs what is added, however many there are."""
+"""Rows too wide to pack into a word, in the hash table of those that count proofs: adding costs
+what is added, however many there are.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from scantree.rows import sort_rows
 
 
 class WideRows:
-    """A set of rows of `width` columns; `take_fresh` gives those that are new since the last call."""
+    """A set of rows of `width` columns; `take_fresh` gives those that are new since the
+    last call.
+    """
 
     def __init__(self, width: int):
         self._table = ProofTable(width)

@@ -1,1 +1,3 @@
-"""Strata that fall apart into independent fixpoints by a value: recognition, and walks over them."""
+"""Strata that fall apart into independent fixpoints by a value: recognition, and walks
+over them.
+"""

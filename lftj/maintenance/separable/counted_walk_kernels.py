@@ -1,7 +1,9 @@
-"""Walks over a graph of steps that count [Elastic, Algorithm 2, part by part]: `walk_kernels`, with round and proofs of every node reached.
+"""Walks over a graph of steps that count [Elastic, Algorithm 2, part by part]: `walk_kernels`, with
+round and proofs of every node reached.
 
-A node's round is that of the node before it plus one, and its proofs are the weights of all steps to it from nodes of the round before. The
-queue holds nodes round by round, so a node's proofs are complete before it is left.
+A node's round is that of the node before it plus one, and its proofs are the weights of all steps
+to it from nodes of the round before. The queue holds nodes round by round, so a node's proofs are
+complete before it is left.
 """
 
 from __future__ import annotations
@@ -10,26 +12,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.maintenance.separable.walk_kernels import DONE, FULL, HEAD, PART, PAUSED, ROWS, STEPS, TAIL, take
+from lftj.maintenance.separable.walk_kernels import (
+    DONE,
+    FULL,
+    HEAD,
+    PART,
+    PAUSED,
+    ROWS,
+    STEPS,
+    TAIL,
+    take,
+)
 from scantree.jit import compiled, load, store
 
 
 class Weights(NamedTuple):
-    """How many proofs each seed of `Parts` has, and how many instantiations each target of the graph stands for."""
+    """How many proofs each seed of `Parts` has, and how many instantiations each target of the
+    graph stands for.
+    """
 
     seeds: np.ndarray
     targets: np.ndarray
 
 
 class Marks(NamedTuple):
-    """Round and proofs of the nodes that the present walk has reached; what stands at other nodes means nothing."""
+    """Round and proofs of the nodes that the present walk has reached; what stands at other nodes
+    means nothing.
+    """
 
     rounds: np.ndarray
     proofs: np.ndarray
 
 
 class Counted(NamedTuple):
-    """The output: nodes, in ascending order within a part, with their rounds and proofs. One word to spare."""
+    """The output: nodes, in ascending order within a part, with their rounds and proofs. One word
+    to spare.
+    """
 
     nodes: np.ndarray
     rounds: np.ndarray
@@ -69,7 +87,9 @@ def leave(graph, node, weights, reached, marks, tail):
 
 @compiled
 def counted_walk(parts, graph, weights, reached, marks, state, out, budget):
-    """Walk parts until all are DONE, `budget` steps are made (PAUSED) or `out` has no room for a part (FULL); call again to go on."""
+    """Walk parts until all are DONE, `budget` steps are made (PAUSED) or `out` has no room for a
+    part (FULL); call again to go on.
+    """
     starts = graph.starts
     part, head, tail, rows = state[PART], state[HEAD], state[TAIL], state[ROWS]
     steps = 0

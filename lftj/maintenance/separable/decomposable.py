@@ -1,8 +1,11 @@
-"""Recognises strata that fall apart into independent fixpoints, one for each value of the columns that recursion keeps.
+"""Recognises strata that fall apart into independent fixpoints, one for each value of the columns
+that recursion keeps.
 
-T(x, z) :- T(x, y), E(y, z) never changes x: the rows with one x are found from the rows with that x alone, and what happens to y is a
-step along the edges of E. All recursive rules of the stratum must have this shape and change the same column. What they join T with may
-not look at the kept columns, and must be small: one atom holds every variable, others and conditions that cannot fail only filter it.
+T(x, z) :- T(x, y), E(y, z) never changes x: the rows with one x are found from the rows with that x
+alone, and what happens to y is a step along the edges of E. All recursive rules of the stratum must
+have this shape and change the same column. What they join T with may not look at the kept columns,
+and must be small: one atom holds every variable, others and conditions that cannot fail only filter
+it.
 """
 
 from __future__ import annotations
@@ -11,21 +14,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lftj.program.normal_form import Filter, NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value
+from lftj.program.normal_form import (
+    Filter,
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    Value,
+)
 
 Argument = Ref | Value | None
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Recursion changes the column `changing` of `relation`; `steps` are rules with the head (value before, value after)."""
+    """Recursion changes the column `changing` of `relation`; `steps` are rules with the head (value
+    before, value after).
+    """
 
     relation: str
     changing: int
     steps: tuple[NormalRule, ...]
 
 
-def decompose(schemas: Mapping[str, RelationSchema], rules: Iterable[NormalRule]) -> Decomposition | None:
+def decompose(
+    schemas: Mapping[str, RelationSchema], rules: Iterable[NormalRule]
+) -> Decomposition | None:
     """How a stratum falls apart, or None when it does not."""
     if len(schemas) != 1:
         return None
@@ -44,13 +59,21 @@ def _step(rule: NormalRule, name: str) -> tuple[int, NormalRule] | None:
     if len(recursive) != 1 or rule.assignments or rule.aggregates:
         return None
     old, new = recursive[0].args, rule.head_in(name).args
-    changed = [column for column, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
+    changed = [
+        column
+        for column, (before, after) in enumerate(zip(old, new, strict=True))
+        if before != after
+    ]
     if len(changed) != 1 or len(_variables(old)) < len(old) or len(set(new)) < len(new):
         return None
     column = changed[0]
     rest = tuple(atom for atom in rule.atoms if atom.relation != name)
     ends = {old[column], new[column]}
-    used = set().union(ends, *(_variables(part.args) for part in (*rest, *rule.negated)), *(_compared(each) for each in rule.filters))
+    used = set().union(
+        ends,
+        *(_variables(part.args) for part in (*rest, *rule.negated)),
+        *(_compared(each) for each in rule.filters),
+    )
     if used & (_variables(old) - ends) or not any(used <= _variables(atom.args) for atom in rest):
         return None
     return column, _renumbered(rule, rest, (old[column], new[column]))
@@ -61,14 +84,22 @@ def _variables(args: Iterable[Argument]) -> set[Argument]:
 
 
 def _compared(condition: Filter) -> set[Argument]:
-    """The variables of a comparison; None is among them when there is arithmetic, which may fail for rows that recursion never reaches."""
+    """The variables of a comparison; None is among them when there is arithmetic, which may fail
+    for rows that recursion never reaches.
+    """
     sides = (condition.left, condition.right)
-    return {side if isinstance(side, Ref) else None for side in sides if not isinstance(side, Value)}
+    return {
+        side if isinstance(side, Ref) else None for side in sides if not isinstance(side, Value)
+    }
 
 
-def _renumbered(rule: NormalRule, rest: tuple[PositiveAtom, ...], head: tuple[Argument, ...]) -> NormalRule:
+def _renumbered(
+    rule: NormalRule, rest: tuple[PositiveAtom, ...], head: tuple[Argument, ...]
+) -> NormalRule:
     """The rule `head :- rest` and the conditions of `rule`, over the variables that are left."""
-    kept = sorted({argument.variable for atom in rest for argument in atom.args if isinstance(argument, Ref)})
+    kept = sorted(
+        {argument.variable for atom in rest for argument in atom.args if isinstance(argument, Ref)}
+    )
     number = {old: Ref(new) for new, old in enumerate(kept)}
 
     def moved(argument: Any) -> Any:
@@ -80,6 +111,10 @@ def _renumbered(rule: NormalRule, rest: tuple[PositiveAtom, ...], head: tuple[Ar
         head=tuple(map(moved, head)),
         variables=tuple(rule.variables[old] for old in kept),
         atoms=tuple(PositiveAtom(atom.relation, tuple(map(moved, atom.args))) for atom in rest),
-        negated=tuple(NegatedAtom(atom.relation, tuple(map(moved, atom.args))) for atom in rule.negated),
-        filters=tuple(Filter(each.operator, moved(each.left), moved(each.right)) for each in rule.filters),
+        negated=tuple(
+            NegatedAtom(atom.relation, tuple(map(moved, atom.args))) for atom in rule.negated
+        ),
+        filters=tuple(
+            Filter(each.operator, moved(each.left), moved(each.right)) for each in rule.filters
+        ),
     )

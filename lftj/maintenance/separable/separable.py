@@ -1,8 +1,9 @@
 """Fixpoints part by part, for strata that fall apart [Part-local fixpoints].
 
-The rows of a part agree in the columns that recursion keeps. Its fixpoint is a walk over the steps that the recursive rules allow, with a
-table of bytes for a set: in cache, without hashing, and the rows come out in order. Walks are breadth first, so that
-the round in which a row is found is the iteration in which semi-naïve evaluation finds it.
+The rows of a part agree in the columns that recursion keeps. Its fixpoint is a walk over the steps
+that the recursive rules allow, with a table of bytes for a set: in cache, without hashing, and the
+rows come out in order. Walks are breadth first, so that the round in which a row is found is the
+iteration in which semi-naïve evaluation finds it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ _SPARSE = 8  # a range of values this many times wider than their number is numb
 _FIRST_ROOM = 1 << 20  # rows
 
 
-def close_parts(shape: Decomposition, first: Columns, relations: Relations, context: Context) -> Columns:
-    """The sorted rows of the relation, from its sorted rows of round 0 and the relations that its recursive rules read.
+def close_parts(
+    shape: Decomposition, first: Columns, relations: Relations, context: Context
+) -> Columns:
+    """The sorted rows of the relation, from its sorted rows of round 0 and the relations that its
+    recursive rules read.
 
     O(rows + Σ steps from each row), plus a pass over all steps.
     """
@@ -37,7 +41,11 @@ def close_parts(shape: Decomposition, first: Columns, relations: Relations, cont
     ordered = sort_rows([*kept, first[shape.changing]])
     nodes = _Nodes([ordered[-1], before, after])
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
-    parts = Parts(np.append(heads, len(ordered[-1])), nodes.number(ordered[-1]), np.zeros(len(heads), np.int64))
+    parts = Parts(
+        np.append(heads, len(ordered[-1])),
+        nodes.number(ordered[-1]),
+        np.zeros(len(heads), np.int64),
+    )
     found = _walk(parts, _graph(nodes.number(before), nodes.number(after), nodes.count), context)
     if shape.changing == 0 and kept:
         return _by_node(parts.ends, found, nodes, [column.take(heads) for column in ordered[:-1]])
@@ -63,10 +71,16 @@ def _graph(before: np.ndarray, after: np.ndarray, nodes: int) -> Graph:
     return Graph(starts, after)
 
 
-def _steps(shape: Decomposition, relations: Relations, context: Context) -> tuple[np.ndarray, np.ndarray]:
+def _steps(
+    shape: Decomposition, relations: Relations, context: Context
+) -> tuple[np.ndarray, np.ndarray]:
     """All steps (value before, value after), sorted, each once."""
     found = [_step_rows(rule, relations, context) for rule in shape.steps]
-    before, after = found[0] if len(found) == 1 else sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)])
+    before, after = (
+        found[0]
+        if len(found) == 1
+        else sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)])
+    )
     return before, after
 
 
@@ -77,7 +91,9 @@ def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Colu
 
 
 def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
-    """The steps of a rule that just are a relation of two columns, each once, in no order: read, not evaluated. None for others."""
+    """The steps of a rule that just are a relation of two columns, each once, in no order: read,
+    not evaluated. None for others.
+    """
     scan = RowScan.of(rule, rule.group)
     if scan is None or not scan.copies or len(rule.atoms[0].args) != 2:
         return None
@@ -85,7 +101,9 @@ def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
 
 
 class _Nodes:
-    """Values as numbers from 0 that order as they do: by their distance from the least, or by rank where they lie far apart."""
+    """Values as numbers from 0 that order as they do: by their distance from the least, or by rank
+    where they lie far apart.
+    """
 
     def __init__(self, columns: Columns):
         self._low = min(int(column.min()) for column in columns)
@@ -113,11 +131,15 @@ def _walk(parts: Parts, graph: Graph, context: Context) -> np.ndarray:
     """Walk all parts: the nodes they reach. Fills the parts' ends."""
 
     def begin(parts: Parts) -> Walk[_Reached]:
-        return Walk(_kernel, parts, graph, lambda rows: _Reached(np.empty(rows, np.int64)), _FIRST_ROOM)
+        return Walk(
+            _kernel, parts, graph, lambda rows: _Reached(np.empty(rows, np.int64)), _FIRST_ROOM
+        )
 
     found = [piece.nodes for piece in walked(begin, parts, context)]
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def _kernel(parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: _Reached, most: int) -> int:
+def _kernel(
+    parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: _Reached, most: int
+) -> int:
     return walk(parts, graph, reached, state, out.nodes, most)

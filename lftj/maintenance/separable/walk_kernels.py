@@ -1,8 +1,10 @@
-"""Walks over a graph of steps, breadth first, one after the other from the nodes that each part starts with.
+"""Walks over a graph of steps, breadth first, one after the other from the nodes that each part
+starts with.
 
-Nodes are numbers from 0. The steps from node y lead to targets[starts[y]:starts[y + 1]]. The queue holds what the walk has reached, round
-by round: the nodes of one round lie together, behind those of all rounds before. `seen` has one byte per node: bits would be eight times
-smaller, but a processor stumbles over a word that it reads again just after having written it.
+Nodes are numbers from 0. The steps from node y lead to targets[starts[y]:starts[y + 1]]. The queue
+holds what the walk has reached, round by round: the nodes of one round lie together, behind those
+of all rounds before. `seen` has one byte per node: bits would be eight times smaller, but a
+processor stumbles over a word that it reads again just after having written it.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ import numpy as np
 from scantree.jit import compiled, load, store
 from scantree.word_sort_kernels import begin_runs, move_to_runs
 
-PART, HEAD, TAIL, ROWS, STEPS = range(5)  # the state: part being walked, next in the queue, its end, nodes in `out`, work so far
+PART, HEAD, TAIL, ROWS, STEPS = range(
+    5
+)  # the state: part being walked, next in the queue, its end, nodes in `out`, work so far
 STATE_WORDS = 5
 DONE, PAUSED, FULL = range(3)
 
-_DENSE = 6  # with more than one node in so many reached, all are looked at, else what was reached is sorted
+# with more than one node in so many reached, all are looked at, else what was reached is sorted
+_DENSE = 6
 _FEW = 40  # nodes that are sorted by insertion
 DIGIT_BITS = 9  # of the numbers that radix sort counts at a time
 DIGITS = 1 << DIGIT_BITS
@@ -32,7 +37,9 @@ class Graph(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Part p starts with the different nodes seeds[bounds[p]:bounds[p + 1]] and ends, once walked, at ends[p] of the output."""
+    """Part p starts with the different nodes seeds[bounds[p]:bounds[p + 1]] and ends, once walked,
+    at ends[p] of the output.
+    """
 
     bounds: np.ndarray
     seeds: np.ndarray
@@ -40,7 +47,9 @@ class Parts(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What the present walk has reached: a byte per node, all 0 between walks, and the queue. `spare` and `places` are for sorting it."""
+    """What the present walk has reached: a byte per node, all 0 between walks, and the queue.
+    `spare` and `places` are for sorting it.
+    """
 
     seen: np.ndarray
     queue: np.ndarray
@@ -50,12 +59,19 @@ class Reached(NamedTuple):
 
 def no_nodes_reached(nodes: int) -> Reached:
     """Room for walks over so many nodes."""
-    return Reached(np.zeros(nodes, np.int8), np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64), np.empty(DIGITS, np.int64))
+    return Reached(
+        np.zeros(nodes, np.int8),
+        np.empty(nodes + 1, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(DIGITS, np.int64),
+    )
 
 
 @compiled
 def take_dense(seen, out, rows):
-    """Write the nodes seen to out[rows:] in ascending order and forget them; `out` has a word to spare. O(nodes)."""
+    """Write the nodes seen to out[rows:] in ascending order and forget them; `out` has a word to
+    spare. O(nodes).
+    """
     for node in range(seen.size):
         store(out, rows, node)
         rows += int(seen[node])
@@ -64,7 +80,9 @@ def take_dense(seen, out, rows):
 
 @compiled
 def insert_each(queue, count, out, rows):
-    """Write the `count` different nodes of the queue to out[rows:] in ascending order. O(count²), for few."""
+    """Write the `count` different nodes of the queue to out[rows:] in ascending order. O(count²),
+    for few.
+    """
     for i in range(count):
         node = load(queue, i)
         at = rows + i
@@ -76,7 +94,9 @@ def insert_each(queue, count, out, rows):
 
 @compiled
 def radix_sort(reached, count, out, rows):
-    """Write the first `count` nodes of the queue to out[rows:] in ascending order; the queue is lost. O(count · digits)."""
+    """Write the first `count` nodes of the queue to out[rows:] in ascending order; the queue is
+    lost. O(count · digits).
+    """
     source, other = reached.queue, reached.spare
     places = reached.places
     shift = 0
@@ -110,7 +130,8 @@ def take(reached, count, out, rows):
 
 @compiled
 def walk(parts, graph, reached, state, out, budget):
-    """Walk parts until all are DONE, `budget` steps are made (PAUSED) or `out` has no room for a part (FULL); call again to go on.
+    """Walk parts until all are DONE, `budget` steps are made (PAUSED) or `out` has no room for a
+    part (FULL); call again to go on.
 
     What a part reached goes to `out` in ascending order. O(nodes reached + steps from them) a part.
     """
@@ -153,7 +174,8 @@ def walk(parts, graph, reached, state, out, budget):
 
 @compiled
 def invert(ends, nodes, node_ends, parts):
-    """Regroup rows by node: `parts` gets, node by node, the parts that reached it in ascending order, those of a node up to its end.
+    """Regroup rows by node: `parts` gets, node by node, the parts that reached it in ascending
+    order, those of a node up to its end.
 
     Part p reached nodes[ends[p - 1]:ends[p]]; `node_ends` has a 0 for every node. O(rows + nodes).
     """

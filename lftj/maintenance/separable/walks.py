@@ -1,7 +1,9 @@
-"""Running walks: slices of work, room for what they reach, and several threads when they turn out to be long.
+"""Running walks: slices of work, room for what they reach, and several threads when they turn out
+to be long.
 
-The parts of a stratum that falls apart have nothing to do with one another, so ranges of them are walked at the same time, each walk with
-its own memory. What they reach is put together in the order of the parts.
+The parts of a stratum that falls apart have nothing to do with one another, so ranges of them are
+walked at the same time, each walk with its own memory. What they reach is put together in the order
+of the parts.
 """
 
 from __future__ import annotations
@@ -35,13 +37,22 @@ _MOST_GROWTH = 8
 
 Output = TypeVar("Output", bound=tuple[np.ndarray, ...])
 Kernel = Callable[[Parts, Graph, Reached, np.ndarray, Output, int], int]
-"""Goes on with a walk: parts, graph, what is reached, state, output, and the steps it may make; what it ended with."""
+"""Goes on with a walk: parts, graph, what is reached, state, output, and the steps it may make;
+what it ended with.
+"""
 
 
 class Walk(Generic[Output]):
     """One walk over some parts, which come out in columns of their own."""
 
-    def __init__(self, kernel: Kernel[Output], parts: Parts, graph: Graph, output: Callable[[int], Output], room: int):
+    def __init__(
+        self,
+        kernel: Kernel[Output],
+        parts: Parts,
+        graph: Graph,
+        output: Callable[[int], Output],
+        room: int,
+    ):
         """`output` makes columns of so many rows."""
         self.parts = parts
         self.status = PAUSED
@@ -67,7 +78,9 @@ class Walk(Generic[Output]):
         """Go on for so many steps: how many were made."""
         before = self.steps
         self._reached = self._reached or no_nodes_reached(self._nodes)
-        self.status = int(self._kernel(self.parts, self._graph, self._reached, self._state, self._out, most))
+        self.status = int(
+            self._kernel(self.parts, self._graph, self._reached, self._state, self._out, most)
+        )
         if self.status == FULL:
             self._make_room()
         if self.status == DONE:
@@ -80,8 +93,11 @@ class Walk(Generic[Output]):
 
     def _make_room(self) -> None:
         rows, room = int(self._state[ROWS]), self._out[0].size
-        # as much as the parts so far suggest: room that turns out not to be needed is never touched and costs nothing
-        suggested = min(rows * len(self.parts.ends) // max(self.part, 1) * 5 // 4, _MOST_GROWTH * room)
+        # as much as the parts so far suggest: room that turns out not to be needed is never touched
+        # and costs nothing
+        suggested = min(
+            rows * len(self.parts.ends) // max(self.part, 1) * 5 // 4, _MOST_GROWTH * room
+        )
         larger = self._output(max(suggested, 2 * room, rows + self._nodes + 1))
         for column, before in zip(larger, self._out, strict=True):
             column[:rows] = before[:rows]
@@ -91,7 +107,8 @@ class Walk(Generic[Output]):
 def walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Context) -> list[Output]:
     """What walks over all parts reach, in pieces in the order of the parts. Fills the parts' ends.
 
-    A walk counts the nodes that it reaches and the steps from them, each of which is an assignment that satisfies a recursive rule.
+    A walk counts the nodes that it reaches and the steps from them, each of which is an assignment
+    that satisfies a recursive rule.
     """
     before = context.work
     found = _walked(begin, parts, context)
@@ -104,7 +121,9 @@ def _walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Conte
     threads = context.threads
     patience = threads.patience if threads is not None and threads.workers > 1 else None
     while walk.status != DONE:
-        context.spend(walk.go(SLICE if patience is None else max(1, min(SLICE, patience - walk.steps))))
+        context.spend(
+            walk.go(SLICE if patience is None else max(1, min(SLICE, patience - walk.steps)))
+        )
         if patience is not None and walk.steps >= patience:
             if walk.status != DONE and walk.part + 1 < len(parts.ends):
                 return _on_threads(begin, walk, parts, context)
@@ -112,19 +131,32 @@ def _walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Conte
     return [walk.found()]
 
 
-def _on_threads(begin: Callable[[Parts], Walk[Output]], walk: Walk[Output], parts: Parts, context: Context) -> list[Output]:
+def _on_threads(
+    begin: Callable[[Parts], Walk[Output]], walk: Walk[Output], parts: Parts, context: Context
+) -> list[Output]:
     """The same, from a walk that has begun and is to stop behind its present part."""
     assert context.threads is not None
     first, count = walk.part + 1, len(parts.ends)
     walk.parts = Parts(parts.bounds[: first + 1], parts.seeds, parts.ends[:first])
     seeds = np.diff(parts.bounds[first:]) + 1.0
-    bounds = [0] + [part.low or first for part in split(np.arange(first, count), seeds, context.threads.parts, low=first)] + [count]
+    bounds = (
+        [0]
+        + [
+            part.low or first
+            for part in split(np.arange(first, count), seeds, context.threads.parts, low=first)
+        ]
+        + [count]
+    )
     ranges = list(pairwise(bounds))
     work = SharedWork(context, len(ranges))
 
     def do(number: int) -> Output:
         low, high = ranges[number]
-        mine = walk if number == 0 else begin(Parts(parts.bounds[low : high + 1], parts.seeds, parts.ends[low:high]))
+        mine = (
+            walk
+            if number == 0
+            else begin(Parts(parts.bounds[low : high + 1], parts.seeds, parts.ends[low:high]))
+        )
         while mine.status != DONE:
             work.spend(number, mine.go(shared_work.SLICE))
         return mine.found()

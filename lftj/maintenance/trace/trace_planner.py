@@ -1,9 +1,11 @@
 """Whether a rule is maintained by its trace, and at which granularities.
 
-A body whose delta queries are selective needs no trace: pinning a changed row leaves little to evaluate, and its head counts proofs. Two
-kinds of bodies are better off with one: those where a head row has many proofs, so that the search may stop at the first and only what
-that search looked at matters [LFTJ-IVM 2.2.1]; and those whose delta queries would be large because the changed atom does not touch the
-rest. A rule is maintained in one way: if any of its positions gets an index, all do that need one.
+A body whose delta queries are selective needs no trace: pinning a changed row leaves little to
+evaluate, and its head counts proofs. Two kinds of bodies are better off with one: those where a
+head row has many proofs, so that the search may stop at the first and only what that search looked
+at matters [LFTJ-IVM 2.2.1]; and those whose delta queries would be large because the changed atom
+does not touch the rest. A rule is maintained in one way: if any of its positions gets an index, all
+do that need one.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ MANY_PROOFS = 8.0
 
 @dataclass(frozen=True)
 class TraceOverride:
-    """Granularities for every rule, not the planner's: for tests and experiments. `first_proof`: heads that project count no proofs."""
+    """Granularities for every rule, not the planner's: for tests and experiments. `first_proof`:
+    heads that project count no proofs.
+    """
 
     granularity: Callable[[Position], Granularity]
     first_proof: bool = False
@@ -39,29 +43,53 @@ class TraceOverride:
 
 @dataclass(frozen=True)
 class TraceChoice:
-    """The body in the order that is traced, the granularity of each position that needs an index, and why."""
+    """The body in the order that is traced, the granularity of each position that needs an index,
+    and why.
+    """
 
     body: TracedBody
     granularities: Mapping[PositionKey, Granularity]
     reasons: Mapping[PositionKey, str]
 
 
-def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context) -> TraceChoice | None:
+def choose_trace(
+    rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context
+) -> TraceChoice | None:
     """How to trace a rule, or None where delta queries serve better. O(positions · levels²)."""
-    if any(not probe.args or all(argument is None for argument in probe.args) for probe in rule.negated) or not rule.atoms:
+    if (
+        any(
+            not probe.args or all(argument is None for argument in probe.args)
+            for probe in rule.negated
+        )
+        or not rule.atoms
+    ):
         return None  # a negated atom that looks at no column has no trie branch of its own
     if context.trace_override is not None:
         first = context.trace_override.first_proof
         plan = least_plan(rule, relations, context) if first and rule.aggregates else None
-        plan = plan or plan_rule(rule, relations, context, needed=needed, count=not first or rule.aggregates)
+        plan = plan or plan_rule(
+            rule, relations, context, needed=needed, count=not first or rule.aggregates
+        )
         return _forced(TracedBody(rule, plan, context.dictionary), context.trace_override)
     if context.trace_budget <= 0:
         return None
-    first = least_plan(rule, relations, context) if rule.aggregates else plan_rule(rule, relations, context, needed=needed, count=False)
-    if first is not None and _proofs_per_row(first, relations, context) >= MANY_PROOFS and not _few_in_all(first, relations, context):
-        return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
+    first = (
+        least_plan(rule, relations, context)
+        if rule.aggregates
+        else plan_rule(rule, relations, context, needed=needed, count=False)
+    )
+    if (
+        first is not None
+        and _proofs_per_row(first, relations, context) >= MANY_PROOFS
+        and not _few_in_all(first, relations, context)
+    ):
+        return _within_budget(
+            TracedBody(rule, first, context.dictionary), relations, context, always=True
+        )
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
-    return _within_budget(TracedBody(rule, plan, context.dictionary), relations, context, always=False)
+    return _within_budget(
+        TracedBody(rule, plan, context.dictionary), relations, context, always=False
+    )
 
 
 def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
@@ -70,51 +98,80 @@ def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
 
 
 def _proofs_per_row(plan: RulePlan, relations: Relations, context: Context) -> float:
-    """Estimated proofs per binding of the levels that come out, or per group of which the least value does.
+    """Estimated proofs per binding of the levels that come out, or per group of which the least
+    value does.
 
-    Some groups may have most: to keep all values of these takes far more room than what the search for the least one looks at in each.
+    Some groups may have most: to keep all values of these takes far more room than what the search
+    for the least one looks at in each.
     """
     emitted = {plan.levels[level].variable for level in range(plan.group_level)}
-    before = [size for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False) if variable in emitted]
+    before = [
+        size
+        for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False)
+        if variable in emitted
+    ]
     rows = before[-1] if before else 1.0
     more = unevenness(plan.rule, relations, context) if plan.least else 1.0
     return plan.choice.bindings[-1] * more / max(rows, 1.0) if plan.choice.bindings else 1.0
 
 
 def _few_in_all(plan: RulePlan, relations: Relations, context: Context) -> bool:
-    """Whether there is one head row at most, and finding its first proof may take longer than counting all that a change has part in.
+    """Whether there is one head row at most, and finding its first proof may take longer than
+    counting all that a change has part in.
 
-    Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far. The values
-    of an aggregate are kept as well, unless they are many beside the rows that are read.
+    Any change that matters has that row searched for anew, from the beginning. Where proofs are
+    many the first one is not far. The values of an aggregate are kept as well, unless they are many
+    beside the rows that are read.
     """
-    one = plan.least or all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level])
+    one = plan.least or all(
+        isinstance(level.value, Value) for level in plan.levels[: plan.emit_level]
+    )
     if not one or not plan.choice.bindings:
         return False
     return not many_proofs(plan, relations, context)
 
 
-def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:
+def _within_budget(
+    body: TracedBody, relations: Relations, context: Context, *, always: bool
+) -> TraceChoice | None:
     if _loses_bounds(body):
         return None
     if not body.shape.indexable:
         return TraceChoice(body, {}, {}) if always else None
-    about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))], look)
+    about = estimate(
+        body.shape,
+        [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))],
+        look,
+    )
     budget = context.trace_budget - context.traced()
     chosen = choose_granularities(about, budget)
     changing = [key for key in chosen if not context.constant(_atom(body.plan, key[0]).relation)]
     if not always and not any(chosen[key].granularity.kept for key in changing):
         return None
-    options = {found.position.key: {option.granularity: option for option in found.options} for found in about.positions}
+    options = {
+        found.position.key: {option.granularity: option for option in found.options}
+        for found in about.positions
+    }
     granularities: dict[PositionKey, Granularity] = {}
     for key, choice in chosen.items():
-        # a search for first proofs is short, and its exact trace small; elsewhere one interval per context will do
-        granularities[key] = choice.granularity if choice.granularity.kept else EXACT if always else hull()
+        # a search for first proofs is short, and its exact trace small; elsewhere one interval per
+        # context will do
+        granularities[key] = (
+            choice.granularity if choice.granularity.kept else EXACT if always else hull()
+        )
     if sum(options[key][kept].bytes for key, kept in granularities.items()) > budget:
         return None
-    rows = {key: float(max(1, relations[_atom(body.plan, key[0]).relation].count)) for key in changing}
-    if not always and _steps(options, granularities, rows) >= _steps(options, dict.fromkeys(changing, NONE), rows):
-        return None  # where others alone make a position have an index, it may take in most of the body
-    return TraceChoice(body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()})
+    rows = {
+        key: float(max(1, relations[_atom(body.plan, key[0]).relation].count)) for key in changing
+    }
+    if not always and _steps(options, granularities, rows) >= _steps(
+        options, dict.fromkeys(changing, NONE), rows
+    ):
+        # where others alone make a position have an index, it may take in most of the body
+        return None
+    return TraceChoice(
+        body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()}
+    )
 
 
 def _steps(
@@ -122,12 +179,16 @@ def _steps(
     chosen: Mapping[PositionKey, Granularity],
     rows: Mapping[PositionKey, float],
 ) -> float:
-    """What changes at these positions would cost, of each relation as many as it has `rows`: few of a small one are to be expected."""
+    """What changes at these positions would cost, of each relation as many as it has `rows`: few of
+    a small one are to be expected.
+    """
     return sum(options[key][chosen[key]].steps * count for key, count in rows.items())
 
 
 def _loses_bounds(body: TracedBody) -> bool:
-    """Whether a comparison with arithmetic bounds a level, as `t - begin < 9` does, that would be logged, and so all of it searched."""
+    """Whether a comparison with arithmetic bounds a level, as `t - begin < 9` does, that would be
+    logged, and so all of it searched.
+    """
     for number in {position.level for position in body.shape.indexable}:
         level, rule = body.plan.levels[number], body.rule
         for condition in level.filters if level.value is None else ():
@@ -147,11 +208,15 @@ def _reason(choice: GranularityChoice, always: bool) -> str:
     return "other positions of the rule have an index, so this one needs one too"
 
 
-def _statistics(body: TracedBody, number: int, relations: Relations, context: Context) -> AtomStatistics:
+def _statistics(
+    body: TracedBody, number: int, relations: Relations, context: Context
+) -> AtomStatistics:
     atom = _atom(body.plan, number)
     about = context.statistics.of(relations[atom.relation])
     columns = len(body.shape.atoms[number].columns)
-    return AtomStatistics(float(about.rows), tuple(about.distinct[column] for column in atom.order[:columns]))
+    return AtomStatistics(
+        float(about.rows), tuple(about.distinct[column] for column in atom.order[:columns])
+    )
 
 
 def _atom(plan: RulePlan, number: int) -> PlannedAtom | PlannedProbe:

@@ -1,4 +1,6 @@
-"""One version of a rule's sensitivity indices, and their change: the trace of a full run, and of what a commit evaluates again."""
+"""One version of a rule's sensitivity indices, and their change: the trace of a full run, and of
+what a commit evaluates again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.trace.trace_planner import TraceChoice
 from lftj.maintenance.trace.traced_body import TracedBody, WithRegions
 from sensitivity import EXACT as EXACT_INDEX
-from sensitivity import Granularity, Liveness, SensitivityIndex, TraceLog, change_oracle, hull, projected
+from sensitivity import (
+    Granularity,
+    Liveness,
+    SensitivityIndex,
+    TraceLog,
+    change_oracle,
+    hull,
+    projected,
+)
 from sensitivity.shape import Position, PositionKey
 
 _COARSEST = projected(0)
@@ -24,7 +34,9 @@ _COARSEST = projected(0)
 
 @dataclass(frozen=True)
 class TraceState:
-    """The indices of one rule by (atom, column), each with its granularity; a position without one has granularity none."""
+    """The indices of one rule by (atom, column), each with its granularity; a position without one
+    has granularity none.
+    """
 
     body: TracedBody
     indices: Mapping[PositionKey, SensitivityIndex]
@@ -37,11 +49,23 @@ class TraceState:
 
 
 class Logging:
-    """Which positions a run logs, and where its records go. `relations`: any that the body's plan can be assembled over."""
+    """Which positions a run logs, and where its records go. `relations`: any that the body's plan
+    can be assembled over.
+    """
 
-    def __init__(self, body: TracedBody, granularities: Mapping[PositionKey, Granularity], relations: Relations, context: Context):
+    def __init__(
+        self,
+        body: TracedBody,
+        granularities: Mapping[PositionKey, Granularity],
+        relations: Relations,
+        context: Context,
+    ):
         shape, atoms = body.shape, len(body.plan.atoms)
-        modes = {key: EXACT if granularity.exact else HULL for key, granularity in granularities.items() if granularity.kept}
+        modes = {
+            key: EXACT if granularity.exact else HULL
+            for key, granularity in granularities.items()
+            if granularity.kept
+        }
         positive = {key: mode for key, mode in modes.items() if not shape.by_key[key].negated}
         negated = {key[0] - atoms: mode for key, mode in modes.items() if shape.by_key[key].negated}
         self.logged = Logged(positive, negated)
@@ -54,8 +78,12 @@ class Logging:
         self.log = TraceLog(self.channels)
 
 
-def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, TraceState]:
-    """All output rows of a body, their numbers of proofs, and the indices of the run, within what the budget leaves."""
+def trace_from_nothing(
+    choice: TraceChoice, relations: Relations, context: Context
+) -> tuple[Columns, np.ndarray, TraceState]:
+    """All output rows of a body, their numbers of proofs, and the indices of the run, within what
+    the budget leaves.
+    """
     body = choice.body
     logging = Logging(body, choice.granularities, relations, context)
     columns, counts = collected(body, body.plan, relations, context, logging)
@@ -63,9 +91,17 @@ def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Conte
     indices: dict[PositionKey, SensitivityIndex] = {}
     for position, granularity in logging.channels:
         intervals = logged.get(position.key) or _nothing(position, granularity)
-        indices[position.key] = SensitivityIndex.build(context.arena, position, granularity, intervals)
+        indices[position.key] = SensitivityIndex.build(
+            context.arena, position, granularity, intervals
+        )
     state = TraceState(body, indices, choice.reasons)
-    return columns, counts, fitted(state, context.trace_budget, context.traced()) if context.trace_override is None else state
+    return (
+        columns,
+        counts,
+        fitted(state, context.trace_budget, context.traced())
+        if context.trace_override is None
+        else state,
+    )
 
 
 def _nothing(position: Position, granularity: Granularity) -> Columns:
@@ -76,16 +112,20 @@ def _nothing(position: Position, granularity: Granularity) -> Columns:
 def traced_change(
     state: TraceState, versions: Versions, context: Context, work: RuleWork
 ) -> tuple[list[tuple[Columns, np.ndarray]], TraceState]:
-    """The change of a rule's output rows as pieces (columns, signed counts), and the indices after it [LFTJ-IVM 4].
+    """The change of a rule's output rows as pieces (columns, signed counts), and the indices after
+    it [LFTJ-IVM 4].
 
-    Surgeries and indices give regions; the body is evaluated in them as things were (minus) and as they are (plus, and logged).
+    Surgeries and indices give regions; the body is evaluated in them as things were (minus) and as
+    they are (plus, and logged).
     """
     body = state.body
     batches, found = change_oracle(body.shape, body.changes(versions), state.indices)
     work.surgeries, work.stabs, work.regions = found.surgeries, found.stabs, found.regions
     regions = body.region_relations(batches, context)
     now, before = WithRegions(versions, regions), WithRegions(versions.old_view, regions)
-    logging = Logging(body, {key: index.granularity for key, index in state.indices.items()}, versions, context)
+    logging = Logging(
+        body, {key: index.granularity for key, index in state.indices.items()}, versions, context
+    )
     pieces: list[tuple[Columns, np.ndarray]] = []
     for plan, log_from in body.region_plans(batches, now):
         lost, less = collected(body, plan, before, context)
@@ -95,8 +135,9 @@ def traced_change(
 
 
 def fitted(state: TraceState, budget: int, others: int) -> TraceState:
-    """The same indices, the largest of them coarser step by step until they fit into `budget` bytes, of which `others` are taken, or no
-    index can be made smaller."""
+    """The same indices, the largest of them coarser step by step until they fit into `budget`
+    bytes, of which `others` are taken, or no index can be made smaller.
+    """
     indices, reasons = dict(state.indices), dict(state.reasons)
     while sum(index.bytes for index in indices.values()) > budget - others:
         finer = [key for key, index in indices.items() if index.granularity != _COARSEST]
@@ -111,8 +152,12 @@ def fitted(state: TraceState, budget: int, others: int) -> TraceState:
     return replace(state, indices=indices, reasons=reasons)
 
 
-def _brought_forward(state: TraceState, logging: Logging, versions: Versions) -> dict[PositionKey, SensitivityIndex]:
-    """The indices with what was logged now; those that double are merged, without the contexts that died."""
+def _brought_forward(
+    state: TraceState, logging: Logging, versions: Versions
+) -> dict[PositionKey, SensitivityIndex]:
+    """The indices with what was logged now; those that double are merged, without the contexts that
+    died.
+    """
     plan = state.body.plan
     trees = [versions[atom.relation].tree(atom.order) for atom in (*plan.atoms, *plan.probes)]
     live = Liveness(state.body.shape, trees)
@@ -123,7 +168,12 @@ def _brought_forward(state: TraceState, logging: Logging, versions: Versions) ->
 
 
 def collected(
-    body: TracedBody, plan: RulePlan, relations: Relations, context: Context, logging: Logging | None = None, log_from: int = 0
+    body: TracedBody,
+    plan: RulePlan,
+    relations: Relations,
+    context: Context,
+    logging: Logging | None = None,
+    log_from: int = 0,
 ) -> tuple[Columns, np.ndarray]:
     """All output rows of a plan of this body, its trace logged if asked for."""
     if logging is None or not logging.channels:

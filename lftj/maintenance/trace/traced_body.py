@@ -1,8 +1,10 @@
-"""A rule that is maintained by its trace: how its body looks to `sensitivity`, and the plans that evaluate it inside regions.
+"""A rule that is maintained by its trace: how its body looks to `sensitivity`, and the plans that
+evaluate it inside regions.
 
-A region is one more atom: a relation of pinned values that takes part at the levels it pins, so old and new versions are evaluated inside
-regions by the kernel that evaluates them whole. Regions of different shapes may overlap; each shape is evaluated with the shapes before it
-as negated atoms, so that an assignment that lies in several counts once.
+A region is one more atom: a relation of pinned values that takes part at the levels it pins, so old
+and new versions are evaluated inside regions by the kernel that evaluates them whole. Regions of
+different shapes may overlap; each shape is evaluated with the shapes before it as negated atoms, so
+that an assignment that lies in several counts once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.run.trace import Channel, Logged
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value
+from lftj.program.normal_form import (
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    Value,
+)
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
 from lftj.types import Type, encode_constant
@@ -34,7 +43,9 @@ REGION = "#region"
 
 
 class TracedBody:
-    """The body of one rule in one variable order, which stays while its sensitivity indices live."""
+    """The body of one rule in one variable order, which stays while its sensitivity
+    indices live.
+    """
 
     def __init__(self, rule: NormalRule, plan: RulePlan, dictionary: Dictionary):
         self.rule = rule
@@ -43,19 +54,32 @@ class TracedBody:
         self._plans: dict[tuple[tuple[int, ...], ...], RulePlan] = {}
         self._assemblies: dict[tuple[int, Hashable], Assembly] = {}
 
-    # ── what sensitivity has to know ──────────────────────────────────────────────────────────────────────────────────
+    # ── what sensitivity has to know ──────────────────────────────────────────────────────────────
     @cached_property
     def shape(self) -> BodyShape:
         """The levels that decide, and the level of every key column there."""
         plan = self.plan
-        atoms = [AtomShape(tuple([level for level in atom.levels if level < plan.decisive])) for atom in plan.atoms]
-        atoms += [AtomShape(tuple(map(self._argument, probe.args)), negated=True) for probe in plan.probes]
-        computed = {number: self._computed(level) for number, level in enumerate(plan.levels) if level.value is not None}
+        atoms = [
+            AtomShape(tuple([level for level in atom.levels if level < plan.decisive]))
+            for atom in plan.atoms
+        ]
+        atoms += [
+            AtomShape(tuple(map(self._argument, probe.args)), negated=True) for probe in plan.probes
+        ]
+        computed = {
+            number: self._computed(level)
+            for number, level in enumerate(plan.levels)
+            if level.value is not None
+        }
         exists_from = plan.decisive if plan.count else plan.group_level
         return BodyShape(plan.decisive, tuple(atoms), exists_from, computed)
 
     def _argument(self, argument: Ref | Value) -> int | Constant:
-        return self._place[argument.variable] if isinstance(argument, Ref) else self._constant(argument)
+        return (
+            self._place[argument.variable]
+            if isinstance(argument, Ref)
+            else self._constant(argument)
+        )
 
     def _constant(self, value: Value) -> Constant:
         return Constant(encode_constant(value.type, value.value, self._dictionary))
@@ -63,20 +87,39 @@ class TracedBody:
     def _computed(self, level: Level) -> Constant | int | None:
         if isinstance(level.value, Value) and level.variable is None:
             return self._constant(level.value)
-        return self._place[level.value.variable] if isinstance(level.value, Ref) and level.variable is None else None
+        return (
+            self._place[level.value.variable]
+            if isinstance(level.value, Ref) and level.variable is None
+            else None
+        )
 
     @cached_property
     def _place(self) -> dict[int, int]:
-        return {level.variable: number for number, level in enumerate(self.plan.levels) if level.variable is not None}
+        return {
+            level.variable: number
+            for number, level in enumerate(self.plan.levels)
+            if level.variable is not None
+        }
 
     def changes(self, versions: Versions) -> list[Surgeries | None]:
-        """The tree surgeries of each atom, positive ones first, in the key order that the plan reads."""
+        """The tree surgeries of each atom, positive ones first, in the key order that the plan
+        reads.
+        """
         atoms = (*self.plan.atoms, *self.plan.probes)
-        return [versions.surgeries(atom.relation, atom.order) if atom.relation in versions.deltas else None for atom in atoms]
+        return [
+            versions.surgeries(atom.relation, atom.order)
+            if atom.relation in versions.deltas
+            else None
+            for atom in atoms
+        ]
 
-    # ── evaluating inside regions ─────────────────────────────────────────────────────────────────────────────────────
-    def region_plans(self, batches: tuple[Regions, ...], relations: Relations) -> Iterator[tuple[RulePlan, int]]:
-        """For each batch of regions the plan that evaluates it without what the batches before cover, and the level to log from."""
+    # ── evaluating inside regions ─────────────────────────────────────────────────────────────────
+    def region_plans(
+        self, batches: tuple[Regions, ...], relations: Relations
+    ) -> Iterator[tuple[RulePlan, int]]:
+        """For each batch of regions the plan that evaluates it without what the batches before
+        cover, and the level to log from.
+        """
         shapes: tuple[tuple[int, ...], ...] = ()
         for batch in batches:
             shapes = (*shapes, batch.levels)
@@ -86,10 +129,24 @@ class TracedBody:
 
     def _region_plan(self, shapes: tuple[tuple[int, ...], ...], relations: Relations) -> RulePlan:
         rule, last = self.rule, len(shapes) - 1
-        inside = [PositiveAtom(f"{REGION}{last}", self._pinned(shapes[last]))] if self._pinned(shapes[last]) else []
-        before = [NegatedAtom(f"{REGION}{number}", self._pinned(levels)) for number, levels in enumerate(shapes[:last])]
+        inside = (
+            [PositiveAtom(f"{REGION}{last}", self._pinned(shapes[last]))]
+            if self._pinned(shapes[last])
+            else []
+        )
+        before = [
+            NegatedAtom(f"{REGION}{number}", self._pinned(levels))
+            for number, levels in enumerate(shapes[:last])
+        ]
         rule = replace(rule, atoms=(*rule.atoms, *inside), negated=(*rule.negated, *before))
-        return lay_out(rule, self.plan.choice, self._needed, relations, count=self.plan.count, least=self.plan.least)
+        return lay_out(
+            rule,
+            self.plan.choice,
+            self._needed,
+            relations,
+            count=self.plan.count,
+            least=self.plan.least,
+        )
 
     @cached_property
     def _needed(self) -> tuple[int, ...]:
@@ -97,33 +154,53 @@ class TracedBody:
         return tuple(variable for variable in variables if variable is not None)
 
     def _pinned(self, levels: tuple[int, ...]) -> tuple[Ref, ...]:
-        """The variables that regions of this shape pin; constants and repeated variables are pinned by what they are computed from."""
+        """The variables that regions of this shape pin; constants and repeated variables are pinned
+        by what they are computed from.
+        """
         variables = (self.plan.levels[level].variable for level in levels)
         return tuple(Ref(variable) for variable in variables if variable is not None)
 
-    def assembled(self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable) -> Assembly:
-        """The body's plan, or one of its region plans, over these relations. `which` names what is logged: the next commit asks for it."""
+    def assembled(
+        self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable
+    ) -> Assembly:
+        """The body's plan, or one of its region plans, over these relations. `which` names what is
+        logged: the next commit asks for it.
+        """
         known = self._assemblies.get((id(plan), which))
-        return self._assemble(plan, relations, logged, which) if known is None else known.over(relations)
+        return (
+            self._assemble(plan, relations, logged, which)
+            if known is None
+            else known.over(relations)
+        )
 
     def channels(self, relations: Relations, logged: Logged, which: Hashable) -> list[Channel]:
         """What the body's own plan logs, by the channels' numbers; as `assembled`."""
         known = self._assemblies.get((id(self.plan), which))
         return (known or self._assemble(self.plan, relations, logged, which)).channels
 
-    def _assemble(self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable) -> Assembly:
+    def _assemble(
+        self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable
+    ) -> Assembly:
         if len(self._assemblies) >= _MOST_KEPT:
             self._assemblies.clear()
         made = Assembly(plan, relations, self._dictionary, logged)
         self._assemblies[id(plan), which] = made.without_trees()
         return made
 
-    def region_relations(self, batches: tuple[Regions, ...], context: Context) -> dict[str, RelationVersion]:
+    def region_relations(
+        self, batches: tuple[Regions, ...], context: Context
+    ) -> dict[str, RelationVersion]:
         """The pinned values of each batch as a relation, by the name that plans use."""
         found: dict[str, RelationVersion] = {}
         for number, batch in enumerate(batches):
-            picks = [i for i, level in enumerate(batch.levels) if self.plan.levels[level].variable is not None]
-            columns: Columns = [np.ascontiguousarray(batch.columns[i]) for i in picks] or [np.zeros(1, np.int64)]
+            picks = [
+                i
+                for i, level in enumerate(batch.levels)
+                if self.plan.levels[level].variable is not None
+            ]
+            columns: Columns = [np.ascontiguousarray(batch.columns[i]) for i in picks] or [
+                np.zeros(1, np.int64)
+            ]
             types = [(f"c{i}", self._type(batch.levels[i])) for i in picks]
             name = f"{REGION}{number}"
             found[name] = LooseRows(RelationSchema(name, tuple(types)), context.arena, columns)

@@ -17,9 +17,13 @@ _FREE = frozenset({"bool", "date", "timestamp"})
 """Names of added types that a program may give another meaning."""
 
 
-def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
+def declare_all(
+    clauses: Sequence[tree.Clause], catalog: Catalog
+) -> tuple[Catalog, list[LftjError]]:
     """The catalog with all `.type` and `.decl` of the clauses, and the problems found."""
-    catalog, errors = _with_aliases([clause for clause in clauses if isinstance(clause, tree.TypeAlias)], catalog)
+    catalog, errors = _with_aliases(
+        [clause for clause in clauses if isinstance(clause, tree.TypeAlias)], catalog
+    )
     relations = dict(catalog.relations)
     seen: dict[str, tree.Declaration] = {}
     for clause in clauses:
@@ -31,8 +35,16 @@ def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catal
             errors.append(_declared_twice(clause, seen[clause.name]))
             continue
         try:
-            one = replace(catalog, relations={clause.name: known}) if (known := relations.get(clause.name)) else Catalog()
-            relations |= one.declare(schema, clause.span).relations if not problems or clause.name not in relations else {}
+            one = (
+                replace(catalog, relations={clause.name: known})
+                if (known := relations.get(clause.name))
+                else Catalog()
+            )
+            relations |= (
+                one.declare(schema, clause.span).relations
+                if not problems or clause.name not in relations
+                else {}
+            )
         except DeclarationError as error:
             errors.append(error)
         seen.setdefault(clause.name, clause)
@@ -40,28 +52,49 @@ def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catal
 
 
 def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> DeclarationError:
-    """The error for a relation that one text declares again; texts that come one by one may each declare what they read."""
+    """The error for a relation that one text declares again; texts that come one by one may each
+    declare what they read.
+    """
     how = (
         ""
-        if (first.columns, first.functional, first.choice) == (declaration.columns, declaration.functional, declaration.choice)
+        if (first.columns, first.functional, first.choice)
+        == (declaration.columns, declaration.functional, declaration.choice)
         else ", differently"
     )
-    hint = f"keep one of the two declarations; the first is at {first.span}" if first.span else "keep one of the two declarations"
-    return DeclarationError(f"relation `{declaration.name}` is declared twice{how}", span=declaration.span, hint=hint)
+    hint = (
+        f"keep one of the two declarations; the first is at {first.span}"
+        if first.span
+        else "keep one of the two declarations"
+    )
+    return DeclarationError(
+        f"relation `{declaration.name}` is declared twice{how}", span=declaration.span, hint=hint
+    )
 
 
-def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSchema, list[LftjError]]:
-    """The schema that is declared, with UNKNOWN for every type that is not known, so that the rest of the program can be checked."""
+def _schema(
+    declaration: tree.Declaration, catalog: Catalog
+) -> tuple[RelationSchema, list[LftjError]]:
+    """The schema that is declared, with UNKNOWN for every type that is not known, so that the rest
+    of the program can be checked.
+    """
     errors: list[LftjError] = []
     columns: list[tuple[str, Type]] = []
     for column in declaration.columns:
         span = column.span or declaration.span
         if any(column.name == name for name, _ in columns):
             message = f"relation `{declaration.name}` has two columns `{column.name}`"
-            errors.append(DeclarationError(message, code="E164", span=span, hint="give each column a name of its own"))
+            errors.append(
+                DeclarationError(
+                    message, code="E164", span=span, hint="give each column a name of its own"
+                )
+            )
         if any(column.name == name for name, _ in CHANGE_COLUMNS):
             hint = "choose another name for the column"
-            errors.append(DeclarationError(f"`{column.name}` is a column of change sets", span=span, hint=hint))
+            errors.append(
+                DeclarationError(
+                    f"`{column.name}` is a column of change sets", span=span, hint=hint
+                )
+            )
         try:
             columns.append((column.name, catalog.type(column.type, span)))
         except LftjError as error:
@@ -69,24 +102,39 @@ def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSc
             columns.append((column.name, UNKNOWN))
     key = tuple(range(len(columns) - 1)) if declaration.functional else None
     choice, problems = _choice(declaration)
-    return RelationSchema(declaration.name, tuple(columns), key, declaration.functional, choice), errors + problems
+    return RelationSchema(
+        declaration.name, tuple(columns), key, declaration.functional, choice
+    ), errors + problems
 
 
 def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...], list[LftjError]]:
     """The positions of each choice domain's columns; their order says nothing."""
     names = [column.name for column in declaration.columns]
     errors: list[LftjError] = []
-    for name in dict.fromkeys(name for domain in declaration.choice for name in domain if name not in names):
+    for name in dict.fromkeys(
+        name for domain in declaration.choice for name in domain if name not in names
+    ):
         near = closest(name, names)
-        hint = f"did you mean `{near}`?" if near else f"its columns are {', '.join(names)}" if names else "it has no columns"
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else f"its columns are {', '.join(names)}"
+            if names
+            else "it has no columns"
+        )
         message = f"relation `{declaration.name}` has no column `{name}` to choose by"
         errors.append(UnknownNameError(message, code="E111", span=declaration.span, hint=hint))
-    domains = {tuple(sorted({names.index(name) for name in domain if name in names})) for domain in declaration.choice}
+    domains = {
+        tuple(sorted({names.index(name) for name in domain if name in names}))
+        for domain in declaration.choice
+    }
     return tuple(sorted(domains)), errors
 
 
 class _Meanings:
-    """What type names stand for, as far as it is known by now. `own`: names that the program defines."""
+    """What type names stand for, as far as it is known by now. `own`: names that the program
+    defines.
+    """
 
     def __init__(self, known: dict[str, Type], own: set[str]):
         self.known, self.own = known, own
@@ -96,8 +144,12 @@ class _Meanings:
         return self.known.get(name) or (None if name in self.own else parse_type(name))
 
 
-def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
-    """Type names may stand for one another in any order; what is left in the end is unknown or a circle."""
+def _with_aliases(
+    aliases: list[tree.TypeAlias], catalog: Catalog
+) -> tuple[Catalog, list[LftjError]]:
+    """Type names may stand for one another in any order; what is left in the end is unknown or a
+    circle.
+    """
     meanings = _Meanings(dict(catalog.aliases), {alias.name for alias in aliases})
     errors: list[LftjError] = []
     waiting, left = list(aliases), len(aliases) + 1
@@ -107,7 +159,10 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
             base = meanings.of(alias.base)
             if base is not None and all(meanings.of(other) is not None for other in alias.others):
                 waiting.remove(alias)
-                errors += (*_union_errors(alias, base, meanings.known), *_defined(alias, base, meanings))
+                errors += (
+                    *_union_errors(alias, base, meanings.known),
+                    *_defined(alias, base, meanings),
+                )
     errors += _undefined(waiting, replace(catalog, aliases=dict(meanings.known)), meanings.own)
     unknown = dict.fromkeys((alias.name for alias in waiting), UNKNOWN)
     return replace(catalog, aliases=meanings.known | unknown), errors
@@ -124,21 +179,32 @@ def _defined(alias: tree.TypeAlias, base: Type, meanings: _Meanings) -> Iterator
         yield DeclarationError(message, code="E165", span=alias.span, hint="choose another name")
 
 
-def _undefined(waiting: list[tree.TypeAlias], catalog: Catalog, own: set[str]) -> Iterator[LftjError]:
-    """Why names are left that stand for no type in the catalog. Of a circle and what leads into it, the circle alone is told."""
+def _undefined(
+    waiting: list[tree.TypeAlias], catalog: Catalog, own: set[str]
+) -> Iterator[LftjError]:
+    """Why names are left that stand for no type in the catalog. Of a circle and what leads into it,
+    the circle alone is told.
+    """
     bases = {alias.name: (alias.base, *alias.others) for alias in waiting}
     circular = [name for name in bases if _refers_to(name, name, bases)]
     for alias in waiting:
         if alias.name in circular:
             message = f"type `{alias.name}` refers to itself"
-            hint = "say in the end which of int, float, str, bool, date, timestamp, decimal(p,s) it is"
+            hint = (
+                "say in the end which of int, float, str, bool, date, timestamp, decimal(p,s) it is"
+            )
             yield DeclarationError(message, code="E165", span=alias.span, hint=hint)
         if any(_refers_to(alias.name, name, bases) for name in circular):
             continue
         for name in (alias.base, *alias.others):
             if name in own and parse_type(name) is not None and name not in catalog.aliases:
                 message = f"type `{alias.name}` stands for `{name}`, which stands for nothing else"
-                yield DeclarationError(message, code="E165", span=alias.span, hint="name a type that is there without it")
+                yield DeclarationError(
+                    message,
+                    code="E165",
+                    span=alias.span,
+                    hint="name a type that is there without it",
+                )
                 break
             try:
                 catalog.type(name, alias.span)
@@ -148,12 +214,16 @@ def _undefined(waiting: list[tree.TypeAlias], catalog: Catalog, own: set[str]) -
 
 
 def _is_taken(name: str, base: Type) -> bool:
-    """True for the name of a built-in type that a program may not define: Soufflé's own, and those that would mean something else then.
+    """True for the name of a built-in type that a program may not define: Soufflé's own, and those
+    that would mean something else then.
 
-    What Soufflé does not know is free for its programs, which have `.type string <: symbol` or `.type date <: symbol`.
+    What Soufflé does not know is free for its programs, which have `.type string <: symbol` or
+    `.type date <: symbol`.
     """
     built_in = parse_type(name)
-    return built_in is not None and (name in _OF_SOUFFLE or (built_in != base and name not in _FREE))
+    return built_in is not None and (
+        name in _OF_SOUFFLE or (built_in != base and name not in _FREE)
+    )
 
 
 def _refers_to(name: str, wanted: str, bases: Mapping[str, tuple[str, ...]]) -> bool:
@@ -170,10 +240,21 @@ def _refers_to(name: str, wanted: str, bases: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _union_errors(alias: tree.TypeAlias, base: Type, known: Mapping[str, Type]) -> list[LftjError]:
-    """Types only name columns' values here, so a union is one more name; what its members stand for has to be one type."""
+    """Types only name columns' values here, so a union is one more name; what its members stand for
+    has to be one type.
+    """
     types = {name: known.get(name) or parse_type(name) for name in alias.others}
-    different = next((f"`{name}` is {type}" for name, type in types.items() if type != base and UNKNOWN not in (type, base)), None)
+    different = next(
+        (
+            f"`{name}` is {type}"
+            for name, type in types.items()
+            if type != base and UNKNOWN not in (type, base)
+        ),
+        None,
+    )
     if different is None:
         return []
     message = f"type `{alias.name}` joins different types: `{alias.base}` is {base}, {different}"
-    return [TypeClashError(message, code="E133", span=alias.span, hint="use one relation for each type")]
+    return [
+        TypeClashError(message, code="E133", span=alias.span, hint="use one relation for each type")
+    ]

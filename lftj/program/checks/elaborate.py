@@ -1,4 +1,5 @@
-"""From the heads and bodies of the syntax tree, renamed apart, to checked ones: names looked up, arities counted, types settled.
+"""From the heads and bodies of the syntax tree, renamed apart, to checked ones: names looked up,
+arities counted, types settled.
 
 Every problem is reported here but unbound variables, which `safety` reports.
 """
@@ -7,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lftj.errors import ArityError, DeclarationError, LftjError, Span, TypeClashError, UnknownNameError, UnsafeRuleError
+from lftj.errors import (
+    ArityError,
+    DeclarationError,
+    LftjError,
+    Span,
+    TypeClashError,
+    UnknownNameError,
+    UnsafeRuleError,
+)
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -23,7 +32,13 @@ from lftj.program.checks.expressions import Expressions, located
 from lftj.program.normal_form import Expression, Filter, Ref, RelationSchema, Value
 from lftj.program.schema import UNKNOWN, describe
 from lftj.program.scope import direct_names, negated_atom, term_aggregates
-from lftj.program.signatures import BUILT_IN_AGGREGATES, aggregate_type, common_type, conversion_hint, same_type
+from lftj.program.signatures import (
+    BUILT_IN_AGGREGATES,
+    aggregate_type,
+    common_type,
+    conversion_hint,
+    same_type,
+)
 from lftj.syntax import tree
 from lftj.syntax.functors import BODY_AGGREGATES, FUNCTORS, PREDICATES, closest, unknown_hint
 from lftj.types import INT, STR, Type
@@ -36,46 +51,81 @@ _FORMS = {
 }
 
 
-def head_aggregate(expressions: Expressions, term: tree.HeadAggregate, expected: Type | None, where: str) -> CheckedHeadAggregate | None:
-    """The aggregate in a head column of type `expected`; None after a problem with an argument. Raises LftjError."""
+def head_aggregate(
+    expressions: Expressions, term: tree.HeadAggregate, expected: Type | None, where: str
+) -> CheckedHeadAggregate | None:
+    """The aggregate in a head column of type `expected`; None after a problem with an argument.
+    Raises LftjError.
+    """
     if any(term_aggregates(arg) or _has_head_aggregate(arg) for arg in term.args):
         hint = "compute the inner one in a relation of its own and read that"
-        raise TypeClashError(f"`{term.function}(…)` contains another aggregate", code="E131", hint=hint)
+        raise TypeClashError(
+            f"`{term.function}(…)` contains another aggregate", code="E131", hint=hint
+        )
     wanted = _argument_types(expressions, term, expected)
-    given = [expressions.term(arg, type, f" for `{term.function}`", term.span) for arg, type in zip(term.args, wanted, strict=True)]
+    given = [
+        expressions.term(arg, type, f" for `{term.function}`", term.span)
+        for arg, type in zip(term.args, wanted, strict=True)
+    ]
     args = tuple(arg for arg in given if arg is not None)
     if len(args) < len(given):
         return None
     result = _result_type(expressions, term, args)
     if expected is not None and not same_type(result, expected):
         message = f"expected {expected}{where}, but `{term.function}` gives {result}"
-        raise TypeClashError(message, hint=conversion_hint(result, expected) if expected.name == "str" else f"declare the column {result}")
+        raise TypeClashError(
+            message,
+            hint=conversion_hint(result, expected)
+            if expected.name == "str"
+            else f"declare the column {result}",
+        )
     return CheckedHeadAggregate(term.function, args, result)
 
 
-def _argument_types(expressions: Expressions, term: tree.HeadAggregate, expected: Type | None) -> list[Type | None]:
-    """The types that the arguments should have, None where any type will do. Raises UnknownNameError or ArityError."""
+def _argument_types(
+    expressions: Expressions, term: tree.HeadAggregate, expected: Type | None
+) -> list[Type | None]:
+    """The types that the arguments should have, None where any type will do. Raises
+    UnknownNameError or ArityError.
+    """
     function, count = term.function, len(term.args)
     if (user := expressions.catalog.aggregates.get(function)) is not None:
         if count != len(user.argument_types):
-            raise ArityError(f"`{function}` takes {len(user.argument_types)} arguments, found {count}", code="E121")
+            raise ArityError(
+                f"`{function}` takes {len(user.argument_types)} arguments, found {count}",
+                code="E121",
+            )
         return list(user.argument_types)
     if function not in BUILT_IN_AGGREGATES:
         known = [*BUILT_IN_AGGREGATES, *expressions.catalog.aggregates]
         listed = f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(FUNCTORS))}"
         hint = unknown_hint(function, [*known, *FUNCTORS], listed)
-        raise UnknownNameError(f"unknown aggregate or function `{function}`", code="E112", hint=hint)
+        raise UnknownNameError(
+            f"unknown aggregate or function `{function}`", code="E112", hint=hint
+        )
     if count != {"count": 0, "concat": max(1, count)}.get(function, 1):
-        wanted = {"count": "no arguments", "concat": "at least one argument"}.get(function, "1 argument")
-        raise ArityError(f"`{function}` takes {wanted}, found {count}", code="E121", hint=f"write {_FORMS.get(function, f'{function}(x)')}")
+        wanted = {"count": "no arguments", "concat": "at least one argument"}.get(
+            function, "1 argument"
+        )
+        raise ArityError(
+            f"`{function}` takes {wanted}, found {count}",
+            code="E121",
+            hint=f"write {_FORMS.get(function, f'{function}(x)')}",
+        )
     if function == "concat":
         return [STR, STR, *[None] * (count - 2)][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]
     constants_only = all(guess is not None and not guess.firm for guess in guesses)
-    return [expected if constants_only and function != "mean" and expected and expected.numeric else None] * count
+    return [
+        expected
+        if constants_only and function != "mean" and expected and expected.numeric
+        else None
+    ] * count
 
 
-def _result_type(expressions: Expressions, term: tree.HeadAggregate, args: tuple[Expression, ...]) -> Type:
+def _result_type(
+    expressions: Expressions, term: tree.HeadAggregate, args: tuple[Expression, ...]
+) -> Type:
     if (user := expressions.catalog.aggregates.get(term.function)) is not None:
         return user.result_type
     if term.function == "concat" and len(args) > 1 and not isinstance(args[1], Value):
@@ -84,7 +134,11 @@ def _result_type(expressions: Expressions, term: tree.HeadAggregate, args: tuple
     argument = expressions.type_of(args[0]) if args else None
     result = aggregate_type(term.function, argument)
     if result is None:
-        raise TypeClashError(f"`{term.function}` does not take {argument}", code="E132", hint="sum and mean take int, float and decimal")
+        raise TypeClashError(
+            f"`{term.function}` does not take {argument}",
+            code="E132",
+            hint="sum and mean take int, float and decimal",
+        )
     return result
 
 
@@ -100,7 +154,7 @@ _FALSE = CheckedDisjunction(())
 class Elaborator(Expressions):
     """Elaborates one rule."""
 
-    # ── heads ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── heads ─────────────────────────────────────────────────────────────────────────────────────
     def head(self, head: tree.Atom) -> CheckedHead | None:
         """One head with the literals that its terms need; None after a problem."""
         outer, self.literals = self.literals, []
@@ -109,10 +163,17 @@ class Elaborator(Expressions):
         given = tuple(arg for arg in args if arg is not None)
         return CheckedHead(head.relation, given, literals) if len(given) == len(args) else None
 
-    def _head_term(self, head: tree.Atom, term: tree.Term, type: Type | None, where: str) -> Expression | CheckedHeadAggregate | None:
+    def _head_term(
+        self, head: tree.Atom, term: tree.Term, type: Type | None, where: str
+    ) -> Expression | CheckedHeadAggregate | None:
         if isinstance(term, tree.Wildcard):
-            message, hint = f"`_` in the head of `{head.relation}` has no value", "write a variable that the body binds, or a constant"
-            self.errors.append(UnsafeRuleError(message, code="E144", span=term.span or head.span, hint=hint))
+            message, hint = (
+                f"`_` in the head of `{head.relation}` has no value",
+                "write a variable that the body binds, or a constant",
+            )
+            self.errors.append(
+                UnsafeRuleError(message, code="E144", span=term.span or head.span, hint=hint)
+            )
             return None
         if not isinstance(term, tree.HeadAggregate):
             return self.term(term, type, where, head.span)
@@ -122,9 +183,11 @@ class Elaborator(Expressions):
             self.errors.append(located(error, term.span or head.span))
             return None
 
-    # ── atoms ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── atoms ─────────────────────────────────────────────────────────────────────────────────────
     def _places(self, atom: tree.Atom) -> list[tuple[tree.Term, tuple[Type | None, str]]]:
-        """Each argument with its column's type and the words for it; types are None after a problem with the atom itself."""
+        """Each argument with its column's type and the words for it; types are None after a problem
+        with the atom itself.
+        """
         columns: Sequence[tuple[str | None, Type | None]] = [(None, None)] * len(atom.terms)
         try:
             schema = self.catalog.relation(atom.relation, atom.span)
@@ -145,9 +208,11 @@ class Elaborator(Expressions):
                 args.append(None if negated else Ref(self.new_variable("_", type or INT)))
         return CheckedAtom(atom.relation, tuple(args))
 
-    # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── bodies ────────────────────────────────────────────────────────────────────────────────────
     def block(self, body: tree.Body) -> Block:
-        """A body inside the one being read. Its local variables are those that the bodies around it do not have."""
+        """A body inside the one being read. Its local variables are those that the bodies around it
+        do not have.
+        """
         outer, self.literals = self.literals, []
         first_new = len(self.variables)
         self.read(body)
@@ -155,7 +220,9 @@ class Elaborator(Expressions):
         return Block(made, frozenset(range(first_new, len(self.variables))))
 
     def read(self, body: tree.Body) -> None:
-        """Append the literals of a body. Its variables get their numbers first, so that what an inner body adds is local to that."""
+        """Append the literals of a body. Its variables get their numbers first, so that what an
+        inner body adds is local to that.
+        """
         for name in direct_names(body.literals):
             self.number(name)
         for literal in body.literals:
@@ -170,14 +237,18 @@ class Elaborator(Expressions):
             case tree.Comparison():
                 self._comparison(literal)
             case tree.Choice():
-                determining, determined = map(self._variables, (literal.determining, literal.determined))
+                determining, determined = map(
+                    self._variables, (literal.determining, literal.determined)
+                )
                 self.literals.append(CheckedChoice(determining, determined))
             case tree.Negation() if (atom := negated_atom(literal)) is not None:
                 self.literals.append(CheckedNegation(Block((self._atom(atom, negated=True),))))
             case tree.Negation():
                 self.literals.append(CheckedNegation(self.block(literal.body)))
             case tree.Disjunction():
-                self.literals.append(CheckedDisjunction(tuple(self.block(branch) for branch in literal.branches)))
+                self.literals.append(
+                    CheckedDisjunction(tuple(self.block(branch) for branch in literal.branches))
+                )
 
     def _variables(self, terms: tuple[tree.Term, ...]) -> tuple[Ref, ...]:
         """The numbers of variables; what is none is reported by `choice_errors`."""
@@ -186,31 +257,46 @@ class Elaborator(Expressions):
 
     def _comparison(self, literal: tree.Comparison) -> None:
         if literal.operator in PREDICATES:
-            if self.predicate(literal.operator, (literal.left, literal.right), literal.span) is False:
+            if (
+                self.predicate(literal.operator, (literal.left, literal.right), literal.span)
+                is False
+            ):
                 self.literals.append(_FALSE)
             return
         guesses = [self.inference.guess(term) for term in (literal.left, literal.right)]
         type = common_type(guesses) or INT
         if type.name == "bool" and literal.operator not in ("=", "!="):
             message = f"`{literal.operator}` does not take bool"
-            self.errors.append(TypeClashError(message, code="E132", span=literal.span, hint="use = or !="))
+            self.errors.append(
+                TypeClashError(message, code="E132", span=literal.span, hint="use = or !=")
+            )
         where = f" beside `{literal.operator}`"
-        left, right = (self.term(term, type, where, literal.span) for term in (literal.left, literal.right))
+        left, right = (
+            self.term(term, type, where, literal.span) for term in (literal.left, literal.right)
+        )
         if isinstance(left, Value) and isinstance(right, Value):
             if not holds(literal.operator, left.value, right.value):
                 self.literals.append(_FALSE)
         elif left is not None and right is not None:
             self.literals.append(Filter(literal.operator, left, right))
 
-    # ── body aggregates ───────────────────────────────────────────────────────────────────────────────────────────────
-    def aggregate(self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None) -> Expression | None:
-        """The result variable of a body aggregate, which becomes a literal of the body being read."""
+    # ── body aggregates ───────────────────────────────────────────────────────────────────────────
+    def aggregate(
+        self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None
+    ) -> Expression | None:
+        """The result variable of a body aggregate, which becomes a literal of the body
+        being read.
+        """
         check_body_aggregate(aggregate)
         function = aggregate.function
         outer, self.literals = self.literals, []
         first_new = len(self.variables)
         self.read(aggregate.body)
-        target = None if aggregate.target is None else self.term(aggregate.target, _target_type(self, aggregate, expected), "", span)
+        target = (
+            None
+            if aggregate.target is None
+            else self.term(aggregate.target, _target_type(self, aggregate, expected), "", span)
+        )
         block = Block(tuple(self.literals), frozenset(range(first_new, len(self.variables))))
         self.literals = outer
         if aggregate.target is not None and target is None:
@@ -218,24 +304,40 @@ class Elaborator(Expressions):
         argument = None if target is None else self.type_of(target)
         type = aggregate_type(function, argument)
         if type is None:
-            raise TypeClashError(f"`{function}` does not take {argument}", code="E132", hint="sum and mean take int, float and decimal")
+            raise TypeClashError(
+                f"`{function}` does not take {argument}",
+                code="E132",
+                hint="sum and mean take int, float and decimal",
+            )
         result = self.new_variable("_", type)
         self.literals.append(CheckedAggregate(function, target, block, result, type))
         return Ref(result)
 
 
-def _target_type(elaborator: Elaborator, aggregate: tree.Aggregate, expected: Type | None) -> Type | None:
+def _target_type(
+    elaborator: Elaborator, aggregate: tree.Aggregate, expected: Type | None
+) -> Type | None:
     """What a target of constants only should be, so that `x = sum 1 : { … }` may be a float."""
     guess = elaborator.inference.guess(aggregate.target)
-    return expected if guess is not None and not guess.firm and aggregate.function in ("sum", "min", "max") else None
+    return (
+        expected
+        if guess is not None and not guess.firm and aggregate.function in ("sum", "min", "max")
+        else None
+    )
 
 
 def check_form(atom: tree.Atom, schema: RelationSchema) -> None:
-    """Functions are written F[x] = y and relations a(x), with as many arguments as columns. Raises DeclarationError or ArityError."""
+    """Functions are written F[x] = y and relations a(x), with as many arguments as columns. Raises
+    DeclarationError or ArityError.
+    """
     name = atom.relation
     if schema.functional and atom.value is None:
         inner = ", ".join(column for column, _ in schema.columns[:-1])
-        raise DeclarationError(f"`{name}` is a function", code="E162", hint=f"write {name}[{inner}] = {schema.columns[-1][0]}")
+        raise DeclarationError(
+            f"`{name}` is a function",
+            code="E162",
+            hint=f"write {name}[{inner}] = {schema.columns[-1][0]}",
+        )
     if not schema.functional and atom.value is not None:
         inner = ", ".join(column for column, _ in schema.columns)
         hint = f"write {name}({inner}), or declare a function: .decl {name}[…]: …"
@@ -251,8 +353,16 @@ def check_body_aggregate(aggregate: tree.Aggregate) -> None:
     function = aggregate.function
     if function not in BODY_AGGREGATES:
         near = closest(function, BODY_AGGREGATES)
-        hint = f"did you mean `{near}`?" if near else "body aggregates are count, sum, min, max and mean; others go into rule heads"
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else "body aggregates are count, sum, min, max and mean; others go into rule heads"
+        )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
     if (aggregate.target is None) != (function == "count"):
         form = "count : { … }" if function == "count" else f"{function} x : {{ … }}"
-        raise ArityError(f"`{function}` takes {'no' if function == 'count' else 'one'} target", code="E121", hint=f"write {form}")
+        raise ArityError(
+            f"`{function}` takes {'no' if function == 'count' else 'one'} target",
+            code="E121",
+            hint=f"write {form}",
+        )

@@ -1,7 +1,9 @@
-"""Terms to typed expressions: variables become numbers, constants get the type of their place, constant parts are computed.
+"""Terms to typed expressions: variables become numbers, constants get the type of their place,
+constant parts are computed.
 
-A body aggregate or string functor inside a term becomes a literal of its own, appended to the innermost body around it (`literals`), and
-the term its result variable. Problems are collected; a term with a problem becomes None.
+A body aggregate or string functor inside a term becomes a literal of its own, appended to the
+innermost body around it (`literals`), and the term its result variable. Problems are collected; a
+term with a problem becomes None.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lftj.errors import ArityError, LftjError, Span, TypeClashError, UnknownNameError, UnsafeRuleError
+from lftj.errors import (
+    ArityError,
+    LftjError,
+    Span,
+    TypeClashError,
+    UnknownNameError,
+    UnsafeRuleError,
+)
 from lftj.program import arithmetic, functors
 from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
@@ -36,11 +45,17 @@ from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, Unsigned, code_of,
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
-    """A constant in a place of type `expected`; integers are welcome as floats and decimals while they are exact. Raises LftjError."""
+    """A constant in a place of type `expected`; integers are welcome as floats and decimals while
+    they are exact. Raises LftjError.
+    """
     value = plain(value)
     own = constant_type(value)
     wanted = expected or own
-    admitted = same_type(own, wanted) or (own == INT and wanted.numeric) or own.name == wanted.name == "decimal"
+    admitted = (
+        same_type(own, wanted)
+        or (own == INT and wanted.numeric)
+        or own.name == wanted.name == "decimal"
+    )
     if not admitted:
         shown = f'"{value}"' if isinstance(value, str) else str(value)
         message = f"expected {wanted}{where}, found the {own if own.unsigned else own.name} constant {shown}"
@@ -55,7 +70,9 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
 
 
 class Expressions:
-    """Makes the expressions of one rule. `literals` is the body that a lifted functor call or aggregate is added to."""
+    """Makes the expressions of one rule. `literals` is the body that a lifted functor call or
+    aggregate is added to.
+    """
 
     def __init__(self, inference: Inference, catalog: Catalog):
         self.inference = inference
@@ -66,14 +83,16 @@ class Expressions:
         self.complete = True
         self._numbers: dict[str, int] = {}
 
-    # ── variables ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── variables ─────────────────────────────────────────────────────────────────────────────────
     def new_variable(self, name: str, type: Type) -> int:
         """The number of one more variable."""
         self.variables.append(RuleVariable(name, type))
         return len(self.variables) - 1
 
     def number(self, name: str) -> int | None:
-        """The number of a variable of the rule; None when nothing gave it a type, which is an error reported elsewhere."""
+        """The number of a variable of the rule; None when nothing gave it a type, which is an error
+        reported elsewhere.
+        """
         if name not in self._numbers:
             if (type := self.inference.types.get(name)) is None:
                 self.complete = False
@@ -81,16 +100,22 @@ class Expressions:
             self._numbers[name] = self.new_variable(user_name(name), type)
         return self._numbers[name]
 
-    # ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def term(self, term: tree.Term, expected: Type | None, where: str, span: Span | None) -> Expression | None:
-        """The expression of a term where `expected` is asked for; `where` ends the sentence "expected int …"."""
+    # ── terms ─────────────────────────────────────────────────────────────────────────────────────
+    def term(
+        self, term: tree.Term, expected: Type | None, where: str, span: Span | None
+    ) -> Expression | None:
+        """The expression of a term where `expected` is asked for; `where` ends the sentence
+        "expected int …".
+        """
         try:
             return self._term(term, expected, where, term.span or span)
         except LftjError as error:
             self.errors.append(located(error, term.span or span))
             return None
 
-    def _term(self, term: tree.Term, expected: Type | None, where: str, span: Span | None) -> Expression | None:
+    def _term(
+        self, term: tree.Term, expected: Type | None, where: str, span: Span | None
+    ) -> Expression | None:
         match term:
             case tree.Variable():
                 return self._variable(term, expected, where)
@@ -98,23 +123,53 @@ class Expressions:
                 return constant(term.value, expected, where)
             case tree.Call():
                 made = self._call(term, expected, span)
-                if isinstance(made, Value) and expected is not None and expected.name == "decimal" and made.type.name in ("int", "decimal"):
+                if (
+                    isinstance(made, Value)
+                    and expected is not None
+                    and expected.name == "decimal"
+                    and made.type.name in ("int", "decimal")
+                ):
                     return constant(made.value, expected, where)
-                return made and self._fits(made, expected, f"`{term.functor}(…)`" if term.functor.isalpha() else "this expression", where)
+                return made and self._fits(
+                    made,
+                    expected,
+                    f"`{term.functor}(…)`" if term.functor.isalpha() else "this expression",
+                    where,
+                )
             case tree.Aggregate():
-                return self._fits(self.aggregate(term, expected, span), expected, f"`{term.function}`", where)
+                return self._fits(
+                    self.aggregate(term, expected, span), expected, f"`{term.function}`", where
+                )
             case tree.HeadAggregate():
-                hint = "write it as the whole argument of a rule head; in a body: n = " + term.function + " : { … }"
-                raise TypeClashError(f"the aggregate `{term.function}(…)` stands inside an expression", code="E131", hint=hint)
+                hint = (
+                    "write it as the whole argument of a rule head; in a body: n = "
+                    + term.function
+                    + " : { … }"
+                )
+                raise TypeClashError(
+                    f"the aggregate `{term.function}(…)` stands inside an expression",
+                    code="E131",
+                    hint=hint,
+                )
             case tree.Wildcard():
-                raise UnsafeRuleError("`_` has no value here", code="E144", hint="name the variable and bind it with a positive atom")
+                raise UnsafeRuleError(
+                    "`_` has no value here",
+                    code="E144",
+                    hint="name the variable and bind it with a positive atom",
+                )
         raise TypeClashError(f"{term!r} is not a term of the language")
 
-    def aggregate(self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None) -> Expression | None:
-        """The result of a body aggregate, which becomes a literal. What an aggregate's body means is the checks' affair."""
+    def aggregate(
+        self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None
+    ) -> Expression | None:
+        """The result of a body aggregate, which becomes a literal. What an aggregate's body means
+        is the checks' affair.
+        """
         raise NotImplementedError
 
-    def _variable(self, variable: tree.Variable, expected: Type | None, where: str) -> Expression | None:
+    def _variable(
+        self, variable: tree.Variable, expected: Type | None, where: str
+    ) -> Expression | None:
         number = self.number(variable.name)
         if number is None:
             return None
@@ -124,30 +179,52 @@ class Expressions:
 
     def type_of(self, expression: Expression) -> Type:
         """The type of an expression made here."""
-        return self.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
+        return (
+            self.variables[expression.variable].type
+            if isinstance(expression, Ref)
+            else expression.type
+        )
 
-    def _fits(self, made: Expression | None, expected: Type | None, what: str, where: str, reason: str = "") -> Expression | None:
+    def _fits(
+        self,
+        made: Expression | None,
+        expected: Type | None,
+        what: str,
+        where: str,
+        reason: str = "",
+    ) -> Expression | None:
         if made is None or expected is None or same_type(found := self.type_of(made), expected):
             return made
-        raise TypeClashError(f"expected {expected}{where}, but {what} is {found}{reason}", hint=conversion_hint(found, expected))
+        raise TypeClashError(
+            f"expected {expected}{where}, but {what} is {found}{reason}",
+            hint=conversion_hint(found, expected),
+        )
 
-    # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── calls ─────────────────────────────────────────────────────────────────────────────────────
     def _call(self, call: tree.Call, expected: Type | None, span: Span | None) -> Expression | None:
         name = call.functor
         if name == "as":
             return self._as(call, span)
         if name not in KNOWN_FUNCTORS:
-            raise UnknownNameError(f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name))
+            raise UnknownNameError(
+                f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name)
+            )
         least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX or name == "ord" else (2, 2))
         if len(call.args) < least or (most is not None and len(call.args) > most):
             wanted = str(least) if most == least else f"{least} or more"
-            raise ArityError(f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}", code="E121")
+            raise ArityError(
+                f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}",
+                code="E121",
+            )
         guesses = [self.inference.guess(arg) for arg in call.args]
         if guesses[0] and (found := CONVERSIONS.get((name, guesses[0].type.name))):
             return self._apply(found[0], call, [guesses[0].type], found[1], span)
         if guesses[0] and name == "to_number" and guesses[0].type.unsigned:
             return self._apply("as_int", call, [UNSIGNED], INT, span)
-        if guesses[0] and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
+        if guesses[0] and (name, guesses[0].type.name) in (
+            ("to_number", "int"),
+            ("to_float", "float"),
+        ):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
         if name in functors.OF_STRINGS and common_type(guesses) == STR:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
@@ -159,63 +236,106 @@ class Expressions:
             return self._of_one_kind(call, guesses[0], span)
         return self._arithmetic(call, guesses, expected, span)
 
-    def _of_one_kind(self, call: tree.Call, guess: Guess | None, span: Span | None) -> Expression | None:
-        """`round`; and the functors that take values of a few types, on one of another type, which is an error."""
+    def _of_one_kind(
+        self, call: tree.Call, guess: Guess | None, span: Span | None
+    ) -> Expression | None:
+        """`round`; and the functors that take values of a few types, on one of another type, which
+        is an error.
+        """
         name, places = call.functor, getattr(call.args[-1], "value", None)
         if guess is None:
             return self.term(call.args[0], None, "", span)
         if name != "round":
             kinds = [kind for functor, kind in CONVERSIONS if functor == name]
             hint = (
-                f"it takes a {' or a '.join(kinds)}" if name != "ord" else "it gives the number of a number; compare strings with < and >"
+                f"it takes a {' or a '.join(kinds)}"
+                if name != "ord"
+                else "it gives the number of a number; compare strings with < and >"
             )
             raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
         if (result := rounded_type(guess.type, places)) is None:
             message = f"`round` does not take {guess.type} and {call.args[1]}"
-            raise TypeClashError(message, code="E132", hint="write round(x, 2): of a decimal or an int, with a number of places")
+            raise TypeClashError(
+                message,
+                code="E132",
+                hint="write round(x, 2): of a decimal or an int, with a number of places",
+            )
         return self._apply(name, call, [guess.type, INT], result, span)
 
     def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
-        """`as(x, T)`: a value as it is, where T is another name of its type, or both are integers. Codes of other types are never read."""
+        """`as(x, T)`: a value as it is, where T is another name of its type, or both are integers.
+        Codes of other types are never read.
+        """
         value, name = call.args
         assert isinstance(name, tree.Constant)
         wanted, found = self.catalog.type(str(name.value), name.span), self.inference.guess(value)
         if found and found.firm and {found.type, wanted} == {INT, UNSIGNED}:
             call = tree.Call("as", (value,), span=call.span)
-            return self._apply("as_unsigned" if wanted.unsigned else "as_int", call, [found.type], wanted, span)
+            return self._apply(
+                "as_unsigned" if wanted.unsigned else "as_int", call, [found.type], wanted, span
+            )
         return self.term(value, wanted, " for `as`", span)
 
-    def _arithmetic(self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None) -> Expression | None:
-        """Numbers and dates. Where only constants stand, they take the type that is expected of the result."""
+    def _arithmetic(
+        self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None
+    ) -> Expression | None:
+        """Numbers and dates. Where only constants stand, they take the type that is expected of the
+        result.
+        """
         name = call.functor
-        scaled = name == "*" and expected is not None and expected.name == "decimal"  # the product of constants has a scale of its own
-        if expected is not None and expected.numeric and not scaled and all(guess is not None and not guess.firm for guess in guesses):
+        scaled = (
+            name == "*" and expected is not None and expected.name == "decimal"
+        )  # the product of constants has a scale of its own
+        if (
+            expected is not None
+            and expected.numeric
+            and not scaled
+            and all(guess is not None and not guess.firm for guess in guesses)
+        ):
             guesses = [Guess(expected, True)] * len(guesses)
         operand = common_type(guesses) or expected or INT
         if name == "neg":
-            return self._apply(name, call, [operand], self._admitted(name, negated_type(operand), operand), span)
+            return self._apply(
+                name, call, [operand], self._admitted(name, negated_type(operand), operand), span
+            )
         if name in PREFIX:
             operand = UNSIGNED if operand.unsigned else INT
             return self._apply(name, call, [operand], operand, span)
         if name in ("min", "max"):
             result = self._admitted(name, result_type(name, operand, operand), operand)
             return self._apply(name, call, [operand] * len(call.args), result, span)
-        operands = operand_types(name, *guesses) or tuple(INT if guess is None else guess.type for guess in guesses)
-        return self._apply(name, call, list(operands), self._admitted(name, result_type(name, *operands), *operands), span)
+        operands = operand_types(name, *guesses) or tuple(
+            INT if guess is None else guess.type for guess in guesses
+        )
+        return self._apply(
+            name,
+            call,
+            list(operands),
+            self._admitted(name, result_type(name, *operands), *operands),
+            span,
+        )
 
     def _admitted(self, name: str, result: Type | None, *operands: Type) -> Type:
         if result is None:
             shown = " and ".join(dict.fromkeys(map(str, operands)))
-            hint = "convert one side with to_float(…) or to_number(…)" if all(each.numeric for each in operands) else None
+            hint = (
+                "convert one side with to_float(…) or to_number(…)"
+                if all(each.numeric for each in operands)
+                else None
+            )
             if any(each.name == "decimal" for each in operands):
                 hint = "decimals multiply with decimals and ints, up to 18 places, and add with one scale, which round(x, 2) gives; 0.5 is "
                 hint += 'written decimal("0.5"); for anything else compute with to_float(…)'
             raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
         return result
 
-    def _apply(self, operator: str, call: tree.Call, types: list[Type], result: Type, span: Span | None) -> Expression | None:
+    def _apply(
+        self, operator: str, call: tree.Call, types: list[Type], result: Type, span: Span | None
+    ) -> Expression | None:
         where = f" for `{call.functor}`"
-        args = [self.term(arg, type, where, span) for arg, type in zip(call.args, types, strict=True)]
+        args = [
+            self.term(arg, type, where, span) for arg, type in zip(call.args, types, strict=True)
+        ]
         made = [arg for arg in args if arg is not None]
         if len(made) < len(args):
             return None
@@ -224,12 +344,19 @@ class Expressions:
             folded = fold(Apply(operator, (folded, *rest), result))
         return folded
 
-    # ── string functors ───────────────────────────────────────────────────────────────────────────────────────────────
-    def _functor(self, name: str, args: tuple[tree.Term, ...], span: Span | None, written: str = "") -> Expression | None:
-        """A string functor: computed at once on constants, else a literal of its own and its result variable."""
+    # ── string functors ───────────────────────────────────────────────────────────────────────────
+    def _functor(
+        self, name: str, args: tuple[tree.Term, ...], span: Span | None, written: str = ""
+    ) -> Expression | None:
+        """A string functor: computed at once on constants, else a literal of its own and its result
+        variable.
+        """
         known = functors.STRING_FUNCTORS[name]
         where = f" for `{written or name}`"
-        made = [self.term(arg, type, where, span) for arg, type in zip(args, known.argument_types(len(args)), strict=True)]
+        made = [
+            self.term(arg, type, where, span)
+            for arg, type in zip(args, known.argument_types(len(args)), strict=True)
+        ]
         given = tuple(arg for arg in made if arg is not None)
         if len(given) < len(made):
             return None
@@ -237,14 +364,19 @@ class Expressions:
             with _placed(args[0].span):
                 known.check(str(given[0].value))
         if all(isinstance(arg, Value) for arg in given) and not known.many:
-            return Value(functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))), known.result or BOOL)
+            return Value(
+                functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))),
+                known.result or BOOL,
+            )
         types = tuple(self.type_of(arg) for arg in given)
         result = None if known.result is None else self.new_variable("_", known.result)
         self.literals.append(FunctorCall(name, given, types, result, known.result))
         return None if result is None else Ref(result)
 
     def predicate(self, name: str, args: tuple[tree.Term, ...], span: Span | None) -> bool | None:
-        """Append the literal of `contains` or `match`; on constants, append nothing and say whether it holds."""
+        """Append the literal of `contains` or `match`; on constants, append nothing and say whether
+        it holds.
+        """
         try:
             made = self._functor(name, args, span)
         except LftjError as error:

@@ -1,7 +1,9 @@
-"""The types of a rule's variables: from the columns they stand in, then along equations until nothing new is found.
+"""The types of a rule's variables: from the columns they stand in, then along equations until
+nothing new is found.
 
-Nothing is reported here: a variable takes the type of its first column, and whoever later asks for another type reports the clash. A
-variable that equals constants only takes the type of the head column it stands in, or else the constant's own.
+Nothing is reported here: a variable takes the type of its first column, and whoever later asks for
+another type reports the clash. A variable that equals constants only takes the type of the head
+column it stands in, or else the constant's own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ from collections.abc import Iterator
 from lftj.errors import LftjError
 from lftj.program.functors import RANGES, STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
-from lftj.program.signatures import Guess, aggregate_type, common_type, operand_types, result_type, rounded_type
+from lftj.program.signatures import (
+    Guess,
+    aggregate_type,
+    common_type,
+    operand_types,
+    result_type,
+    rounded_type,
+)
 from lftj.syntax import tree
 from lftj.syntax.functors import PREFIX
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
@@ -20,7 +29,9 @@ _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
 
 
 class Inference:
-    """The types found for a rule whose variables are renamed apart: `types` by name, `reasons` in words for messages."""
+    """The types found for a rule whose variables are renamed apart: `types` by name, `reasons` in
+    words for messages.
+    """
 
     def __init__(self, rule: tree.Rule, catalog: Catalog):
         self.types: dict[str, Type] = {}
@@ -38,7 +49,7 @@ class Inference:
             self._solve()
             self._settle_constants()
 
-    # ── what is known of a term ───────────────────────────────────────────────────────────────────────────────────────
+    # ── what is known of a term ───────────────────────────────────────────────────────────────────
     def guess(self, term: tree.Term | None) -> Guess | None:
         """The type of a term, as far as it is known by now."""
         match term:
@@ -51,14 +62,23 @@ class Inference:
             case tree.Aggregate():
                 target = self.guess(term.target)
                 found = aggregate_type(term.function, target.type if target else None)
-                return Guess(found, target is None or target.firm or term.function in ("count", "mean")) if found else None
+                return (
+                    Guess(
+                        found, target is None or target.firm or term.function in ("count", "mean")
+                    )
+                    if found
+                    else None
+                )
         return None
 
     def _guess_call(self, call: tree.Call) -> Guess | None:
         name = call.functor
         if name == "as":
             return self._guess_named(call)
-        if name == "range" and (kind := common_type([self.guess(arg) for arg in call.args])) in RANGES:
+        if (
+            name == "range"
+            and (kind := common_type([self.guess(arg) for arg in call.args])) in RANGES
+        ):
             name = RANGES[kind]
         if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
             return Guess(known.result, True)
@@ -70,7 +90,11 @@ class Inference:
             return Guess(DATE, True)
         if name in ("neg", "min", "max"):
             found = common_type(guesses)
-            return Guess(found, any(guess is not None and guess.firm for guess in guesses)) if found and None not in guesses else None
+            return (
+                Guess(found, any(guess is not None and guess.firm for guess in guesses))
+                if found and None not in guesses
+                else None
+            )
         if len(guesses) == 1:
             same = name in PREFIX and guesses[0] is not None and guesses[0].type.unsigned
             return Guess(UNSIGNED if same or name == "to_unsigned" else INT, True)
@@ -89,7 +113,7 @@ class Inference:
         except LftjError:
             return self.guess(call.args[0])
 
-    # ── collecting ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── collecting ────────────────────────────────────────────────────────────────────────────────
     def _visit_body(self, body: tree.Body) -> None:
         for literal in body.literals:
             match literal:
@@ -108,12 +132,18 @@ class Inference:
 
     def _visit_atom(self, atom: tree.Atom) -> None:
         schema = self._catalog.relations.get(atom.relation)
-        fits = schema is not None and schema.arity == len(atom.terms)  # else nobody knows which argument is meant for which column
+        fits = schema is not None and schema.arity == len(
+            atom.terms
+        )  # else nobody knows which argument is meant for which column
         columns = schema.columns if schema is not None and fits else ()
         for position, term in enumerate(atom.terms):
             if not isinstance(term, tree.Variable):
                 self._visit_term(term)
-            elif position < len(columns) and term.name not in self.types and columns[position][1] != UNKNOWN:
+            elif (
+                position < len(columns)
+                and term.name not in self.types
+                and columns[position][1] != UNKNOWN
+            ):
                 column, self.types[term.name] = columns[position]
                 self.reasons[term.name] = f"column `{column}` of `{atom.relation}`"
 
@@ -126,7 +156,7 @@ class Inference:
                 self._visit_body(term.body)
                 self._visit_term(term.target)
 
-    # ── solving ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── solving ───────────────────────────────────────────────────────────────────────────────────
     def _sides(self) -> Iterator[tuple[tree.Variable, tree.Term]]:
         for left, right in self._equations:
             if isinstance(left, tree.Variable) and left.name not in self.types:
@@ -144,7 +174,8 @@ class Inference:
                 guess = self.guess(other)
                 if guess is not None and guess.firm:
                     self._settle(variable, guess)
-            self._equations.reverse()  # so that chains of equations settle in two passes, whichever way they are written
+            # so that chains of equations settle in two passes, whichever way they are written
+            self._equations.reverse()
 
     def _settle(self, variable: tree.Variable, guess: Guess) -> None:
         self.types[variable.name] = guess.type
@@ -152,7 +183,11 @@ class Inference:
 
     def _settle_constants(self) -> None:
         """Give variables that equal constants only the constants' own types, one at a time."""
-        while (found := next(((v, g) for v, other in self._sides() if (g := self.guess(other)) is not None), None)) is not None:
+        while (
+            found := next(
+                ((v, g) for v, other in self._sides() if (g := self.guess(other)) is not None), None
+            )
+        ) is not None:
             self._settle(*found)
             self._solve()
 

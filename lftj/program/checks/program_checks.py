@@ -1,7 +1,8 @@
 """All checks of a program, in one pass over its clauses; every problem is reported, and together.
 
-Declarations come first, wherever they stand. Each rule is then renamed apart (`scope`), typed (`inference`, `elaborate`) and checked for
-unbound variables (`safety`). Only what is new is looked at: what the catalog holds already has been checked.
+Declarations come first, wherever they stand. Each rule is then renamed apart (`scope`), typed
+(`inference`, `elaborate`) and checked for unbound variables (`safety`). Only what is new is looked
+at: what the catalog holds already has been checked.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span, UnsafeRuleError
+from lftj.errors import (
+    DeclarationError,
+    LftjError,
+    ParseError,
+    ProgramErrors,
+    Span,
+    UnsafeRuleError,
+)
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.elaborate import Elaborator
@@ -33,7 +41,9 @@ _CLASSES = {"int": int, "str": str, "bool": bool}
 
 
 class FactReader:
-    """Collects the rows of facts in `rows`, by relation, in the order of the text; `places` has each relation's first fact."""
+    """Collects the rows of facts in `rows`, by relation, in the order of the text; `places` has
+    each relation's first fact.
+    """
 
     def __init__(self, catalog: Catalog):
         self.rows: dict[str, list[Row]] = {}
@@ -56,12 +66,18 @@ class FactReader:
         return errors
 
     def _plain_row(self, head: tree.Atom) -> Row | None:
-        """The row of a fact whose constants are of their columns' types as they stand; None when it takes a closer look."""
+        """The row of a fact whose constants are of their columns' types as they stand; None when it
+        takes a closer look.
+        """
         if head.relation not in self._classes:
             if (schema := self._catalog.relations.get(head.relation)) is None:
                 return None
             unsigned = [place for place, (_, type) in enumerate(schema.columns) if type.unsigned]
-            self._classes[head.relation] = tuple(_CLASSES.get(type.name) for _, type in schema.columns), unsigned, schema
+            self._classes[head.relation] = (
+                tuple(_CLASSES.get(type.name) for _, type in schema.columns),
+                unsigned,
+                schema,
+            )
         classes, unsigned, schema = self._classes[head.relation]
         terms = head.terms
         if len(terms) != len(classes) or (head.value is not None) is not schema.functional:
@@ -78,17 +94,34 @@ class FactReader:
     def _row(self, head: tree.Atom, fact: tree.Rule) -> tuple[Row | None, list[LftjError]]:
         """The row of a fact with expressions, conversions or problems."""
         errors: list[LftjError] = []
-        for name, variable in {name: each for term in head.terms for name, each in term_names(term).items()}.items():
+        for name, variable in {
+            name: each for term in head.terms for name, each in term_names(term).items()
+        }.items():
             hint = f'write "{name}" in quotes for a string, or give the rule a body that binds `{name}`'
-            hint = f"write {name.lower()}, in small letters" if name.lower() in ("true", "false") else hint
+            hint = (
+                f"write {name.lower()}, in small letters"
+                if name.lower() in ("true", "false")
+                else hint
+            )
             message = f"variable `{name}` in a fact of `{head.relation}`: facts have constants only"
-            errors.append(UnsafeRuleError(message, code="E145", span=variable.span or head.span, hint=hint))
-        elaborator = Elaborator(Inference(tree.Rule((), tree.Body(())), self._catalog), self._catalog)
+            errors.append(
+                UnsafeRuleError(message, code="E145", span=variable.span or head.span, hint=hint)
+            )
+        elaborator = Elaborator(
+            Inference(tree.Rule((), tree.Body(())), self._catalog), self._catalog
+        )
         checked = elaborator.head(head)
         errors += elaborator.errors
         if any(isinstance(term, tree.HeadAggregate) for term in head.terms) and not errors:
             hint = f"give the rule a body whose assignments are aggregated; of a single one: {head} :- true."
-            errors.append(UnsafeRuleError(f"an aggregate in a fact of `{head.relation}`", code="E145", span=head.span, hint=hint))
+            errors.append(
+                UnsafeRuleError(
+                    f"an aggregate in a fact of `{head.relation}`",
+                    code="E145",
+                    span=head.span,
+                    hint=hint,
+                )
+            )
         for error in errors:
             error.span = error.span or head.span or fact.span
         if errors or checked is None:
@@ -97,7 +130,9 @@ class FactReader:
 
 
 def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
-    """The program with all names, types and bindings resolved, against what `catalog` knows. Raises ProgramErrors with all problems."""
+    """The program with all names, types and bindings resolved, against what `catalog` knows. Raises
+    ProgramErrors with all problems.
+    """
     catalog, errors = declare_all(program.clauses, catalog)
     reader = FactReader(catalog)
     rules: list[CheckedRule | None] = []
@@ -117,15 +152,21 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
     return CheckedProgram(catalog, tuple(made), reader.rows, directives)
 
 
-def _read_clause(clause: tree.Rule, catalog: Catalog, reader: FactReader, rules: list[CheckedRule | None]) -> list[LftjError]:
-    """Add a fact to the reader or a rule to `rules` (None if there are problems); gives the problems."""
+def _read_clause(
+    clause: tree.Rule, catalog: Catalog, reader: FactReader, rules: list[CheckedRule | None]
+) -> list[LftjError]:
+    """Add a fact to the reader or a rule to `rules` (None if there are problems); gives the
+    problems.
+    """
     try:
         if _is_fact(clause):
             return reader.read(clause)
         checked, problems = check_rule(clause, catalog)
     except RecursionError:
         hint = "move its parts into rules of their own"
-        return [ParseError("this clause is nested too deeply", code="E102", span=clause.span, hint=hint)]
+        return [
+            ParseError("this clause is nested too deeply", code="E102", span=clause.span, hint=hint)
+        ]
     rules.append(checked)
     return problems
 
@@ -146,13 +187,19 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     if errors or not elaborator.complete:
         return None, [_named(error, rule) for error in errors]
     made = tuple(head for head in heads if head is not None)
-    return CheckedRule(rule, tuple(elaborator.variables), made, replace(block, local=frozenset())), []
+    return CheckedRule(
+        rule, tuple(elaborator.variables), made, replace(block, local=frozenset())
+    ), []
 
 
-def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]) -> tuple[Catalog, list[LftjError]]:
-    """The catalog with these rules and facts (relations, each with the place of its first fact) counted.
+def derive(
+    catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]
+) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with these rules and facts (relations, each with the place of its first fact)
+    counted.
 
-    A relation with an aggregate head has no facts, and that one rule or rules with the same `min` or `max`: E163 otherwise.
+    A relation with an aggregate head has no facts, and that one rule or rules with the same `min`
+    or `max`: E163 otherwise.
     """
     derivations = dict(catalog.derivations)
     fact_relations = catalog.fact_relations | facts.keys()
@@ -160,15 +207,36 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
     for rule in rules:
         for head in rule.heads:
             known = derivations.get(head.relation, Derivation())
-            calls = [(column, term.function) for column, term in enumerate(head.terms) if isinstance(term, tree.HeadAggregate)]
+            calls = [
+                (column, term.function)
+                for column, term in enumerate(head.terms)
+                if isinstance(term, tree.HeadAggregate)
+            ]
             aggregated = bool(calls)
             extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
-            if known.heads and (aggregated or known.aggregated) and (extreme is None or extreme != known.extreme):
+            if (
+                known.heads
+                and (aggregated or known.aggregated)
+                and (extreme is None or extreme != known.extreme)
+            ):
                 added_before = head.relation in catalog.derivations
-                errors.append(_there_already(head, rule) if added_before else _shared("more than one rule", head, rule))
+                errors.append(
+                    _there_already(head, rule)
+                    if added_before
+                    else _shared("more than one rule", head, rule)
+                )
             elif aggregated and head.relation in fact_relations:
-                errors.append(_shared("facts beside its rule", head, rule, _as_rules(head, *extreme) if extreme else _IN_ONE_BODY))
-            derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated, extreme)
+                errors.append(
+                    _shared(
+                        "facts beside its rule",
+                        head,
+                        rule,
+                        _as_rules(head, *extreme) if extreme else _IN_ONE_BODY,
+                    )
+                )
+            derivations[head.relation] = Derivation(
+                known.heads + 1, aggregated or known.aggregated, extreme
+            )
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
         hint = "put the facts into a relation that the aggregate's body reads"
@@ -183,26 +251,40 @@ _IN_ONE_BODY = (
 
 
 def _as_rules(head: tree.Atom, column: int, function: str) -> str:
-    """What to write for facts beside a head that has this function in this column, as for where a shortest path begins."""
-    args = ", ".join(f"{function}(…)" if place == column else "…" for place in range(len(head.terms)))
+    """What to write for facts beside a head that has this function in this column, as for where a
+    shortest path begins.
+    """
+    args = ", ".join(
+        f"{function}(…)" if place == column else "…" for place in range(len(head.terms))
+    )
     return f"write each fact as a rule with the same {function}: {head.relation}({args}) :- true."
 
 
 def _shared(what: str, head: tree.Atom, rule: tree.Rule, hint: str = _IN_ONE_BODY) -> LftjError:
     message = f"`{head.relation}` is defined by an aggregate and has {what}"
-    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+    return _named(
+        DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule
+    )
 
 
 def _there_already(head: tree.Atom, rule: tree.Rule) -> LftjError:
-    """The error for another rule beside those that were added before, as when a cell of a notebook runs again."""
+    """The error for another rule beside those that were added before, as when a cell of a notebook
+    runs again.
+    """
     message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
     hint = "leave this one out, or remove the other first (ws.rules lists all); or combine their bodies with `;` in one rule"
-    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+    return _named(
+        DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule
+    )
 
 
-# ── parts of check ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of check ────────────────────────────────────────────────────────────────────────────────
 def _is_fact(rule: tree.Rule) -> bool:
-    return rule.is_fact and not any(term_aggregates(term) or _has_many_values(term) for head in rule.heads for term in head.terms)
+    return rule.is_fact and not any(
+        term_aggregates(term) or _has_many_values(term)
+        for head in rule.heads
+        for term in head.terms
+    )
 
 
 def _has_many_values(term: tree.Term) -> bool:

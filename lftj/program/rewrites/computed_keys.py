@@ -1,7 +1,9 @@
-"""Two atoms that nothing links but an equation of what is computed from either, as `o(i, d), b(j, e), d / 30 = e / 30`.
+"""Two atoms that nothing links but an equation of what is computed from either, as `o(i, d), b(j,
+e), d / 30 = e / 30`.
 
-Only a variable can be looked for, and neither side is one: all pairs of rows would be tried. So one of the atoms gives way to a hidden
-relation of its rows in which its side of the equation is a column, and the other side is looked up there.
+Only a variable can be looked for, and neither side is one: all pairs of rows would be tried. So one
+of the atoms gives way to a hidden relation of its rows in which its side of the equation is a
+column, and the other side is looked up there.
 """
 
 from __future__ import annotations
@@ -24,18 +26,29 @@ def with_computed_keys(
     new_variable: Callable[[Type], Ref],
     cyclic: Collection[str],
 ) -> Conjunct:
-    """The conjunction with such atoms replaced. Not those of `cyclic` relations, nor where arithmetic may fail in a row that finds no
-    partner."""
-    for equation in [each for each in conjunct.positive if isinstance(each, Filter) and _computes(each)]:
+    """The conjunction with such atoms replaced. Not those of `cyclic` relations, nor where
+    arithmetic may fail in a row that finds no partner.
+    """
+    for equation in [
+        each for each in conjunct.positive if isinstance(each, Filter) and _computes(each)
+    ]:
         for mine, other in ((equation.right, equation.left), (equation.left, equation.right)):
             atom = _alone(conjunct, equation, mine, other)
             if atom is None or atom.relation in cyclic:
                 continue
             assert isinstance(mine, Apply)
-            key, columns = new_variable(mine.type), [Ref(variable) for variable in sorted(of_literal(atom))]
+            key, columns = (
+                new_variable(mine.type),
+                [Ref(variable) for variable in sorted(of_literal(atom))],
+            )
             name = hidden.define_computed(atom, (key, *columns), key, mine, variables)
-            found: list[CheckedLiteral] = [CheckedAtom(name, (key, *columns)), Filter("=", key, other)]
-            others = [each for each in conjunct.positive if each is not atom and each is not equation]
+            found: list[CheckedLiteral] = [
+                CheckedAtom(name, (key, *columns)),
+                Filter("=", key, other),
+            ]
+            others = [
+                each for each in conjunct.positive if each is not atom and each is not equation
+            ]
             conjunct = Conjunct([*others, *found], conjunct.negated, conjunct.filters)
             break
     return conjunct
@@ -43,15 +56,25 @@ def with_computed_keys(
 
 def _computes(equation: Filter) -> bool:
     """Whether both sides are computed, and always have a value."""
-    return all(isinstance(side, Apply) and not may_fail(side) for side in (equation.left, equation.right))
+    return all(
+        isinstance(side, Apply) and not may_fail(side) for side in (equation.left, equation.right)
+    )
 
 
-def _alone(conjunct: Conjunct, equation: Filter, mine: Expression, other: Expression) -> CheckedAtom | None:
-    """The atom that binds all variables of one side and has none in common with the other side, nor with any literal that binds."""
+def _alone(
+    conjunct: Conjunct, equation: Filter, mine: Expression, other: Expression
+) -> CheckedAtom | None:
+    """The atom that binds all variables of one side and has none in common with the other side, nor
+    with any literal that binds.
+    """
     wanted, others = of_expressions([mine]), of_expressions([other])
     for atom in conjunct.positive:
         if isinstance(atom, CheckedAtom) and wanted and wanted <= (own := of_literal(atom)):
-            rest = [each for each in conjunct.positive if each is not atom and each is not equation and _binds(each)]
+            rest = [
+                each
+                for each in conjunct.positive
+                if each is not atom and each is not equation and _binds(each)
+            ]
             return atom if others and own.isdisjoint(of_literals(rest) | others) else None
     return None
 

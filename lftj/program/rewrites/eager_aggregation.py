@@ -1,16 +1,21 @@
-"""Aggregates drawn into a join: `sum d : { e(x, y), w(y, _, d) }` adds the `d` of each `y` up once, not once for each `x`.
+"""Aggregates drawn into a join: `sum d : { e(x, y), w(y, _, d) }` adds the `d` of each `y` up once,
+not once for each `x`.
 
-A join has as many assignments as there are ways to combine rows: millions of paths of two edges among a hundred thousand edges. What an
-aggregate says of them can often be had without listing them, since sums distribute over products, and least and greatest values over
-unions [Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and Rudra, FAQ, 2016]. So an atom that one variable
-alone links to the rest, or none, gives way to a hidden aggregate of its rows for each value of that variable, again and again:
+A join has as many assignments as there are ways to combine rows: millions of paths of two edges
+among a hundred thousand edges. What an aggregate says of them can often be had without listing
+them, since sums distribute over products, and least and greatest values over unions [Yan and
+Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and Rudra, FAQ, 2016]. So an
+atom that one variable alone links to the rest, or none, gives way to a hidden aggregate of its rows
+for each value of that variable, again and again:
 
-    n = count : { e(x, y), e(y, z), e(z, u) }
-    n = sum b : { e(x, y), two(y, b) }      two(y, sum a) :- e(y, z), one(z, a)      one(z, count) :- e(z, _)
+    n = count : { e(x, y), e(y, z), e(z, u) } n = sum b : { e(x, y), two(y, b) }      two(y, sum a)
+    :- e(y, z), one(z, a)      one(z, count) :- e(z, _)
 
-Each of these rules reads one relation and looks the others up by values that it has: it takes time in proportion to that relation, and a
-change of a row takes time in proportion to the rows that it is joined with, one relation after the other. Sums of floats are left as they
-are, for a sum of rounded sums is another one. A partial sum that does not fit is an error, even where others would have cancelled it.
+Each of these rules reads one relation and looks the others up by values that it has: it takes time
+in proportion to that relation, and a change of a row takes time in proportion to the rows that it
+is joined with, one relation after the other. Sums of floats are left as they are, for a sum of
+rounded sums is another one. A partial sum that does not fit is an error, even where others would
+have cancelled it.
 """
 
 from __future__ import annotations
@@ -35,7 +40,9 @@ _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the squ
 
 
 class _Value(NamedTuple):
-    """What is aggregated of an assignment: the product of `base` and `factors`, which are numbers of rows of branches; None for a count."""
+    """What is aggregated of an assignment: the product of `base` and `factors`, which are numbers
+    of rows of branches; None for a count.
+    """
 
     base: Expression | None
     factors: tuple[Ref, ...] = ()
@@ -44,11 +51,17 @@ class _Value(NamedTuple):
     def expression(self) -> Expression | None:
         """The product."""
         every = (*self.factors,) if self.base is None else (self.base, *self.factors)
-        return reduce(lambda product, factor: Apply("*", (product, factor), INT), every) if every else None
+        return (
+            reduce(lambda product, factor: Apply("*", (product, factor), INT), every)
+            if every
+            else None
+        )
 
 
 class _Branch(NamedTuple):
-    """What is said of the variables of one atom, which has the link in common with the `rest` and nothing else; `own` are the others."""
+    """What is said of the variables of one atom, which has the link in common with the `rest` and
+    nothing else; `own` are the others.
+    """
 
     link: Variables  # one, or none
     own: Variables
@@ -57,9 +70,11 @@ class _Branch(NamedTuple):
 
 
 class EagerAggregation:
-    """Conjunctions of one rule, with aggregates drawn into them. `new_variable`: as of `Agenda`, which gives the `variables` too.
+    """Conjunctions of one rule, with aggregates drawn into them. `new_variable`: as of `Agenda`,
+    which gives the `variables` too.
 
-    Nothing is drawn over relations in `cyclic`, which depend on the rule. Nor over one of which the link is a key, as far as is `known`.
+    Nothing is drawn over relations in `cyclic`, which depend on the rule. Nor over one of which the
+    link is a key, as far as is `known`.
     """
 
     def __init__(
@@ -75,10 +90,16 @@ class EagerAggregation:
         self._new_variable = new_variable
         self._cyclic = cyclic
         self._known = known
-        self._links: dict[CheckedAtom, Variables] = {}  # of the atoms of aggregates that were drawn in: what settles their results
+        self._links: dict[
+            CheckedAtom, Variables
+        ] = {}  # of the atoms of aggregates that were drawn in: what settles their results
 
-    def of(self, conjunct: Conjunct, head: Sequence[HeadTerm]) -> tuple[Conjunct, tuple[HeadTerm, ...]]:
-        """The conjunction and the head that say the same of fewer assignments; as they were where nothing would be won."""
+    def of(
+        self, conjunct: Conjunct, head: Sequence[HeadTerm]
+    ) -> tuple[Conjunct, tuple[HeadTerm, ...]]:
+        """The conjunction and the head that say the same of fewer assignments; as they were where
+        nothing would be won.
+        """
         terms = [term for term in head if isinstance(term, CheckedHeadAggregate)]
         unfit = not terms or not all(map(_is_exact, terms)) or len(conjunct.positive) > _MOST_ATOMS
         if unfit or any(may_fail(arg) for term in terms for arg in term.args):
@@ -88,28 +109,43 @@ class EagerAggregation:
         while (branch := self._branch(conjunct, group, terms, values)) is not None:
             conjunct, values = self._without(branch, terms, values)
         made = iter(map(_term, terms, values))
-        return conjunct, tuple(next(made) if isinstance(term, CheckedHeadAggregate) else term for term in head)
+        return conjunct, tuple(
+            next(made) if isinstance(term, CheckedHeadAggregate) else term for term in head
+        )
 
-    # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── branches ──────────────────────────────────────────────────────────────────────────────────
     def _branch(
-        self, conjunct: Conjunct, group: Variables, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]
+        self,
+        conjunct: Conjunct,
+        group: Variables,
+        terms: Sequence[CheckedHeadAggregate],
+        values: Sequence[_Value],
     ) -> _Branch | None:
         """The first branch that can be cut off; None if there is none."""
         for atom in conjunct.positive:
             if not isinstance(atom, CheckedAtom) or "#" in atom.relation:
                 continue
             reached = self._settled_by(atom, conjunct)
-            said = (*map(of_literal, conjunct.literals), *(of_expressions([value.base]) for value in values))
+            said = (
+                *map(of_literal, conjunct.literals),
+                *(of_expressions([value.base]) for value in values),
+            )
             link = reached & group.union(*(each for each in said if not each <= reached))
             own = reached - link
             if len(link) > 1 or own.isdisjoint(of_literal(atom)):
                 continue
             parts = conjunct.split(lambda literal, own=own: of_literal(literal).isdisjoint(own))
             branch = _Branch(link, own, parts[False], parts.get(True, Conjunct()))
-            multiplied = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value.base]) & own]
+            multiplied = [
+                term
+                for term, value in zip(terms, values, strict=True)
+                if not of_expressions([value.base]) & own
+            ]
             if any(_TOGETHER[term.function] == "sum" and term.type != INT for term in multiplied):
                 continue
-            if self._is_worthwhile(atom, branch, counted=all(value == _Value(None) for value in values)):
+            if self._is_worthwhile(
+                atom, branch, counted=all(value == _Value(None) for value in values)
+            ):
                 return branch
         return None
 
@@ -119,20 +155,34 @@ class EagerAggregation:
         while size != (size := len(reached)):
             for literal in conjunct.positive:
                 if isinstance(literal, Filter):
-                    reached |= {variable for variable, value in definitions(literal) if of_expressions([value]) <= reached}
-                elif isinstance(literal, CheckedAtom) and literal in self._links and self._links[literal] <= reached:
+                    reached |= {
+                        variable
+                        for variable, value in definitions(literal)
+                        if of_expressions([value]) <= reached
+                    }
+                elif (
+                    isinstance(literal, CheckedAtom)
+                    and literal in self._links
+                    and self._links[literal] <= reached
+                ):
                     reached |= of_literal(literal)
         return reached
 
     def _is_worthwhile(self, atom: CheckedAtom, branch: _Branch, counted: bool) -> bool:
-        """Whether the branch may be evaluated apart, and a value of the link has several rows on either side.
+        """Whether the branch may be evaluated apart, and a value of the link has several rows on
+        either side.
 
-        Where it has one row on one of them, there are no more assignments than rows on the other; nothing is won then, and rules that
-        range over the same assignments can no longer be followed as one. `counted`: all that is asked for is a number, and nothing has
-        been drawn in.
+        Where it has one row on one of them, there are no more assignments than rows on the other;
+        nothing is won then, and rules that range over the same assignments can no longer be
+        followed as one. `counted`: all that is asked for is a number, and nothing has been drawn
+        in.
         """
         inside, rest = branch.literals, branch.rest
-        read = [each.relation for each in (*inside.positive, *inside.negated) if isinstance(each, CheckedAtom)]
+        read = [
+            each.relation
+            for each in (*inside.positive, *inside.negated)
+            if isinstance(each, CheckedAtom)
+        ]
         tests = [each for each in (*inside.positive, *inside.filters) if isinstance(each, Filter)]
         if any(name in self._cyclic for name in read) or any(map(comparison_may_fail, tests)):
             return False
@@ -141,18 +191,26 @@ class EagerAggregation:
             return False
         if counted and branch.link and len(atoms) == 1 and len(of_literals(inside.positive)) == 2:
             return False  # the last variable of a count is not listed anyway
-        joined = [each for each in atoms if branch.link & of_literal(each) and each not in self._links]
+        joined = [
+            each for each in atoms if branch.link & of_literal(each) and each not in self._links
+        ]
         return all(self._repeats(each, branch.link) for each in (atom, *joined))
 
     def _repeats(self, atom: CheckedAtom, link: Variables) -> bool:
         """Whether a value of the link is known to have several rows of the atom."""
         if self._known.keyed(atom, link):
             return False
-        columns = (column for column, arg in enumerate(atom.args) if isinstance(arg, Ref) and arg.variable in link)
+        columns = (
+            column
+            for column, arg in enumerate(atom.args)
+            if isinstance(arg, Ref) and arg.variable in link
+        )
         return all(self._known.repeats(atom.relation, column) for column in columns)
 
-    # ── what becomes of them ──────────────────────────────────────────────────────────────────────────────────────────
-    def _without(self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]) -> tuple[Conjunct, list[_Value]]:
+    # ── what becomes of them ──────────────────────────────────────────────────────────────────────
+    def _without(
+        self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]
+    ) -> tuple[Conjunct, list[_Value]]:
         """The rest with an atom of the branch's aggregates, and what is to be aggregated now."""
         columns: dict[CheckedHeadAggregate, Ref] = {}
 
@@ -167,7 +225,12 @@ class EagerAggregation:
             here = tuple(factor for factor in value.factors if factor.variable in branch.own)
             others = tuple(factor for factor in value.factors if factor not in here)
             if of_expressions([value.base]) & branch.own:
-                now.append(_Value(result(_TOGETHER[term.function], value._replace(factors=here).expression), others))
+                now.append(
+                    _Value(
+                        result(_TOGETHER[term.function], value._replace(factors=here).expression),
+                        others,
+                    )
+                )
             elif _TOGETHER[term.function] != "sum":
                 now.append(value)
             else:
@@ -179,7 +242,9 @@ class EagerAggregation:
         assert name is not None, "one conjunction makes one rule"
         atom = CheckedAtom(name, (*link, *columns.values()))
         self._links[atom] = branch.link
-        return Conjunct([*branch.rest.positive, atom], branch.rest.negated, branch.rest.filters), now
+        return Conjunct(
+            [*branch.rest.positive, atom], branch.rest.negated, branch.rest.filters
+        ), now
 
     def _type(self, value: Expression) -> Type:
         return self._variables[value.variable].type if isinstance(value, Ref) else value.type
@@ -199,9 +264,17 @@ def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:
 
 
 def _is_selective(conjunct: Conjunct) -> bool:
-    """Whether it asks for given values: then few rows may have to be read, while a branch that is evaluated apart reads all."""
+    """Whether it asks for given values: then few rows may have to be read, while a branch that is
+    evaluated apart reads all.
+    """
     for literal in conjunct.positive:
-        sides = literal.args if isinstance(literal, CheckedAtom) else (literal.left, literal.right) if isinstance(literal, Filter) else ()
+        sides = (
+            literal.args
+            if isinstance(literal, CheckedAtom)
+            else (literal.left, literal.right)
+            if isinstance(literal, Filter)
+            else ()
+        )
         if any(isinstance(side, Value) for side in sides):
             return True
     return False

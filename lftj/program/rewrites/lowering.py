@@ -1,4 +1,6 @@
-"""A body with nested constructs to conjunctions without: an agenda of conjunctions that still have something to expand."""
+"""A body with nested constructs to conjunctions without: an agenda of conjunctions that still have
+something to expand.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ PARTIAL = ("to_number", "to_unsigned", "to_float")
 """Functors that fail on some arguments: whatever else the body says about these is asked first."""
 
 _LIST = 4
-"""Values from which on a list is joined with. A commit of one row asks a rule for a constant in half the time that it takes for a join."""
+"""Values from which on a list is joined with. A commit of one row asks a rule for a constant in
+half the time that it takes for a join.
+"""
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 FALSE = CheckedDisjunction(())
@@ -36,18 +40,24 @@ Alternatives = list[tuple[CheckedLiteral, ...]]
 
 
 class Agenda:
-    """Lowers bodies of one rule. `variables` grows; `heads` are the rule's own relations; hidden relations go to `hidden`."""
+    """Lowers bodies of one rule. `variables` grows; `heads` are the rule's own relations; hidden
+    relations go to `hidden`.
+    """
 
     def __init__(self, rule: CheckedRule, hidden: HiddenRelations, cycle: Collection[str] = ()):
         self.variables: list[RuleVariable] = list(rule.variables)
         self.heads = {head.relation for head in rule.heads}
         self.cyclic = {*self.heads, *cycle}
-        """Relations that a hidden one had better not read: the heads and relations that depend on them."""
+        """Relations that a hidden one had better not read: the heads and relations that depend on
+        them.
+        """
         self.hidden = hidden
         self._span = rule.rule.span
 
     def expand(self, literal: CheckedLiteral, conjunct: Conjunct, single: bool) -> Alternatives:
-        """Plainer literals in place of a nested one, which `conjunct` binds what it needs; several alternatives only if not `single`."""
+        """Plainer literals in place of a nested one, which `conjunct` binds what it needs; several
+        alternatives only if not `single`.
+        """
         raise NotImplementedError
 
     def finished(self, conjunct: Conjunct) -> Conjunct:
@@ -55,7 +65,9 @@ class Agenda:
         return conjunct
 
     def lower(self, literals: Sequence[CheckedLiteral], single: bool) -> list[Conjunct]:
-        """The conjunctions that together say what `literals` say; at most one if `single`. Raises DeclarationError (E166)."""
+        """The conjunctions that together say what `literals` say; at most one if `single`. Raises
+        DeclarationError (E166).
+        """
         done: list[Conjunct] = []
         agenda = [(Conjunct(), list(literals))]
         while agenda:
@@ -69,10 +81,15 @@ class Agenda:
                 chosen = self._next(nested, conjunct, single)
                 rest = [literal for literal in nested if literal is not chosen]
                 alternatives = self.expand(chosen, conjunct, single)
-                agenda += [(conjunct.copy(), [*alternative, *rest]) for alternative in reversed(alternatives)]
+                agenda += [
+                    (conjunct.copy(), [*alternative, *rest])
+                    for alternative in reversed(alternatives)
+                ]
             if len(agenda) + len(done) > MOST_ALTERNATIVES:
                 hint = "move some of the disjunctions into relations of their own"
-                message = f"the disjunctions of this rule have more than {MOST_ALTERNATIVES} combinations"
+                message = (
+                    f"the disjunctions of this rule have more than {MOST_ALTERNATIVES} combinations"
+                )
                 raise DeclarationError(message, code="E166", span=self._span, hint=hint)
         return done
 
@@ -81,9 +98,13 @@ class Agenda:
         self.variables.append(RuleVariable("_", type))
         return Ref(len(self.variables) - 1)
 
-    # ── plain literals ────────────────────────────────────────────────────────────────────────────────────────────────
-    def _absorb(self, conjunct: Conjunct, literals: Sequence[CheckedLiteral]) -> list[CheckedLiteral] | None:
-        """Take the plain literals into the conjunction; the nested ones are left. None when one of them is false."""
+    # ── plain literals ────────────────────────────────────────────────────────────────────────────
+    def _absorb(
+        self, conjunct: Conjunct, literals: Sequence[CheckedLiteral]
+    ) -> list[CheckedLiteral] | None:
+        """Take the plain literals into the conjunction; the nested ones are left. None when one of
+        them is false.
+        """
         nested: list[CheckedLiteral] = []
         for literal in literals:
             match plain(literal):
@@ -97,14 +118,18 @@ class Agenda:
                     conjunct.positive.append(equation)
                 case Filter() as test:
                     conjunct.filters.append(test)
-                case CheckedNegation(block=Block(literals=(CheckedAtom() as atom,), local=local)) if not local:
+                case CheckedNegation(
+                    block=Block(literals=(CheckedAtom() as atom,), local=local)
+                ) if not local:
                     conjunct.negated.append(self._without_expressions(atom, conjunct))
                 case other:
                     nested.append(other)
         return nested
 
     def _without_expressions(self, atom: CheckedAtom, conjunct: Conjunct) -> CheckedAtom:
-        """The atom with a new variable, and an equation, in place of each argument that computes."""
+        """The atom with a new variable, and an equation, in place of each argument that
+        computes.
+        """
         args: list[Expression | None] = []
         for arg in atom.args:
             if isinstance(arg, Apply):
@@ -114,13 +139,18 @@ class Agenda:
             args.append(arg)
         return CheckedAtom(atom.relation, tuple(args))
 
-    # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _next(self, nested: list[CheckedLiteral], conjunct: Conjunct, single: bool) -> CheckedLiteral:
-        """The literal to expand now: disjunctions that become part of the body first, so that what comes after sees all of its comparisons,
-        then what has its inputs bound: of these predicates first, so that nothing is computed for what they reject, and functors that fail
-        last."""
+    # ── order ─────────────────────────────────────────────────────────────────────────────────────
+    def _next(
+        self, nested: list[CheckedLiteral], conjunct: Conjunct, single: bool
+    ) -> CheckedLiteral:
+        """The literal to expand now: disjunctions that become part of the body first, so that what
+        comes after sees all of its comparisons, then what has its inputs bound: of these predicates
+        first, so that nothing is computed for what they reject, and functors that fail last.
+        """
         for literal in nested:
-            if isinstance(literal, CheckedDisjunction) and (not single or len(literal.branches) == 1):
+            if isinstance(literal, CheckedDisjunction) and (
+                not single or len(literal.branches) == 1
+            ):
                 return literal
         bound = conjunct.bound()
         ready = [literal for literal in nested if is_ready(literal, bound)]
@@ -148,7 +178,9 @@ def is_ready(literal: CheckedLiteral, bound: Variables) -> bool:
 
 
 def lists_values(literal: CheckedDisjunction) -> bool:
-    """Whether this is a list of values, `(x = 1 ; x = 2 ; …)`: they are joined with, for alternatives would each read the rest anew."""
+    """Whether this is a list of values, `(x = 1 ; x = 2 ; …)`: they are joined with, for
+    alternatives would each read the rest anew.
+    """
     given = [[_is_given(each) for each in branch.literals] for branch in literal.branches]
     return len(given) >= _LIST and all(set(variables) == shared(literal) for variables in given)
 
@@ -162,7 +194,9 @@ def _is_given(literal: CheckedLiteral) -> int | None:
 
 
 def plain(literal: CheckedLiteral) -> CheckedLiteral | None:
-    """A nested literal in a plainer form where it has one; None when it always holds, FALSE when it never does."""
+    """A nested literal in a plainer form where it has one; None when it always holds, FALSE when it
+    never does.
+    """
     if not isinstance(literal, CheckedNegation):
         return literal
     match literal.block.literals:
@@ -174,7 +208,11 @@ def plain(literal: CheckedLiteral) -> CheckedLiteral | None:
             return opposite(test)
         case (CheckedAtom() as atom,):
             args = _local_as_wildcards(atom.args, literal.block.local)
-            return literal if args is None else CheckedNegation(Block((CheckedAtom(atom.relation, args),)))
+            return (
+                literal
+                if args is None
+                else CheckedNegation(Block((CheckedAtom(atom.relation, args),)))
+            )
     return literal
 
 
@@ -183,8 +221,12 @@ def opposite(test: Filter) -> Filter:
     return Filter(_OPPOSITE[test.operator], test.left, test.right)
 
 
-def _local_as_wildcards(args: tuple[Expression | None, ...], local: frozenset[int]) -> tuple[Expression | None, ...] | None:
-    """The arguments of a negated atom with `_` for variables of its own; None when one of these occurs twice or in an expression."""
+def _local_as_wildcards(
+    args: tuple[Expression | None, ...], local: frozenset[int]
+) -> tuple[Expression | None, ...] | None:
+    """The arguments of a negated atom with `_` for variables of its own; None when one of these
+    occurs twice or in an expression.
+    """
     seen: set[int] = set()
     made: list[Expression | None] = []
     for arg in args:

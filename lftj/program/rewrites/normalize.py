@@ -1,4 +1,5 @@
-"""From checked rules to the normal form: what the language adds to conjunctions is taken out, one construct at a time.
+"""From checked rules to the normal form: what the language adds to conjunctions is taken out, one
+construct at a time.
 
 | construct              | becomes                                                                                                     |
 |------------------------|-------------------------------------------------------------------------------------------------------------|
@@ -13,9 +14,10 @@
 | `choice((X), (Y))`     | a hidden relation of X and Y with the choice domain X, joined                                                |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
 
-A disjunction under the `min` or `max` of a head that the body reads becomes several rules all the same: a hidden relation would stand in a
-cycle with the head, and of several rules the best counts. Where the inner body does not bind a shared variable itself, it gets those atoms
-and equations of the body around it that do.
+A disjunction under the `min` or `max` of a head that the body reads becomes several rules all the
+same: a hidden relation would stand in a cycle with the head, and of several rules the best counts.
+Where the inner body does not bind a shared variable itself, it gets those atoms and equations of
+the body around it that do.
 """
 
 from __future__ import annotations
@@ -23,7 +25,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
+from lftj.program.checked import (
+    CheckedAtom,
+    CheckedDisjunction,
+    CheckedHead,
+    CheckedHeadAggregate,
+    CheckedRule,
+)
 from lftj.program.conjunct import HeadTerm
 from lftj.program.hidden import HiddenRelations
 from lftj.program.monotone import FUNCTIONS
@@ -35,18 +43,25 @@ from lftj.program.statistics_hints import NOTHING, Known
 
 @dataclass(frozen=True, slots=True)
 class NormalizedRule:
-    """What one rule of the user became: rules for its heads and for hidden relations, and the latter's schemas."""
+    """What one rule of the user became: rules for its heads and for hidden relations, and the
+    latter's schemas.
+    """
 
     rules: tuple[NormalRule | FunctorRule, ...]
     hidden: tuple[RelationSchema, ...]
 
 
 def normalize(
-    rule: CheckedRule, source: int, known: Known = NOTHING, cycle: Collection[str] = (), taken: Collection[str] = ()
+    rule: CheckedRule,
+    source: int,
+    known: Known = NOTHING,
+    cycle: Collection[str] = (),
+    taken: Collection[str] = (),
 ) -> NormalizedRule:
-    """The normal form of one rule; `source` is its id, which names hidden relations. `known`: what is known of the relations. `cycle`:
-    relations that are known to depend on the rule, which hidden ones read only if they must. `taken`: names that no hidden one may have.
-    Raises DeclarationError (E166).
+    """The normal form of one rule; `source` is its id, which names hidden relations. `known`: what
+    is known of the relations. `cycle`: relations that are known to depend on the rule, which hidden
+    ones read only if they must. `taken`: names that no hidden one may have. Raises DeclarationError
+    (E166).
     """
     choosing = [head.relation for head in rule.heads if known.chooses(head.relation)]
     hidden = HiddenRelations(source, rule.rule.span, known, (*cycle, *choosing), taken)
@@ -56,7 +71,9 @@ def normalize(
         if body is None:
             break
         lowering = Lowering(rule, hidden, known, cycle)
-        for conjunct in lowering.lower((*body, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
+        for conjunct in lowering.lower(
+            (*body, *head.literals), single=head.aggregates and not _keeps_best(head, rule)
+        ):
             args: tuple[HeadTerm, ...] = head.args
             if not _may_stand_in_cycle(head):
                 conjunct, args = lowering.drawn_in(conjunct, args)
@@ -66,7 +83,9 @@ def normalize(
 
 def _may_stand_in_cycle(head: CheckedHead) -> bool:
     """Whether rules that come later may make a cycle through the head though it aggregates."""
-    return any(isinstance(arg, CheckedHeadAggregate) and arg.function in FUNCTIONS for arg in head.args)
+    return any(
+        isinstance(arg, CheckedHeadAggregate) and arg.function in FUNCTIONS for arg in head.args
+    )
 
 
 def _keeps_best(head: CheckedHead, rule: CheckedRule) -> bool:

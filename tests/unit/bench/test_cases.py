@@ -27,11 +27,17 @@ def test_every_program_parses(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case.name in ("cspa_1k", "csda_10k", "polonius_add_defaults")], ids=lambda case: case.name
+    "case",
+    [case for case in CASES if case.name in ("cspa_1k", "csda_10k", "polonius_add_defaults")],
+    ids=lambda case: case.name,
 )
 def test_tables_have_the_columns_that_the_program_declares(case: Case) -> None:
     clauses = parse(program(case.program)).clauses
-    declared = {clause.name: [column.name for column in clause.columns] for clause in clauses if isinstance(clause, Declaration)}
+    declared = {
+        clause.name: [column.name for column in clause.columns]
+        for clause in clauses
+        if isinstance(clause, Declaration)
+    }
     for name, table in case.tables(DATA).items():
         assert table.column_names == declared[name]
     assert set(case.expected) <= set(declared)

@@ -22,7 +22,9 @@ def test_an_unknown_name_is_answered_with_the_names(tmp_path: Path) -> None:
         run("speed")
 
 
-def test_results_that_differ_end_with_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_that_differ_end_with_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def differ(name: str, size: str, data: Path | None, only: list[str]) -> Report:
         raise ResultsDiffer("count: we found 3, the peer 4")
 
@@ -49,7 +51,9 @@ def test_an_unknown_figure_is_answered_with_the_names(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])
-def test_the_smallest_size_runs_and_fills_every_figure(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_smallest_size_runs_and_fills_every_figure(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bench.storage.ROWS", {"s": 2_000})
     monkeypatch.setattr("bench.storage.COMMITS", 10)
     monkeypatch.setattr("bench.storage.DIFFS", 3)

@@ -43,7 +43,11 @@ def test_json_has_name_figures_and_detail() -> None:
     report = Report("load", "s", BARS["load"])
     report.add("load_vs_pyarrow", 1.5)
     report.note(rows=10)
-    assert json.loads(report.as_json()) == {"name": "load", "figures": {"load_vs_pyarrow": 1.5}, "detail": [{"size": "s"}, {"rows": 10}]}
+    assert json.loads(report.as_json()) == {
+        "name": "load",
+        "figures": {"load_vs_pyarrow": 1.5},
+        "detail": [{"size": "s"}, {"rows": 10}],
+    }
 
 
 def test_a_figure_without_a_bar_is_a_mistake() -> None:

@@ -12,7 +12,9 @@ def _pairs(edges: Edges) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(
-    "edges", [rmat(2_000, 9), random_graph(60, 0.1), random_forest(600, 100), skewed(40)], ids=["rmat", "random", "forest", "skewed"]
+    "edges",
+    [rmat(2_000, 9), random_graph(60, 0.1), random_forest(600, 100), skewed(40)],
+    ids=["rmat", "random", "forest", "skewed"],
 )
 def test_edges_are_sorted_distinct_loopless_int64(edges: Edges) -> None:
     pairs = _pairs(edges)
@@ -62,10 +64,15 @@ def test_skewed_graph_is_the_one_described() -> None:
 def test_the_peer_s_patterns_count_what_they_say() -> None:
     complete = [(x, y) for x in range(6) for y in range(x + 1, 6)]
     peer = Peer(list(np.array(complete, np.int64).T))
-    assert [peer.count(query) for query in (TRIANGLES, FOUR_CYCLES, FOUR_CLIQUES, FOUR_CLIQUES_BY_HAND)] == [20, 15, 15, 15]
+    assert [
+        peer.count(query) for query in (TRIANGLES, FOUR_CYCLES, FOUR_CLIQUES, FOUR_CLIQUES_BY_HAND)
+    ] == [20, 15, 15, 15]
 
 
 def test_the_peer_s_closure_is_a_closure() -> None:
     peer = Peer(list(np.array([(1, 2), (2, 3), (3, 1), (4, 1)], np.int64).T))
     assert peer.closure() == 12
-    assert [column.tolist() for column in peer.rows("path")] == [[1] * 3 + [2] * 3 + [3] * 3 + [4] * 3, [1, 2, 3] * 4]
+    assert [column.tolist() for column in peer.rows("path")] == [
+        [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3,
+        [1, 2, 3] * 4,
+    ]

@@ -34,7 +34,9 @@ def triangles(edges: set[tuple[int, int]]) -> Counter[int]:
 
 
 def test_every_figure_has_one_part() -> None:
-    assert sorted(figure for _, figures in bench.maintenance.PARTS for figure in figures) == sorted(BARS["maintenance"])
+    assert sorted(figure for _, figures in bench.maintenance.PARTS for figure in figures) == sorted(
+        BARS["maintenance"]
+    )
 
 
 def test_edits_change_what_they_say() -> None:
@@ -87,7 +89,9 @@ def test_edges_that_are_not_there_are_noticed() -> None:
 
 
 def test_recomputation_sees_the_rows_of_the_maintained_workspace() -> None:
-    recomputation = Recomputation(".decl e(x: number)", ".decl v(x: number) v(x) :- e(x), x > 1.", ["e"])
+    recomputation = Recomputation(
+        ".decl e(x: number)", ".decl v(x: number) v(x) :- e(x), x > 1.", ["e"]
+    )
     source = lftj.connect()
     source.add_rules(".decl e(x: number) .decl v(x: number) v(x) :- e(x), x > 1.")
     source.load("e", [(1,), (2,)])
@@ -99,13 +103,20 @@ def test_recomputation_sees_the_rows_of_the_maintained_workspace() -> None:
         require_same_views(["v"], "now", source, anew)
 
 
-def test_every_commit_of_the_stream_changes_the_triangles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_commit_of_the_stream_changes_the_triangles(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(pathway, "COMMITS", 20)
     pathway._write_stream(tmp_path / "stream.npz", 300, 7)
     stream = np.load(tmp_path / "stream.npz")
     edges = pairs((stream["x"], stream["y"]))
     before = triangles(edges)
-    for x, y, sign in zip(stream["commit_x"].tolist(), stream["commit_y"].tolist(), stream["sign"].tolist(), strict=True):
+    for x, y, sign in zip(
+        stream["commit_x"].tolist(),
+        stream["commit_y"].tolist(),
+        stream["sign"].tolist(),
+        strict=True,
+    ):
         assert ((x, y) in edges) == (sign < 0)
         (edges.add if sign > 0 else edges.remove)((x, y))
         after = triangles(edges)
@@ -116,7 +127,10 @@ def test_every_commit_of_the_stream_changes_the_triangles(monkeypatch: pytest.Mo
 def test_the_demo_s_base_relations_are_declared_apart_from_its_rules() -> None:
     declarations, rules = flights._split(RULES.read_text(encoding="utf-8"))
     assert len(declarations.splitlines()) == len(flights.BASES)
-    assert not any(f".decl {name}" in rules for name in (f"{base}{bracket}" for base in flights.BASES for bracket in "(["))
+    assert not any(
+        f".decl {name}" in rules
+        for name in (f"{base}{bracket}" for base in flights.BASES for bracket in "([")
+    )
     workspace = lftj.connect()
     workspace.add_rules(declarations)
     workspace.add_rules(rules)
@@ -128,7 +142,9 @@ def test_the_stream_of_ratings_needs_to_know_where_it_is() -> None:
         run("maintenance", "s", only=["bitcoin_speedup"])
 
 
-def test_the_smallest_size_fills_the_figures_that_need_no_peer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_smallest_size_fills_the_figures_that_need_no_peer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for module in ("edits", "state", "by_hand", "bulk"):
         monkeypatch.setattr(f"bench.maintenance.{module}.GRAPHS", {"s": (1_000, 9)})
     monkeypatch.setattr("bench.maintenance.growth.SIZES", {"s": ((500, 8), (1_000, 9))})
@@ -143,6 +159,13 @@ def test_the_smallest_size_fills_the_figures_that_need_no_peer(monkeypatch: pyte
     graphs.mkdir()
     lines = "".join(f"{k % 7},{k % 5},{k % 9 - 4},{1000 - k}.5\n" for k in range(60))
     (graphs / "bitcoin-otc.csv.xz").write_bytes(lzma.compress(lines.encode()))
-    apart = {"pathway_time", "pathway_memory", "flights_speedup", "flights_speedup_orders_kept", "flights_week_speedup", "edit1000"}
+    apart = {
+        "pathway_time",
+        "pathway_memory",
+        "flights_speedup",
+        "flights_speedup_orders_kept",
+        "flights_week_speedup",
+        "edit1000",
+    }
     report: Report = run("maintenance", "s", tmp_path, sorted(set(BARS["maintenance"]) - apart))
     assert {figure.name for figure in report.figures} == set(BARS["maintenance"]) - apart

@@ -7,4 +7,6 @@ from bench.bars import BARS
 
 
 def test_every_figure_has_one_part() -> None:
-    assert sorted(figure for _, figures in bench.partition.PARTS for figure in figures) == sorted(BARS["partition"])
+    assert sorted(figure for _, figures in bench.partition.PARTS for figure in figures) == sorted(
+        BARS["partition"]
+    )

@@ -1,4 +1,5 @@
-"""What the demo must say on any evening, computed by DuckDB from the packaged Parquet files and nothing else.
+"""What the demo must say on any evening, computed by DuckDB from the packaged Parquet files and
+nothing else.
 
 Nothing here is shared with `lftj.demo`: neither the feed nor the rules.
 """
@@ -16,7 +17,8 @@ import lftj
 
 DATA = Path(lftj.__file__).parent / "demo" / "data"
 
-# What is known in the evening of $day: cancelled flights are still there on their own day, provisional delays too.
+# What is known in the evening of $day: cancelled flights are still there on their own day,
+# provisional delays too.
 FACTS = {
     "flight": """
         SELECT id, day, carrier, origin, dest, leaves, arrives FROM source
@@ -77,17 +79,24 @@ class Evening:
             f"FROM read_parquet('{DATA / 'flights.parquet'}', file_row_number = true)"
         )
         for name, query in (FACTS | VIEWS).items():
-            self.database.execute(f"CREATE TABLE {name} AS {query.replace('$day', f'DATE {day.isoformat()!r}')}")
+            self.database.execute(
+                f"CREATE TABLE {name} AS {query.replace('$day', f'DATE {day.isoformat()!r}')}"
+            )
 
     def count(self, relation: str) -> int:
         """Rows of a fact or view; views are sets here."""
         return self.ask(f"SELECT count(*) FROM {relation}")[0][0]
 
     def against(self, relation: str, rows: pa.Table) -> tuple[int, int]:
-        """Rows of a fact or view, each as often as it is there, that `rows` lack, and rows that only they have."""
+        """Rows of a fact or view, each as often as it is there, that `rows` lack, and rows that
+        only they have.
+        """
         with_those = self.database.cursor().register("those", rows)
         both = (("FROM " + relation, "FROM those"), ("FROM those", "FROM " + relation))
-        lacking, more = (with_those.execute(f"SELECT count(*) FROM ({a} EXCEPT ALL {b})").fetchall()[0][0] for a, b in both)
+        lacking, more = (
+            with_those.execute(f"SELECT count(*) FROM ({a} EXCEPT ALL {b})").fetchall()[0][0]
+            for a, b in both
+        )
         return lacking, more
 
     def table(self, relation: str) -> pa.Table:

@@ -12,7 +12,10 @@ from lftj.demo import feed
 from lftj.demo.prepare import arrival, behind_new_york, minutes
 
 SUMMER, WINTER = datetime.date(2013, 7, 1), datetime.date(2013, 1, 15)
-LISTED = re.findall(r"\| `(\w+)\.parquet` \| ([\d,]+) \| (.*) \|", (feed.DATA / "README.md").read_text(encoding="utf-8"))
+LISTED = re.findall(
+    r"\| `(\w+)\.parquet` \| ([\d,]+) \| (.*) \|",
+    (feed.DATA / "README.md").read_text(encoding="utf-8"),
+)
 
 
 @pytest.mark.parametrize(("name", "rows", "columns"), LISTED, ids=[name for name, *_ in LISTED])

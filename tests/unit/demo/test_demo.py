@@ -1,4 +1,6 @@
-"""Every number that `lftj demo` prints, and every row behind it, after every commit, against DuckDB."""
+"""Every number that `lftj demo` prints, and every row behind it, after every commit, against
+DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Show:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Show:
     desk, out = RecordingDesk(), io.StringIO()
-    picture = show.run(Console(file=out, width=160), tmp_path_factory.mktemp("demo"), days=DAYS, desk=desk)
+    picture = show.run(
+        Console(file=out, width=160), tmp_path_factory.mktemp("demo"), days=DAYS, desk=desk
+    )
     return Show(desk, out.getvalue(), picture)
 
 
@@ -59,14 +63,18 @@ def evenings() -> dict[datetime.date, Evening]:
 
 @pytest.mark.parametrize("day", EVENINGS, ids=str)
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_after_every_commit(demo: Show, evenings: dict[datetime.date, Evening], day: datetime.date, view: str) -> None:
+def test_every_view_after_every_commit(
+    demo: Show, evenings: dict[datetime.date, Evening], day: datetime.date, view: str
+) -> None:
     rows = demo.desk.states[day][view].arrow()
     assert len(rows) > 0
     assert evenings[day].against(view, rows) == (0, 0)
 
 
 @pytest.mark.parametrize("position", range(DAYS + 1))
-def test_every_printed_commit(demo: Show, evenings: dict[datetime.date, Evening], position: int) -> None:
+def test_every_printed_commit(
+    demo: Show, evenings: dict[datetime.date, Evening], position: int
+) -> None:
     commit, now = demo.desk.commits[position], evenings[EVENINGS[position]]
     before = evenings[EVENINGS[position - 1]] if position else None
     for view in VIEWS:
@@ -92,9 +100,21 @@ def test_the_text_says_what_the_commits_returned(demo: Show) -> None:
     assert len(found) == len(rest) == DAYS
     for commit, (day, *numbers, changes) in zip(rest, found, strict=True):
         assert day == commit.day.isoformat()
-        assert [int(number) for number in numbers] == [commit.version, commit.flights, commit.corrections, commit.withdrawn]
-        moved = {view: (int(plus), int(minus)) for view, plus, minus in re.findall(r"(\w+) \+(\d+)/-(\d+)", changes)}
-        assert moved == {view: (commit.gained[view], commit.lost[view]) for view in VIEWS if commit.gained[view] or commit.lost[view]}
+        assert [int(number) for number in numbers] == [
+            commit.version,
+            commit.flights,
+            commit.corrections,
+            commit.withdrawn,
+        ]
+        moved = {
+            view: (int(plus), int(minus))
+            for view, plus, minus in re.findall(r"(\w+) \+(\d+)/-(\d+)", changes)
+        }
+        assert moved == {
+            view: (commit.gained[view], commit.lost[view])
+            for view in VIEWS
+            if commit.gained[view] or commit.lost[view]
+        }
 
 
 def test_the_final_tables(demo: Show, evenings: dict[datetime.date, Evening]) -> None:
@@ -102,14 +122,23 @@ def test_the_final_tables(demo: Show, evenings: dict[datetime.date, Evening]) ->
     last = evenings[EVENINGS[-1]]
     columns = "carrier, origin, dest, format('{:,}', n), format('{:.2f}', mean), least::VARCHAR, most::VARCHAR"
     named = "route_delay(carrier, origin, dest, n, mean, least, most)"
-    assert routes == last.ask(f"SELECT {columns} FROM route_delay AS {named} WHERE n >= 100 ORDER BY mean DESC, 1, 2, 3 LIMIT 8")
-    assert unregistered == last.ask("SELECT carrier, name, n::VARCHAR FROM unregistered_planes AS u(carrier, name, n) ORDER BY n DESC, 1")
-    assert triangles == last.ask("SELECT faa, name, n::VARCHAR FROM triangles_at AS t(faa, name, n) ORDER BY n DESC, 1 LIMIT 8")
+    assert routes == last.ask(
+        f"SELECT {columns} FROM route_delay AS {named} WHERE n >= 100 ORDER BY mean DESC, 1, 2, 3 LIMIT 8"
+    )
+    assert unregistered == last.ask(
+        "SELECT carrier, name, n::VARCHAR FROM unregistered_planes AS u(carrier, name, n) ORDER BY n DESC, 1"
+    )
+    assert triangles == last.ask(
+        "SELECT faa, name, n::VARCHAR FROM triangles_at AS t(faa, name, n) ORDER BY n DESC, 1 LIMIT 8"
+    )
     assert connections == [row for day in EVENINGS[-3:] for row in _figures(evenings[day], day)]
 
 
 def test_the_figures_of_the_picture(demo: Show, evenings: dict[datetime.date, Evening]) -> None:
-    drawn = [(str(f.day), f.origin, str(f.airports), str(f.connections), f"{f.mean_delay:.2f}") for f in demo.desk.figures]
+    drawn = [
+        (str(f.day), f.origin, str(f.airports), str(f.connections), f"{f.mean_delay:.2f}")
+        for f in demo.desk.figures
+    ]
     assert drawn == [row for day in EVENINGS for row in _figures(evenings[day], day)]
 
 
@@ -131,7 +160,9 @@ def test_nothing_is_drawn_at_random() -> None:
 
 
 def _figures(evening: Evening, day: datetime.date) -> Iterator[tuple[str, ...]]:
-    """(day, airport, reachable, only by connection, mean delay) as printed, of that evening's own day."""
+    """(day, airport, reachable, only by connection, mean delay) as printed, of that evening's own
+    day.
+    """
     query = f"""
         SELECT day::VARCHAR, start, airports::VARCHAR, coalesce(c.airports, 0)::VARCHAR, format('{{:.2f}}', mean)
         FROM reachable LEFT JOIN connections AS c USING (day, start)

@@ -18,20 +18,27 @@ def _shown(monkeypatch: pytest.MonkeyPatch, cache: Path, folder: Path) -> str:
     return out.getvalue()
 
 
-def test_only_the_first_run_on_a_machine_rehearses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_the_first_run_on_a_machine_rehearses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     first = _shown(monkeypatch, tmp_path, tmp_path)
     assert "Compiled kernels, once per machine: " in first
     assert rehearsal.rehearsed()
     assert "Compiled" not in _shown(monkeypatch, tmp_path, tmp_path)
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert "Compiled kernels" in _shown(monkeypatch, tmp_path / "missing", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("seconds", "said", "times"),
-    [([0.5], "500 ms a commit.", 3), ([0.5, 0.02, 0.04], "30 ms a commit (500 ms the first, which also plans).", 50)],
+    [
+        ([0.5], "500 ms a commit.", 3),
+        ([0.5, 0.02, 0.04], "30 ms a commit (500 ms the first, which also plans).", 50),
+    ],
 )
 def test_the_first_commit_is_told_apart(seconds: list[float], said: str, times: int) -> None:
     line = show.maintained_line(seconds, 1.5, 0)

@@ -12,7 +12,9 @@ from lftj.distributed.heavy_hitters import CensusTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
 
-@pytest.mark.parametrize(("parts", "least", "counts"), [(2, 20, True), (2, 10_000, False), (1, 20, False)])
+@pytest.mark.parametrize(
+    ("parts", "least", "counts"), [(2, 20, True), (2, 10_000, False), (1, 20, False)]
+)
 def test_no_job_counts_small_relations_or_a_single_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int, least: int, counts: bool
 ) -> None:

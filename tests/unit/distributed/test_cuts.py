@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, HubCut, holders, label, local_name, parts_of, readers, slots
+from lftj.distributed.partitioning.cuts import (
+    ALL,
+    EVERYBODY,
+    ONE,
+    HubCut,
+    holders,
+    label,
+    local_name,
+    parts_of,
+    readers,
+    slots,
+)
 from lftj.types import DATE, INT, STR
 from lftj.types.dictionary import Dictionary
 
@@ -14,7 +25,9 @@ def test_the_part_of_a_text_does_not_depend_on_its_code() -> None:
     words = ["a", "b", "", "ü", "\U0001f600", "word"]
     one, other = Dictionary(), Dictionary()
     other.encode(words[::-1])
-    first, second = (slots(dictionary.encode(words), STR, dictionary, 5) for dictionary in (one, other))
+    first, second = (
+        slots(dictionary.encode(words), STR, dictionary, 5) for dictionary in (one, other)
+    )
     assert first.tolist() == second.tolist()
     assert len(set(first.tolist())) > 1
 
@@ -31,8 +44,18 @@ def test_numbers_spread_evenly_whatever_their_steps(parts: int, step: int) -> No
 def test_the_parts_of_known_values_never_change() -> None:
     # Files on disk rely on this.
     dictionary = Dictionary()
-    assert slots(np.array([0, 1, -1, 2**63 - 1, -(2**63)]), INT, dictionary, 1000).tolist() == [0, 394, 533, 766, 525]
-    assert slots(dictionary.encode(["", "a", "Zürich"]), STR, dictionary, 1000).tolist() == [0, 523, 702]
+    assert slots(np.array([0, 1, -1, 2**63 - 1, -(2**63)]), INT, dictionary, 1000).tolist() == [
+        0,
+        394,
+        533,
+        766,
+        525,
+    ]
+    assert slots(dictionary.encode(["", "a", "Zürich"]), STR, dictionary, 1000).tolist() == [
+        0,
+        523,
+        702,
+    ]
     assert slots(np.array([], np.int64), DATE, dictionary, 3).tolist() == []
 
 
@@ -58,7 +81,10 @@ def test_rows_of_hubs_lie_by_the_second_column_or_everywhere() -> None:
     split = parts_of(columns, types, HubCut(0, 1, (8, 100)), Dictionary(), 5)
     assert split.tolist() == np.where(hub, second, first).tolist()
     assert set(split[hub].tolist()) == set(range(5))
-    assert parts_of(columns, types, HubCut(0, None, (8,)), Dictionary(), 5).tolist() == np.where(hub, EVERYBODY, first).tolist()
+    assert (
+        parts_of(columns, types, HubCut(0, None, (8,)), Dictionary(), 5).tolist()
+        == np.where(hub, EVERYBODY, first).tolist()
+    )
 
 
 def test_a_text_is_a_hub_whatever_its_code() -> None:
@@ -80,7 +106,11 @@ def test_who_may_have_rows_with_known_values() -> None:
     assert holders({0: 7}, types, split, 8) == holders({1: "a"}, types, split, 8) == everybody
     assert holders({0: 7, 1: "a"}, types, split, 8) == {text}
     assert holders({0: 7, 1: "a"}, types, everywhere, 8) == everybody
-    assert holders({0: 6, 1: "a"}, types, split, 8) == holders({0: 6}, types, everywhere, 8) == holders({0: 6}, types, 0, 8)
+    assert (
+        holders({0: 6, 1: "a"}, types, split, 8)
+        == holders({0: 6}, types, everywhere, 8)
+        == holders({0: 6}, types, 0, 8)
+    )
 
 
 def test_files_tell_cuts_with_other_hubs_apart() -> None:

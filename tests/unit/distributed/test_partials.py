@@ -26,7 +26,12 @@ Row = tuple[int, float, int, decimal.Decimal]
 
 floats = st.sampled_from([1e16, 1.0, -1e16, 0.1, -0.1, 5e-324, 1e308, -1e308, 1e-20, 2.0**53])
 integers = st.sampled_from([0, 1, -1, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**32, -(2**32), 12345])
-rows = st.dictionaries(st.integers(0, 30), st.tuples(floats, integers, st.decimals("-99", "99", places=2)), min_size=1, max_size=12)
+rows = st.dictionaries(
+    st.integers(0, 30),
+    st.tuples(floats, integers, st.decimals("-99", "99", places=2)),
+    min_size=1,
+    max_size=12,
+)
 
 
 def declared(workspace: lftj.Workspace | lftj.DistributedWorkspace) -> None:
@@ -47,7 +52,9 @@ def fitting(values: dict[int, tuple[float, int, decimal.Decimal]]) -> list[Row]:
 
 @given(rows, st.integers(1, 5))
 @settings(max_examples=settings().max_examples // 3)
-def test_totals_are_exact_whatever_the_parts(values: dict[int, tuple[float, int, decimal.Decimal]], parts: int) -> None:
+def test_totals_are_exact_whatever_the_parts(
+    values: dict[int, tuple[float, int, decimal.Decimal]], parts: int
+) -> None:
     held = fitting(values)
     assume(math.isfinite(math.fsum(f / 16 for _, f, _, _ in held) * 16))
     with TemporaryDirectory() as folder:
@@ -76,7 +83,13 @@ def test_a_total_that_does_not_fit_is_an_error_and_nothing_happens(tmp_path: Pat
     assert workspace.version == version
     assert workspace["total"].fetchall()[0][3] == 2**63 - 1
     # Shares may leave the range on the way as long as the whole does not.
-    workspace.load("m", [(k, 1.0, i, zero) for k, i in ((2, 2**63 - 1), (3, 2**63 - 1), (4, -(2**63)), (5, -(2**63)))])
+    workspace.load(
+        "m",
+        [
+            (k, 1.0, i, zero)
+            for k, i in ((2, 2**63 - 1), (3, 2**63 - 1), (4, -(2**63)), (5, -(2**63)))
+        ],
+    )
     assert workspace["total"].fetchall()[0][3] == 2**63 - 1 + 2 * (2**63 - 1) - 2 * 2**63
 
 
@@ -86,7 +99,9 @@ def test_shares_of_more_columns_than_there_may_be_are_refused_at_the_rule(tmp_pa
     workspace.relation("p", {"k": int, "x": int})
     workspace.load("p", [(1, 2), (2, 3)])
     sums = ", ".join(f"sum(x + {number})" for number in range(150))
-    with pytest.raises(lftj.DeclarationError, match="parts would tell 301 values of each group of `v`") as caught:
+    with pytest.raises(
+        lftj.DeclarationError, match="parts would tell 301 values of each group of `v`"
+    ) as caught:
         workspace.add_rules(f".decl v({columns})\nv({sums}) :- p(_, x).")
     assert (caught.value.code, caught.value.span and caught.value.span.line) == ("E168", 2)
     assert not workspace.rules

@@ -30,10 +30,14 @@ def test_a_flipped_bit_is_no_other_content() -> None:
                 found = unsealed(bytes(content))
             except ValueError:
                 continue
-            assert {name: found[name] for name in CONTENT if name != "sum"} == {k: v for k, v in CONTENT.items() if k != "sum"}
+            assert {name: found[name] for name in CONTENT if name != "sum"} == {
+                k: v for k, v in CONTENT.items() if k != "sum"
+            }
 
 
-def test_a_manifest_that_says_something_else_is_damaged(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_manifest_that_says_something_else_is_damaged(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     path = tmp_path_factory.mktemp("path")
     Manifest(3, version=17, token="abc").store(path)
     found = Manifest.load(path)

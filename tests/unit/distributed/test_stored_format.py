@@ -29,7 +29,12 @@ def test_any_change_makes_another_name(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(stored_part, "_ROOT", tmp_path)
     files = [tmp_path / "a.py", tmp_path / "b.py"]
     names = set()
-    for contents in (("x = 1", "y = 2"), ("x = 1", "y = 3"), ("x = 1y =", " 2"), ("x = 1", "y = 2")):
+    for contents in (
+        ("x = 1", "y = 2"),
+        ("x = 1", "y = 3"),
+        ("x = 1y =", " 2"),
+        ("x = 1", "y = 2"),
+    ):
         for file, content in zip(files, contents, strict=True):
             file.write_text(content)
         names.add(stored_part.name_of(files))

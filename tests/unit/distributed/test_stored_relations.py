@@ -9,5 +9,11 @@ from lftj.join.plan.statistics import RelationStatistics, Statistics
 
 
 def test_estimates_are_opened_as_they_were_stored() -> None:
-    known = {"e@0": RelationStatistics(12, (3.0, 7.0), (2.5, 1.5)), "q@all": RelationStatistics(0, (), ())}
-    assert dict(statistics_of(json.loads(json.dumps(statistics_data(Statistics(known))))).known) == known
+    known = {
+        "e@0": RelationStatistics(12, (3.0, 7.0), (2.5, 1.5)),
+        "q@all": RelationStatistics(0, (), ()),
+    }
+    assert (
+        dict(statistics_of(json.loads(json.dumps(statistics_data(Statistics(known))))).known)
+        == known
+    )

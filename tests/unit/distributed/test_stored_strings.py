@@ -28,7 +28,9 @@ class Process:
 
 
 def texts(first: int, last: int) -> list[str]:
-    return ["", "ein Wort", "ünï"][first:last] + [f"text {number}" + "x" * (number % 40) for number in range(max(first, 3), last)]
+    return ["", "ein Wort", "ünï"][first:last] + [
+        f"text {number}" + "x" * (number % 40) for number in range(max(first, 3), last)
+    ]
 
 
 def same(process: Process, expected: list[str]) -> None:
@@ -44,7 +46,9 @@ def same(process: Process, expected: list[str]) -> None:
     assert process.watch.files == 0
 
 
-@pytest.mark.parametrize("steps", [[5], [1], [3000], [10, 2000, 2001, 9000], [1500, 3000, 4500, 6000, 7500]])
+@pytest.mark.parametrize(
+    "steps", [[5], [1], [3000], [10, 2000, 2001, 9000], [1500, 3000, 4500, 6000, 7500]]
+)
 def test_a_chain_is_the_strings_again(tmp_path: Path, steps: list[int]) -> None:
     one, last, chain = Process(tmp_path), 0, []
     for step in steps:
@@ -69,7 +73,9 @@ def test_each_generation_goes_on_behind_the_last(tmp_path: Path) -> None:
         assert Process(tmp_path, chain).strings.knows(chain)
     assert 10 < longest < len(sizes)
     same(Process(tmp_path, chain), texts(0, sizes[-1]))
-    assert files_of(tmp_path, [name for name, _ in chain]) <= {file.name for file in tmp_path.iterdir()}
+    assert files_of(tmp_path, [name for name, _ in chain]) <= {
+        file.name for file in tmp_path.iterdir()
+    }
 
 
 def test_two_that_go_on_from_one_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -114,8 +120,12 @@ def test_damage_is_told(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 100, 2000])
-def test_damaged_ends_of_strings_that_are_entered_are_told_before_any_is_read(tmp_path: Path, code: int) -> None:
-    """By a damaged one who reads is sent a terabyte on. Of strings that a table has only the last one ends where someone looks."""
+def test_damaged_ends_of_strings_that_are_entered_are_told_before_any_is_read(
+    tmp_path: Path, code: int
+) -> None:
+    """By a damaged one who reads is sent a terabyte on. Of strings that a table has only the last
+    one ends where someone looks.
+    """
     chain = Process(tmp_path).add(texts(0, 700))
     if code == 2000:
         process = Process(tmp_path, chain)
@@ -146,4 +156,6 @@ def test_what_is_read_does_not_grow_with_the_strings(tmp_path: Path) -> None:
         assert cold.dictionary.decode_one(size // 2) == f"{size // 2}"
         cold.watch.check()
         read.append(cold.watch.read)
-    assert read[1] < 4_000_000  # of 30 million; the less, the smaller the pieces that the system brings in
+    assert (
+        read[1] < 4_000_000
+    )  # of 30 million; the less, the smaller the pieces that the system brings in

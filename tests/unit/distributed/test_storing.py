@@ -11,7 +11,12 @@ from lftj.distributed.stored.storing import begin_storing, end_storing, storing
 
 def test_parts_are_stored_while_the_path_is_open(tmp_path: Path) -> None:
     said = []
-    for change in (lambda: None, lambda: begin_storing(tmp_path), lambda: end_storing(tmp_path), lambda: begin_storing(tmp_path)):
+    for change in (
+        lambda: None,
+        lambda: begin_storing(tmp_path),
+        lambda: end_storing(tmp_path),
+        lambda: begin_storing(tmp_path),
+    ):
         change()
         with storing(tmp_path) as open_:
             said.append(open_)

@@ -35,7 +35,15 @@ INTS = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([-(2**63), 2**63 - 1, 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([-0.0, 5e-324, float("inf"), float("-inf")])
 LIMIT = Decimal(10**15) - Decimal("0.001")
 ROWS = st.lists(
-    st.tuples(INTS, FLOATS, TEXT, st.booleans(), st.dates(), st.datetimes(), st.decimals(-LIMIT, LIMIT, places=3)),
+    st.tuples(
+        INTS,
+        FLOATS,
+        TEXT,
+        st.booleans(),
+        st.dates(),
+        st.datetimes(),
+        st.decimals(-LIMIT, LIMIT, places=3),
+    ),
     max_size=12,
 )
 NAMES = [name for name, _ in COLUMNS]
@@ -43,7 +51,9 @@ NAMES = [name for name, _ in COLUMNS]
 
 def arrow_table(rows: list[tuple[Any, ...]]) -> pa.Table:
     """The rows as Arrow has them."""
-    arrays = [pa.array([row[i] for row in rows], type=type.arrow) for i, (_, type) in enumerate(COLUMNS)]
+    arrays = [
+        pa.array([row[i] for row in rows], type=type.arrow) for i, (_, type) in enumerate(COLUMNS)
+    ]
     return pa.table(arrays, names=NAMES)
 
 
@@ -129,7 +139,10 @@ def read_back(source: object, columns: Columns = COLUMNS, **options: Any) -> lis
     dictionary = Dictionary()
     frame = read(source, columns, dictionary=dictionary, **options)
     assert all(len(codes) == frame.rows for codes in frame.columns)
-    assert all(codes.dtype == "int64" and codes.flags.writeable and codes.flags.c_contiguous for codes in frame.columns)
+    assert all(
+        codes.dtype == "int64" and codes.flags.writeable and codes.flags.c_contiguous
+        for codes in frame.columns
+    )
     return to_tuples([type for _, type in columns], frame.columns, dictionary, rows=frame.rows)
 
 

@@ -1,4 +1,6 @@
-"""NumPy arrays: by position, by the names of their fields, in any order of bytes, and what is no table."""
+"""NumPy arrays: by position, by the names of their fields, in any order of bytes, and what is no
+table.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,21 @@ def test_structured_arrays_match_by_name() -> None:
     for source in (array, array.view(np.recarray), array[::-1][::-1]):
         assert read_back(source, TWO) == [(1, 1.5), (2, 2.5)]
     assert read_back(array, [("a", FLOAT)], mapping={"a": "y"}) == [(1.5,), (2.5,)]
-    assert message(array, [("x", INT), ("z", FLOAT)]).startswith('error[E230]: the array has no column "z"')
+    assert message(array, [("x", INT), ("z", FLOAT)]).startswith(
+        'error[E230]: the array has no column "z"'
+    )
 
 
 def test_the_order_of_bytes_does_not_matter() -> None:
     for order in "<>":
-        assert read_back(np.array([[1], [-(2**40)]], dtype=f"{order}i8"), [("x", INT)]) == [(1,), (-(2**40),)]
+        assert read_back(np.array([[1], [-(2**40)]], dtype=f"{order}i8"), [("x", INT)]) == [
+            (1,),
+            (-(2**40),),
+        ]
         assert read_back(np.array([[1.5]], dtype=f"{order}f4"), [("x", FLOAT)]) == [(1.5,)]
-        frame = pandas.DataFrame({"x": np.array([1, 2], dtype=f"{order}i8"), "y": np.array([0.5, 1], dtype=f"{order}f8")})
+        frame = pandas.DataFrame(
+            {"x": np.array([1, 2], dtype=f"{order}i8"), "y": np.array([0.5, 1], dtype=f"{order}f8")}
+        )
         assert read_back(frame, TWO) == [(1, 0.5), (2, 1.0)]
 
 
@@ -41,7 +50,11 @@ def test_matrices_and_masks() -> None:
 @pytest.mark.parametrize(
     ("array", "type", "text"),
     [
-        (np.array([["2020-01-01T05"]], "datetime64[h]"), TIMESTAMP, 'convert it with .astype("datetime64[s]") or "datetime64[us]" first'),
+        (
+            np.array([["2020-01-01T05"]], "datetime64[h]"),
+            TIMESTAMP,
+            'convert it with .astype("datetime64[s]") or "datetime64[us]" first',
+        ),
         (np.array([["2020"]], "datetime64[Y]"), DATE, "found datetime64[Y]"),
         (np.array([[1j]]), FLOAT, "expected float, found complex128"),
         (np.array([[b"a"]]), STR, "expected str, found"),

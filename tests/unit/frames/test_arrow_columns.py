@@ -1,4 +1,6 @@
-"""Columns of Arrow, pandas and Polars whose type or values do not fit, and those that do in every shape."""
+"""Columns of Arrow, pandas and Polars whose type or values do not fit, and those that do in every
+shape.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,18 @@ TYPES = [
     (STR, pa.array([1]), 'column "x": expected str, found int64'),
     (STR, pa.array([b"a"]), 'column "x": expected str, found binary'),
     (DATE, pa.array([NOW]), 'column "x": expected date, found timestamp[us]'),
-    (TIMESTAMP, pa.array([NOW], pa.timestamp("us", "UTC")), 'column "x": expected timestamp, found timestamp[us, tz=UTC]'),
+    (
+        TIMESTAMP,
+        pa.array([NOW], pa.timestamp("us", "UTC")),
+        'column "x": expected timestamp, found timestamp[us, tz=UTC]',
+    ),
     (decimal(4, 2), pa.array([1.5]), 'column "x": expected decimal(4,2), found float64'),
     (INT, pa.array([[1]]), 'column "x": expected int, found list<item: int64>'),
-    (INT, pa.array([1, 2**63], pa.uint64()), 'row 1, column "x": 9223372036854775808 is outside the range of int'),
+    (
+        INT,
+        pa.array([1, 2**63], pa.uint64()),
+        'row 1, column "x": 9223372036854775808 is outside the range of int',
+    ),
     (
         TIMESTAMP,
         pa.array([0, 1], pa.timestamp("ns")),
@@ -43,11 +53,31 @@ TYPES = [
         pa.array([0, 2**63 - 1], pa.int64()).view(pa.timestamp("us")),
         'row 1, column "x": <value out of range: 9223372036854775807>',
     ),
-    (TIMESTAMP, pa.array([253402300800], pa.timestamp("s")), 'row 0, column "x": 10000-01-01 00:00:00 is outside the range of timestamp'),
-    (STR, pa.concat_arrays([pa.array(["a", "b"]), pa.array([b"\xff"]).view(pa.string())]), 'row 2, column "x": not a string of Unicode'),
-    (DATE, pa.array([0, 1], pa.int64()).cast(pa.date64()), 'row 1, column "x": dates hold whole days, found 1970-01-01'),
-    (decimal(4, 2), pa.array([Decimal("1.234")]), 'row 0, column "x": 1.234 has more than the 2 decimal places of decimal(4,2)'),
-    (decimal(4, 2), pa.array([None, Decimal("100.1")]), 'row 1, column "x": 100.1 is outside the range of decimal(4,2)'),
+    (
+        TIMESTAMP,
+        pa.array([253402300800], pa.timestamp("s")),
+        'row 0, column "x": 10000-01-01 00:00:00 is outside the range of timestamp',
+    ),
+    (
+        STR,
+        pa.concat_arrays([pa.array(["a", "b"]), pa.array([b"\xff"]).view(pa.string())]),
+        'row 2, column "x": not a string of Unicode',
+    ),
+    (
+        DATE,
+        pa.array([0, 1], pa.int64()).cast(pa.date64()),
+        'row 1, column "x": dates hold whole days, found 1970-01-01',
+    ),
+    (
+        decimal(4, 2),
+        pa.array([Decimal("1.234")]),
+        'row 0, column "x": 1.234 has more than the 2 decimal places of decimal(4,2)',
+    ),
+    (
+        decimal(4, 2),
+        pa.array([None, Decimal("100.1")]),
+        'row 1, column "x": 100.1 is outside the range of decimal(4,2)',
+    ),
 ]
 
 
@@ -58,12 +88,16 @@ def test_columns_that_do_not_fit(type: Any, column: pa.Array, text: str) -> None
 
 def test_bytes_that_are_no_text_are_to_be_written_anew() -> None:
     column = pa.array([b"\xff"]).view(pa.string())
-    assert message(pa.table({"x": column}), [("x", STR)]).endswith("\n  help: write the text anew in UTF-8")
+    assert message(pa.table({"x": column}), [("x", STR)]).endswith(
+        "\n  help: write the text anew in UTF-8"
+    )
 
 
 def test_the_failing_row_is_counted_over_chunks_and_nulls() -> None:
     good = pa.array([None, 1], pa.uint64())
-    table = pa.table({"x": pa.chunked_array([good, good, pa.array([3, None, 2**64 - 1], pa.uint64())])})
+    table = pa.table(
+        {"x": pa.chunked_array([good, good, pa.array([3, None, 2**64 - 1], pa.uint64())])}
+    )
     assert 'row 6, column "x": 18446744073709551615' in message(table, [("x", INT)])
 
 
@@ -79,10 +113,18 @@ def test_integers_that_pandas_made_floats() -> None:
 def test_pandas_columns_arrow_does_not_know() -> None:
     import pandas
 
-    assert 'column "x": expected int, found complex128' in message(pandas.DataFrame({"x": [1j]}), [("x", INT)])
-    assert 'column "x": expected int, found duration[ns]' in message(pandas.DataFrame({"x": pandas.to_timedelta([1])}), [("x", INT)])
-    assert 'row 1, column "x": expected str, found 1 (int)' in message(pandas.DataFrame({"x": ["a", 1]}), [("x", STR)])
-    assert read_back(pandas.DataFrame({"x": pandas.Categorical(["a", "b", "a"])}), [("x", STR)]) == [("a",), ("b",), ("a",)]
+    assert 'column "x": expected int, found complex128' in message(
+        pandas.DataFrame({"x": [1j]}), [("x", INT)]
+    )
+    assert 'column "x": expected int, found duration[ns]' in message(
+        pandas.DataFrame({"x": pandas.to_timedelta([1])}), [("x", INT)]
+    )
+    assert 'row 1, column "x": expected str, found 1 (int)' in message(
+        pandas.DataFrame({"x": ["a", 1]}), [("x", STR)]
+    )
+    assert read_back(
+        pandas.DataFrame({"x": pandas.Categorical(["a", "b", "a"])}), [("x", STR)]
+    ) == [("a",), ("b",), ("a",)]
 
 
 def test_a_pandas_index_that_is_looked_for_among_the_columns() -> None:
@@ -100,12 +142,16 @@ def test_labels_of_several_levels_are_no_delimiters() -> None:
     import pandas
 
     frame = pandas.DataFrame([[1]], columns=pandas.MultiIndex.from_tuples([("a", "b")]))
-    assert message(frame, [("x", INT)]).endswith('\n  help: rename the column, or load with columns={"x": "…"}')
+    assert message(frame, [("x", INT)]).endswith(
+        '\n  help: rename the column, or load with columns={"x": "…"}'
+    )
     assert read_back(frame, [("x", INT)], mapping={"x": ("a", "b")}) == [(1,)]
 
 
 def test_run_end_encoded_columns() -> None:
-    column = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3, 4], pa.int32()), pa.array(["a", None, "b"]))
+    column = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 3, 4], pa.int32()), pa.array(["a", None, "b"])
+    )
     rows = [("a",), ("a",), ("b",)]
     assert read_back(pa.table({"x": column}), [("x", STR)], nulls="drop") == rows
     assert read_back(pa.table({"x": column.slice(1)}), [("x", STR)], nulls="drop") == rows[1:]
@@ -124,9 +170,17 @@ def test_polars_strings_in_every_shape() -> None:
     import polars
 
     texts = polars.Series(["a", None, "b", "a long string, not kept inline"])
-    for column in (texts, texts.cast(polars.Categorical), texts.cast(polars.Enum(texts.drop_nulls().to_list()))):
+    for column in (
+        texts,
+        texts.cast(polars.Categorical),
+        texts.cast(polars.Enum(texts.drop_nulls().to_list())),
+    ):
         frame = polars.DataFrame({"x": column})
-        assert read_back(frame, [("x", STR)], nulls="drop") == [("a",), ("b",), ("a long string, not kept inline",)]
+        assert read_back(frame, [("x", STR)], nulls="drop") == [
+            ("a",),
+            ("b",),
+            ("a long string, not kept inline",),
+        ]
 
 
 def test_lazy_frames_and_other_streams() -> None:

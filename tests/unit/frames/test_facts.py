@@ -20,7 +20,9 @@ from tests.unit.frames.carriers import COLUMNS, ROWS
 EDGE = [("x", INT), ("s", STR)]
 
 
-def facts(text: str, parameters: dict[str, str | int], columns: Any = EDGE) -> list[tuple[Any, ...]]:
+def facts(
+    text: str, parameters: dict[str, str | int], columns: Any = EDGE
+) -> list[tuple[Any, ...]]:
     """The rows of a fact file with this content."""
     dictionary = Dictionary()
     frame = read_facts(io.BytesIO(text.encode()), columns, parameters, dictionary)
@@ -55,7 +57,11 @@ def test_in(text: str, parameters: dict[str, str | int], rows: list[tuple[Any, .
 
 WHOLE = "\n  help: write whole numbers as -12, or declare the column float or str"
 REFUSED: list[tuple[str, dict[str, str | int], str]] = [
-    ("1\ta\n0xg\tb\n", {}, "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found '0xg'" + WHOLE),
+    (
+        "1\ta\n0xg\tb\n",
+        {},
+        "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found '0xg'" + WHOLE,
+    ),
     (
         "0x8000000000000000\ta\n",
         {},
@@ -70,18 +76,42 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
         {},
         "error[E232]: stdin, line 1: expected 2 columns, found 1\n  help: fields are separated by tabs; this line seems to use ','",
     ),
-    ("1\ta\nb\tb\n", {}, "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found 'b'" + WHOLE),
-    ("x\ts\n\tb\n", {"headers": "true"}, "error[E210]: stdin, line 2 (row 0), column \"x\": expected int, found ''" + WHOLE),
-    ("1\ta\n", {"delimeter": ","}, "error[E231]: unknown parameter 'delimeter'\n  help: did you mean delimiter?"),
-    ("1\ta\n", {"IO": "sqlite"}, "error[E231]: IO=sqlite is not supported\n  help: use IO=file, IO=stdin or IO=stdout"),
+    (
+        "1\ta\nb\tb\n",
+        {},
+        "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found 'b'" + WHOLE,
+    ),
+    (
+        "x\ts\n\tb\n",
+        {"headers": "true"},
+        "error[E210]: stdin, line 2 (row 0), column \"x\": expected int, found ''" + WHOLE,
+    ),
+    (
+        "1\ta\n",
+        {"delimeter": ","},
+        "error[E231]: unknown parameter 'delimeter'\n  help: did you mean delimiter?",
+    ),
+    (
+        "1\ta\n",
+        {"IO": "sqlite"},
+        "error[E231]: IO=sqlite is not supported\n  help: use IO=file, IO=stdin or IO=stdout",
+    ),
     ("1\ta\n", {"headers": "maybe"}, "error[E231]: headers=maybe is neither true nor false"),
     (
         "1\ta\n",
         {"columns": "a:b"},
         'error[E231]: columns="a:b" is not a list of fields\n  help: write field numbers from 0: columns="0:2:1"',
     ),
-    ("1\ta\n", {"columns": "0:2"}, 'error[E232]: stdin, line 1: columns="0:2" counts fields from 0, this line has 2'),
-    ("1\ta\n", {"columns": "0"}, 'error[E231]: columns="0" picks 1 field, the relation has 2 columns'),
+    (
+        "1\ta\n",
+        {"columns": "0:2"},
+        'error[E232]: stdin, line 1: columns="0:2" counts fields from 0, this line has 2',
+    ),
+    (
+        "1\ta\n",
+        {"columns": "0"},
+        'error[E231]: columns="0" picks 1 field, the relation has 2 columns',
+    ),
     ("1\ta\n", {"delimiter": ""}, "error[E231]: delimiter='' cannot separate fields"),
     (
         '1||"a"\n',
@@ -128,8 +158,15 @@ def test_a_header_may_have_any_width(rfc4180: str) -> None:
 
 
 def test_where_fields_are_picked_lines_may_be_longer_and_shorter() -> None:
-    assert facts("1\tz\ta\n2\tz\tb\tmore\n3\t\tc", {"columns": "0:2"}) == [(1, "a"), (2, "b"), (3, "c")]
-    assert facts("h\na\tz\t1\tx\nb\tz\t2", {"columns": "2:0", "headers": "true"}) == [(1, "a"), (2, "b")]
+    assert facts("1\tz\ta\n2\tz\tb\tmore\n3\t\tc", {"columns": "0:2"}) == [
+        (1, "a"),
+        (2, "b"),
+        (3, "c"),
+    ]
+    assert facts("h\na\tz\t1\tx\nb\tz\t2", {"columns": "2:0", "headers": "true"}) == [
+        (1, "a"),
+        (2, "b"),
+    ]
     with pytest.raises(LftjError, match="line 2: expected 3 columns, found 2"):
         facts("1\tz\ta\n2\tz\n", {"columns": "0:2"})
 
@@ -144,7 +181,9 @@ def test_compressed_and_missing_files(tmp_path: Path) -> None:
 
 def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("1,a\n")
-    assert read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={"delimiter": ","}).rows == 1
+    assert (
+        read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={"delimiter": ","}).rows == 1
+    )
     with pytest.raises(LftjError) as caught:
         read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={}, mapping={"x": "a"})
     assert str(caught.value) == (
@@ -155,7 +194,9 @@ def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
 def test_parameters_are_a_dict(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("1\ta\n")
     for parameters in (True, ["headers"]):
-        with pytest.raises(LftjError, match=f"parameters of facts are a dict, found {type(parameters).__name__}"):
+        with pytest.raises(
+            LftjError, match=f"parameters of facts are a dict, found {type(parameters).__name__}"
+        ):
             read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts=parameters)  # pyright: ignore[reportArgumentType]
 
 
@@ -167,12 +208,16 @@ def test_parameters_are_for_files() -> None:
 def test_paths() -> None:
     assert FactsLayout.of({}).path("edge", "in", output=False) == Path("in/edge.facts")
     assert FactsLayout.of({}).path("edge", "out", output=True) == Path("out/edge.csv")
-    assert FactsLayout.of({"compress": "true"}).path("edge", "out", output=True) == Path("out/edge.csv.gz")
-    assert FactsLayout.of({"filename": "e.txt"}).path("edge", "in", output=False) == Path("in/e.txt")
+    assert FactsLayout.of({"compress": "true"}).path("edge", "out", output=True) == Path(
+        "out/edge.csv.gz"
+    )
+    assert FactsLayout.of({"filename": "e.txt"}).path("edge", "in", output=False) == Path(
+        "in/e.txt"
+    )
     assert FactsLayout.of({"filename": "/e.txt"}).path("edge", "in", output=False) == Path("/e.txt")
 
 
-# ── out ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── out ───────────────────────────────────────────────────────────────────────────────────────────
 def written(rows: list[tuple[Any, ...]], columns: Any, **parameters: str | int) -> str:
     """The text of a fact file with these rows."""
     dictionary = Dictionary()
@@ -205,13 +250,23 @@ def test_headers_of_any_names_can_be_read_back(tmp_path: Path) -> None:
 def test_a_limit_takes_the_first_by_value() -> None:
     dictionary = Dictionary()
     target = io.StringIO()
-    write_facts(target, EDGE, read([(2, "b"), (1, "c"), (1, "a")], EDGE, dictionary=dictionary).columns, {}, dictionary, limit=2)
+    write_facts(
+        target,
+        EDGE,
+        read([(2, "b"), (1, "c"), (1, "a")], EDGE, dictionary=dictionary).columns,
+        {},
+        dictionary,
+        limit=2,
+    )
     write_facts(target, [], [], {}, dictionary, rows=1, limit=0)
     assert target.getvalue() == "1\ta\n1\tc\n"
 
 
 def test_floats_keep_all_digits() -> None:
-    assert written([(0.1 + 0.2,), (1.0,), (-1e300,), (float("inf"),)], [("f", FLOAT)]) == "-1e+300\n0.30000000000000004\n1\ninf\n"
+    assert (
+        written([(0.1 + 0.2,), (1.0,), (-1e300,), (float("inf"),)], [("f", FLOAT)])
+        == "-1e+300\n0.30000000000000004\n1\ninf\n"
+    )
 
 
 @pytest.mark.parametrize("text", ["a\tb", "a\nb", "a\r"])

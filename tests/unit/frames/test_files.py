@@ -23,7 +23,10 @@ def test_missing_files(tmp_path: Path) -> None:
     path = tmp_path / "edges.parquet"
     with pytest.raises(FileMissingError) as caught:
         read(path, EDGE, dictionary=Dictionary())
-    assert str(caught.value) == f"error[E240]: there is no file {path}\n  help: did you mean edges.csv?"
+    assert (
+        str(caught.value)
+        == f"error[E240]: there is no file {path}\n  help: did you mean edges.csv?"
+    )
     assert isinstance(caught.value, FileNotFoundError)
     (tmp_path / "a.csv").write_text("src,dst\n")
     with pytest.raises(FileMissingError, match=r"did you mean edges\.csv"):
@@ -60,7 +63,9 @@ def test_endings(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "s3://b/a.parquet is an address, not the path of a file" in message("s3://b/a.parquet", EDGE)
+    assert "s3://b/a.parquet is an address, not the path of a file" in message(
+        "s3://b/a.parquet", EDGE
+    )
     assert "'a\\x00.csv' is not the path of a file" in message("a\0.csv", EDGE)
     (tmp_path / "folder").mkdir()
     assert message(tmp_path / "folder", EDGE).endswith(
@@ -95,10 +100,14 @@ def test_a_folder_of_files_with_different_columns(tmp_path: Path) -> None:
     folder = tmp_path / "edges.parquet"
     folder.mkdir()
     pyarrow.parquet.write_table(pa.table({"src": [1], "dst": [2]}), folder / "a.parquet")
-    pyarrow.parquet.write_table(pa.table({"src": [1], "dst": [3], "weight": [9]}), folder / "b.parquet")
+    pyarrow.parquet.write_table(
+        pa.table({"src": [1], "dst": [3], "weight": [9]}), folder / "b.parquet"
+    )
     assert 'columns that the relation lacks: "weight"' in message(folder, EDGE)
     assert sorted(read_back(folder, EDGE, mapping={})) == [(1, 2), (1, 3)]
-    assert 'row 0, column "weight": NULL is not a value' in message(folder, [*EDGE, ("weight", INT)])
+    assert 'row 0, column "weight": NULL is not a value' in message(
+        folder, [*EDGE, ("weight", INT)]
+    )
 
 
 @pytest.mark.parametrize("name", ["x.parquet.gz", "x.arrow.gz"])
@@ -112,8 +121,14 @@ def test_names_of_folders_are_columns(tmp_path: Path) -> None:
     folder = tmp_path / "edges.parquet"
     table = pa.table({"src": [1, 1, 2], "name": ["a", "b", "a"], "dst": [3, 4, 5]})
     pyarrow.parquet.write_to_dataset(table, folder, partition_cols=["src", "name"])
-    assert sorted(read_back(folder, [*EDGE, ("name", STR)])) == [(1, 3, "a"), (1, 4, "b"), (2, 5, "a")]
+    assert sorted(read_back(folder, [*EDGE, ("name", STR)])) == [
+        (1, 3, "a"),
+        (1, 4, "b"),
+        (2, 5, "a"),
+    ]
     written = pa.table({"src": [1], "dst": [7], "name": pa.array(["c"]).dictionary_encode()})
     other = tmp_path / "other.parquet"
-    pyarrow.parquet.write_to_dataset(written, other, partition_cols=["src"])  # a dictionary that is in the file
+    pyarrow.parquet.write_to_dataset(
+        written, other, partition_cols=["src"]
+    )  # a dictionary that is in the file
     assert read_back(other, [*EDGE, ("name", STR)]) == [(1, 7, "c")]

@@ -1,4 +1,6 @@
-"""Which column of a frame becomes which column of the relation, and what is said where none does."""
+"""Which column of a frame becomes which column of the relation, and what is said where
+none does.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_extra_columns() -> None:
 
 def test_doubled_column() -> None:
     table = pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["src", "dst", "dst"])
-    assert message(table, EDGE) == ('error[E230]: the frame has more than one column "dst"\n  help: give each column its own name')
+    assert message(table, EDGE) == (
+        'error[E230]: the frame has more than one column "dst"\n  help: give each column its own name'
+    )
 
 
 def test_a_mapping_renames_and_leaves_the_rest() -> None:
@@ -53,7 +57,9 @@ def test_a_mapping_for_no_column() -> None:
         'error[E230]: columns= maps "form", but the relation\'s columns are "src", "dst"\n'
         '  help: write columns={"relation column": "frame column"}'
     )
-    assert message([(1, 2)], EDGE, mapping={"src": "a"}).startswith("error[E230]: row 0 has no column names")
+    assert message([(1, 2)], EDGE, mapping={"src": "a"}).startswith(
+        "error[E230]: row 0 has no column names"
+    )
 
 
 def test_columns_go_by_name_not_by_place() -> None:

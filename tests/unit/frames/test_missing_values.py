@@ -25,7 +25,11 @@ def null_carriers(directory: Path) -> dict[str, object]:
     import pandas
     import polars
 
-    data: dict[str, list[Any]] = {"src": [1, 2, 3], "amt": [1.5, None, 2.5], "who": ["a", "b", None]}
+    data: dict[str, list[Any]] = {
+        "src": [1, 2, 3],
+        "amt": [1.5, None, 2.5],
+        "who": ["a", "b", None],
+    }
     table = pa.table(data)
     pyarrow.parquet.write_table(table, directory / "n.parquet")
     (directory / "n.csv").write_text("src,amt,who\n1,1.5,a\n2,,b\n3,2.5,c\n")
@@ -44,11 +48,25 @@ def null_carriers(directory: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "carrier", ["tuples", "dicts", "arrow", "chunks", "pandas", "pandas objects", "polars", "spark", "n.parquet", "n.csv"]
+    "carrier",
+    [
+        "tuples",
+        "dicts",
+        "arrow",
+        "chunks",
+        "pandas",
+        "pandas objects",
+        "polars",
+        "spark",
+        "n.parquet",
+        "n.csv",
+    ],
 )
 def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path) -> None:
     source = null_carriers(tmp_path)[carrier]
-    place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3 (row 1)"}.get(carrier, "row 1")
+    place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3 (row 1)"}.get(
+        carrier, "row 1"
+    )
     assert message(source, XFER) == (
         f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or load with nulls="drop"'
     )
@@ -64,7 +82,13 @@ def test_nan_is_not_a_value(tmp_path: Path) -> None:
 
     data = {"src": [1, 2], "amt": [1.0, math.nan], "who": ["a", "b"]}
     (tmp_path / "n.csv").write_text("src,amt,who\n1,1.0,a\n2,NaN,b\n")
-    for source in ([(1, 1.0, "a"), (2, math.nan, "b")], pa.table(data), pandas.DataFrame(data), polars.DataFrame(data), tmp_path / "n.csv"):
+    for source in (
+        [(1, 1.0, "a"), (2, math.nan, "b")],
+        pa.table(data),
+        pandas.DataFrame(data),
+        polars.DataFrame(data),
+        tmp_path / "n.csv",
+    ):
         place = "n.csv, line 3 (row 1)" if isinstance(source, Path) else "row 1"
         assert message(source, XFER) == (
             f'error[E201]: {place}, column "amt": NaN is not a value\n  help: leave the row out, or load with nulls="drop"'
@@ -94,4 +118,6 @@ def test_null_inside_a_dictionary_encoded_column() -> None:
         column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), values)
         columns = [("x", INT if values.type == pa.int64() else STR)]
         assert 'row 1, column "x": NULL' in message(pa.table({"x": column}), columns)
-        assert read_back(pa.table({"x": column}), columns, nulls="drop") == [(values[0].as_py(),)] * 2
+        assert (
+            read_back(pa.table({"x": column}), columns, nulls="drop") == [(values[0].as_py(),)] * 2
+        )

@@ -11,7 +11,15 @@ import pytest
 
 import lftj
 
-SCHEMA = {"a": int, "f": float, "s": str, "d": datetime.date, "t": datetime.datetime, "m": "decimal(10,2)", "b": bool}
+SCHEMA = {
+    "a": int,
+    "f": float,
+    "s": str,
+    "d": datetime.date,
+    "t": datetime.datetime,
+    "m": "decimal(10,2)",
+    "b": bool,
+}
 DAY = datetime.date(2013, 1, 31)
 NOON = datetime.datetime(2013, 1, 31, 12)
 ROWS = [
@@ -92,7 +100,10 @@ def test_a_relation_without_columns_keeps_its_row(holds):
     workspace = lftj.connect()
     workspace.add_rules(".decl p() .decl q()" + " p()." * holds)
     result = workspace["p"]
-    assert [len(table) for table in (result.arrow(), result.df(), result.pl(), workspace.query("p()").arrow())] == [int(holds)] * 4
+    assert [
+        len(table)
+        for table in (result.arrow(), result.df(), result.pl(), workspace.query("p()").arrow())
+    ] == [int(holds)] * 4
     for table in (result.arrow(), result.df(), result.pl(), result):
         assert workspace.load("q", table) == int(holds)
         assert len(workspace["q"]) == int(holds)

@@ -48,17 +48,31 @@ def test_every_form_gives_the_values(rows: list[tuple[Any, ...]]) -> None:
 
 def test_empty_results_keep_their_types() -> None:
     codes = [np.empty(0, dtype=np.int64) for _ in COLUMNS]
-    assert to_arrow(NAMES, TYPES, codes, Dictionary()).schema.types == [type.arrow for type in TYPES]
+    assert to_arrow(NAMES, TYPES, codes, Dictionary()).schema.types == [
+        type.arrow for type in TYPES
+    ]
     assert [str(kind) for kind in to_pandas(NAMES, TYPES, codes, Dictionary()).dtypes] == [
         *("int64", "float64", "object", "bool", "object", "datetime64[us]", "object")
     ]
     assert [str(kind) for kind in to_polars(NAMES, TYPES, codes, Dictionary()).dtypes] == [
-        *("Int64", "Float64", "String", "Boolean", "Date", "Datetime(time_unit='us', time_zone=None)", "Decimal(precision=18, scale=3)")
+        *(
+            "Int64",
+            "Float64",
+            "String",
+            "Boolean",
+            "Date",
+            "Datetime(time_unit='us', time_zone=None)",
+            "Decimal(precision=18, scale=3)",
+        )
     ]
     assert to_tuples(TYPES, codes, Dictionary()) == []
 
 
-@pytest.mark.parametrize("source", [[], (), iter(()), arrow_table([]), arrow_table([]).to_pandas()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "source",
+    [[], (), iter(()), arrow_table([]), arrow_table([]).to_pandas()],
+    ids=lambda s: type(s).__name__,
+)
 def test_empty_frames_are_empty_relations(source: object) -> None:
     assert read_back(source) == []
 
@@ -109,13 +123,18 @@ def test_minus_zero_comes_in_as_zero() -> None:
 def test_exact_relatives_in_arrow(column: pa.Array, type: str) -> None:
     from lftj.types import type_of_python
 
-    assert read_back(pa.table({"x": column}), [("x", type_of_python(type))]) == [(value,) for value in column.to_pylist()]
+    assert read_back(pa.table({"x": column}), [("x", type_of_python(type))]) == [
+        (value,) for value in column.to_pylist()
+    ]
 
 
 def test_rows_sort_by_value_not_by_code() -> None:
     dictionary = Dictionary()
     few = [("b", 2), ("a", 1), ("b", -1), ("B", 9), ("ä", 0), ("", 5), ("a", 1)]
-    for rows in (few, [(s, i * n % 1009 - (n % 7 == 0) * 2**62) for n in range(500) for s, i in few]):
+    for rows in (
+        few,
+        [(s, i * n % 1009 - (n % 7 == 0) * 2**62) for n in range(500) for s, i in few],
+    ):
         codes = read(rows, [("s", STR), ("i", INT)], dictionary=dictionary).columns
         order = value_order([STR, INT], codes, dictionary)
         assert [rows[i] for i in order] == sorted(rows)

@@ -57,11 +57,16 @@ ROWS = [
         [(1, True)],
         'error[E210]: row 0, column "dst": expected int, found True (bool)\n  help: convert it with int(…), or declare the column bool',
     ),
-    (np.zeros((1, 3), dtype=np.int64), "error[E230]: the array has 3 columns, the relation has 2 (src, dst)"),
+    (
+        np.zeros((1, 3), dtype=np.int64),
+        "error[E230]: the array has 3 columns, the relation has 2 (src, dst)",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("source", "text"), ROWS, ids=lambda value: None if isinstance(value, str) else repr(value)[:30])
+@pytest.mark.parametrize(
+    ("source", "text"), ROWS, ids=lambda value: None if isinstance(value, str) else repr(value)[:30]
+)
 def test_rows_that_are_none(source: object, text: str) -> None:
     assert message(source, EDGE) == text
 

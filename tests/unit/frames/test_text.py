@@ -1,4 +1,6 @@
-"""CSV and TSV: what is accepted, what is refused with line and column, and that no bytes lead anywhere else."""
+"""CSV and TSV: what is accepted, what is refused with line and column, and that no bytes lead
+anywhere else.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from tests.unit.frames.carriers import read_back
 XFER = [("src", INT), ("amt", FLOAT), ("who", STR)]
 
 
-def load(text: str | bytes, directory: Path, columns: Any = XFER, name: str = "x.csv", **options: Any) -> list[tuple[Any, ...]]:
+def load(
+    text: str | bytes, directory: Path, columns: Any = XFER, name: str = "x.csv", **options: Any
+) -> list[tuple[Any, ...]]:
     """The rows of a file with this content."""
     path = directory / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -59,7 +63,11 @@ def test_one_column_keeps_its_empty_strings(tmp_path: Path) -> None:
 
 def test_written_forms_of_every_type(tmp_path: Path) -> None:
     columns = [("b", BOOL), ("d", DATE), ("t", TIMESTAMP), ("m", decimal(6, 2))]
-    rows = load("b,d,t,m\ntrue,2013-01-31,2013-01-31 23:59:59.000001,-1.5\n0,1970-01-01,1970-01-01T00:00,1e2\n", tmp_path, columns)
+    rows = load(
+        "b,d,t,m\ntrue,2013-01-31,2013-01-31 23:59:59.000001,-1.5\n0,1970-01-01,1970-01-01T00:00,1e2\n",
+        tmp_path,
+        columns,
+    )
     assert [str(value) for row in rows for value in row] == [
         *("True", "2013-01-31", "2013-01-31 23:59:59.000001", "-1.50"),
         *("False", "1970-01-01", "1970-01-01 00:00:00", "100.00"),
@@ -81,20 +89,30 @@ def test_fields_longer_than_python_reads_by_default(tmp_path: Path) -> None:
     long = "x" * (csv.field_size_limit() + 1)
     columns = [("a", INT), ("b", STR)]
     assert load(f'a,b\n1,{long}\n2,5" wide\n', tmp_path, columns) == [(1, long), (2, '5" wide')]
-    with pytest.raises(LftjError, match=r"x\.csv, line 3 \(row 1\), column .a.: expected int, found 'z'"):
+    with pytest.raises(
+        LftjError, match=r"x\.csv, line 3 \(row 1\), column .a.: expected int, found 'z'"
+    ):
         load(f"a,b\n1,{long}\nz,b\n", tmp_path, columns)
     assert csv.field_size_limit() < len(long)
 
 
 WHOLE = "\n  help: write whole numbers as -12, or declare the column float or str"
 REFUSED = [
-    (XFER, "src,amt,who\n1,2.5,a\nz,2.5,b\n", "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'" + WHOLE),
+    (
+        XFER,
+        "src,amt,who\n1,2.5,a\nz,2.5,b\n",
+        "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'" + WHOLE,
+    ),
     (
         XFER,
         'src,amt,who\n1,2.5,"a\nb"\n\n1.5,2.5,b\n',
         "error[E210]: x.csv, line 5 (row 1), column \"src\": expected int, found '1.5'" + WHOLE,
     ),
-    (XFER, "src,amt,who\n0x10,2.5,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'" + WHOLE),
+    (
+        XFER,
+        "src,amt,who\n0x10,2.5,b\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'" + WHOLE,
+    ),
     (
         XFER,
         "src,amt,who\n1,2.5,b\n9223372036854775808,1,c\n",
@@ -103,19 +121,32 @@ REFUSED = [
     ),
     (
         XFER,
-        "src,amt,who\n1,\u0661,b\n",  # a digit, though none of those that numbers are written with here
+        # a digit, though none of those that numbers are written with here
+        "src,amt,who\n1,\u0661,b\n",
         "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found '\u0661'\n"
         "  help: write numbers as -1.5 or 2e10, or declare the column str",
     ),
-    (XFER, "src,amt,who\n\u0661,1,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '\u0661'" + WHOLE),
-    (XFER, "src,amt,who\n1,1e999,b\n", 'error[E220]: x.csv, line 2 (row 0), column "amt": 1e999 is outside the range of float'),
+    (
+        XFER,
+        "src,amt,who\n\u0661,1,b\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '\u0661'" + WHOLE,
+    ),
+    (
+        XFER,
+        "src,amt,who\n1,1e999,b\n",
+        'error[E220]: x.csv, line 2 (row 0), column "amt": 1e999 is outside the range of float',
+    ),
     (
         XFER,
         "src,amt,who\n1,NA,b\n",
         "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found 'NA'\n  help: NULL is an empty field, not the word NA",
     ),
     (XFER, "src,amt,who\n1,2.5\n", "error[E232]: x.csv, line 2: expected 3 columns, found 2"),
-    (XFER, "src,amt,who\n1,2.5,a\n\n1,2.5,a,b\n", "error[E232]: x.csv, line 4: expected 3 columns, found 4"),
+    (
+        XFER,
+        "src,amt,who\n1,2.5,a\n\n1,2.5,a,b\n",
+        "error[E232]: x.csv, line 4: expected 3 columns, found 4",
+    ),
     (
         XFER,
         "src;amt;who\n1;2.5;a\n",
@@ -137,7 +168,11 @@ REFUSED = [
         'src,amt,who\n1,2.5,"a, ""b"""\n2,2.5,"he said "hi" to me"\n',
         'error[E232]: x.csv, line 3: \',\' expected after \'"\'\n  help: a field with a quote in it is written "like ""this"""',
     ),
-    (XFER, b"src,amt,who\n1,2.5,a\n2,2.5,\xff\n", "error[E232]: x.csv, line 3: the text is not UTF-8\n  help: save the file as UTF-8"),
+    (
+        XFER,
+        b"src,amt,who\n1,2.5,a\n2,2.5,\xff\n",
+        "error[E232]: x.csv, line 3: the text is not UTF-8\n  help: save the file as UTF-8",
+    ),
     (
         [("d", DATE)],
         "d\n31.1.2013\n",
@@ -160,7 +195,11 @@ REFUSED = [
         'error[E210]: x.csv, line 3 (row 1), column "m": 1.234 has more than the 2 decimal places of decimal(4,2)\n'
         "  help: round it first: value.quantize(…)",
     ),
-    ([("m", decimal(4, 2))], "m\n100\n", 'error[E220]: x.csv, line 2 (row 0), column "m": 100 is outside the range of decimal(4,2)'),
+    (
+        [("m", decimal(4, 2))],
+        "m\n100\n",
+        'error[E220]: x.csv, line 2 (row 0), column "m": 100 is outside the range of decimal(4,2)',
+    ),
     (
         [("m", decimal(4, 2))],
         "m\none\n",
@@ -182,16 +221,27 @@ def test_the_first_of_many_bad_fields_is_named(tmp_path: Path) -> None:
     with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
         load("\n".join(["x", *lines]), tmp_path, [("x", INT)])
     with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
-        load("\n".join(["x", *lines]).replace("\n3\n", "\n\n"), tmp_path, [("x", INT)], nulls="drop")
+        load(
+            "\n".join(["x", *lines]).replace("\n3\n", "\n\n"), tmp_path, [("x", INT)], nulls="drop"
+        )
 
 
 def test_a_mapping_picks_from_a_wide_file(tmp_path: Path) -> None:
-    assert load("id,from,to,w\n1,2,3,4\n", tmp_path, [("a", INT), ("b", INT)], mapping={"a": "from", "b": "to"}) == [(2, 3)]
+    assert load(
+        "id,from,to,w\n1,2,3,4\n",
+        tmp_path,
+        [("a", INT), ("b", INT)],
+        mapping={"a": "from", "b": "to"},
+    ) == [(2, 3)]
 
 
 @pytest.mark.parametrize("before", ["\n", "\r\n\n", "\ufeff\n"])
-@pytest.mark.parametrize(("text", "rows"), [("a,b\nx,y\n", [("x", "y")]), ('a\nx\n\n"y"\n', [("",), ("x",), ("y",)])])
-def test_empty_lines_before_the_header_are_no_rows(before: str, text: str, rows: list[tuple[str, ...]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "rows"), [("a,b\nx,y\n", [("x", "y")]), ('a\nx\n\n"y"\n', [("",), ("x",), ("y",)])]
+)
+def test_empty_lines_before_the_header_are_no_rows(
+    before: str, text: str, rows: list[tuple[str, ...]], tmp_path: Path
+) -> None:
     assert sorted(load(before + text, tmp_path, [("a", STR), ("b", STR)][: len(rows[0])])) == rows
 
 
@@ -200,13 +250,18 @@ def test_empty_lines_before_the_header_are_counted(tmp_path: Path) -> None:
         load("\na\n1\nx\n", tmp_path, [("a", INT)])
 
 
-# ── any bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-PIECES = st.lists(st.sampled_from([*'src,amt\n\r"\t \0', "1", "-", "x", "é", "\n\n", '""', "2.5", "NaN"]), max_size=25).map("".join)
+# ── any bytes ─────────────────────────────────────────────────────────────────────────────────────
+PIECES = st.lists(
+    st.sampled_from([*'src,amt\n\r"\t \0', "1", "-", "x", "é", "\n\n", '""', "2.5", "NaN"]),
+    max_size=25,
+).map("".join)
 ANY_BYTES = st.binary(max_size=40) | PIECES.map(str.encode)
 TWO = [("src", INT), ("amt", STR)]
 
 
-@given(ANY_BYTES, st.sampled_from(["x.csv", "x.tsv", "x.facts", "x.csv.gz", "x.parquet", "x.arrow"]))
+@given(
+    ANY_BYTES, st.sampled_from(["x.csv", "x.tsv", "x.facts", "x.csv.gz", "x.parquet", "x.arrow"])
+)
 def test_any_bytes_give_rows_or_our_error(data: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / name
@@ -218,7 +273,9 @@ def test_any_bytes_give_rows_or_our_error(data: bytes, name: str) -> None:
 
 @given(PIECES, st.booleans(), st.integers(1, 3))
 def test_fast_and_slow_splitting_agree(text: str, quoted: bool, width: int) -> None:
-    delimited = DelimitedText("x", text.encode(), ",", quoted, header=False, blank_lines=width == 1 or not quoted)
+    delimited = DelimitedText(
+        "x", text.encode(), ",", quoted, header=False, blank_lines=width == 1 or not quoted
+    )
     try:
         delimited._refuse_lone_returns()
         slow = [fields for _, fields in delimited._checked_records(width)]
@@ -227,10 +284,21 @@ def test_fast_and_slow_splitting_agree(text: str, quoted: bool, width: int) -> N
             delimited.columns(width)
         return
     fast = delimited.columns(width)
-    assert list(zip(*(column.to_pylist() for column in fast), strict=True)) == [tuple(fields) for fields in slow]
+    assert list(zip(*(column.to_pylist() for column in fast), strict=True)) == [
+        tuple(fields) for fields in slow
+    ]
 
 
-@given(st.lists(st.tuples(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), max_size=5)), max_size=8))
+@given(
+    st.lists(
+        st.tuples(
+            st.text(
+                st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), max_size=5
+            )
+        ),
+        max_size=8,
+    )
+)
 def test_facts_take_strings_verbatim(rows: list[tuple[str]]) -> None:
     data = "".join(f"{text}\n" for (text,) in rows).encode()
     dictionary = Dictionary()

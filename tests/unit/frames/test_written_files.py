@@ -1,4 +1,6 @@
-"""What a result writes, `load` reads as it was: as CSV, TSV, Parquet and Soufflé's facts, for values of every type."""
+"""What a result writes, `load` reads as it was: as CSV, TSV, Parquet and Soufflé's facts, for
+values of every type.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,47 @@ WAYS = {
     "rows.txt": lambda result, path: result.write_facts(path, QUOTED),
     "rows.facts": lambda result, path: result.write_facts(path),
 }
-ODD = ["", " ", "\t", "\n", "\r", "\r\n", '"', '""', ",", 'a"b', "a\tb", "\ufeff", "\ufeffa", "NULL", "()", "#", "é\u2028", "\0", "\\N"]
+ODD = [
+    "",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    '"',
+    '""',
+    ",",
+    'a"b',
+    "a\tb",
+    "\ufeff",
+    "\ufeffa",
+    "NULL",
+    "()",
+    "#",
+    "é\u2028",
+    "\0",
+    "\\N",
+]
 
 
-def written(name: str, columns: list[tuple[str, Type]], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The rows that come back from a file of this name, which are those of the result, in ascending order of their values."""
+def written(
+    name: str, columns: list[tuple[str, Type]], rows: list[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """The rows that come back from a file of this name, which are those of the result, in ascending
+    order of their values.
+    """
     result = Result.of_rows(columns, rows, version=1, name="rows")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         WAYS[name](result, path)
         dictionary = Dictionary()
-        found = read(path, columns, dictionary=dictionary, facts=QUOTED if name == "rows.txt" else None)
+        found = read(
+            path, columns, dictionary=dictionary, facts=QUOTED if name == "rows.txt" else None
+        )
         types = [type for _, type in columns]
-        assert not types or value_order(types, found.columns, dictionary).tolist() == list(range(found.rows))
+        assert not types or value_order(types, found.columns, dictionary).tolist() == list(
+            range(found.rows)
+        )
         back = to_tuples(types, found.columns, dictionary, rows=found.rows)
         assert in_any_order(back) == in_any_order(result.fetchall())
         return back
@@ -60,9 +90,20 @@ def test_rows_of_every_type_come_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(WAYS) - {"rows.facts"}))
-@pytest.mark.parametrize("columns", [[("s", STR)], [("s", STR), ("n", INT)], [("n", INT), ('odd "name"\n', STR)], [("\ufeff", STR)]])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [("s", STR)],
+        [("s", STR), ("n", INT)],
+        [("n", INT), ('odd "name"\n', STR)],
+        [("\ufeff", STR)],
+    ],
+)
 def test_odd_strings_and_odd_names_come_back(name: str, columns: list[tuple[str, Type]]) -> None:
-    rows = [tuple(text if type == STR else place for _, type in columns) for place, text in enumerate(ODD)]
+    rows = [
+        tuple(text if type == STR else place for _, type in columns)
+        for place, text in enumerate(ODD)
+    ]
     assert in_any_order(written(name, columns, rows)) == in_any_order(rows)
 
 
@@ -79,14 +120,18 @@ def test_facts_come_back_or_are_refused(text: str) -> None:
 def test_facts_of_every_type_come_back() -> None:
     @given(ROWS)
     def check(rows: list[tuple[Any, ...]]) -> None:
-        plain = [tuple(repr(value) if isinstance(value, str) else value for value in row) for row in rows]
+        plain = [
+            tuple(repr(value) if isinstance(value, str) else value for value in row) for row in rows
+        ]
         assert written("rows.facts", list(COLUMNS), plain) == sorted(plain)
 
     check()
 
 
 @pytest.mark.parametrize("rows", [[], [()]])
-def test_rows_without_columns_come_back_from_facts_and_are_refused_elsewhere(rows: list[tuple[()]]) -> None:
+def test_rows_without_columns_come_back_from_facts_and_are_refused_elsewhere(
+    rows: list[tuple[()]],
+) -> None:
     assert written("rows.facts", [], rows) == written("rows.txt", [], rows) == rows
     for name in ("rows.csv", "rows.parquet"):
         with pytest.raises(lftj.FrameError, match=r"no rows without columns(.|\n)*facts"):
@@ -96,7 +141,11 @@ def test_rows_without_columns_come_back_from_facts_and_are_refused_elsewhere(row
 def test_a_name_says_what_is_in_the_file(tmp_path: Path) -> None:
     result = Result.of_rows([("x", INT)], [(1,)], version=1, name="rows")
     for write, name, words in (
-        (result.write_facts, "x.csv", "facts have no header, and x.csv is named as a file with one(.|\n)*write_csv"),
+        (
+            result.write_facts,
+            "x.csv",
+            "facts have no header, and x.csv is named as a file with one(.|\n)*write_csv",
+        ),
         (result.write_facts, "x.tsv.gz", "write_csv"),
         (result.write_facts, "x.parquet", "named as a table"),
         (result.write_csv, "x.facts", "x.facts is not named as CSV(.|\n)*name it .csv or .tsv"),
@@ -107,12 +156,16 @@ def test_a_name_says_what_is_in_the_file(tmp_path: Path) -> None:
             write(tmp_path / name)
         assert not (tmp_path / name).exists()
     result.write_facts(tmp_path / "x.csv", {})  # asked for in so many words, and read so
-    assert read(tmp_path / "x.csv", [("x", INT)], dictionary=Dictionary(), facts={}).columns[0].tolist() == [1]
+    assert read(tmp_path / "x.csv", [("x", INT)], dictionary=Dictionary(), facts={}).columns[
+        0
+    ].tolist() == [1]
 
 
 def test_csv_goes_to_open_files_too() -> None:
     text, binary = io.StringIO(), io.BytesIO()
     for sink in (text, binary):
-        Result.of_rows([("x", INT), ("s", STR)], [(2, 'a"b'), (1, "")], version=1, name="rows").write_csv(sink)
+        Result.of_rows(
+            [("x", INT), ("s", STR)], [(2, 'a"b'), (1, "")], version=1, name="rows"
+        ).write_csv(sink)
     assert text.getvalue() == 'x,s\n1,""\n2,"a""b"\n'
     assert binary.getvalue() == text.getvalue().encode()

@@ -28,29 +28,47 @@ TYPES: list[Type] = [INT, STR, INT, FLOAT, CENTS, STR, STR]
 """Two columns for groups, an int, a float, cents, two texts."""
 
 PATH = UserAggregate("path", (), lambda s, k: (f"{s}{k}",), lambda a, b: a + b, finish="/".join)
-SPREAD = UserAggregate("spread", (0, 0), lambda v: (1, v), lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a: (-a[0], -a[1]), max)
+SPREAD = UserAggregate(
+    "spread",
+    (0, 0),
+    lambda v: (1, v),
+    lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    lambda a: (-a[0], -a[1]),
+    max,
+)
 ROWS = UserAggregate("rows", 0, lambda: 1, lambda a, b: a + b)
 USER = {"path": PATH, "spread": SPREAD, "rows": ROWS}
 
 
 def state_of(total: ExactSum) -> np.ndarray:
-    """The state that kernels must have for a sum: its number in two's complement words, then how many +∞ and −∞ are in it."""
+    """The state that kernels must have for a sum: its number in two's complement words, then how
+    many +∞ and −∞ are in it.
+    """
     number, *infinities = total.parts
-    return np.append(np.frombuffer(number.to_bytes(8 * WORDS, "little", signed=True), dtype="<i8"), infinities).astype(np.int64)
+    return np.append(
+        np.frombuffer(number.to_bytes(8 * WORDS, "little", signed=True), dtype="<i8"), infinities
+    ).astype(np.int64)
 
 
-def shape_of(calls: Sequence[Call], group: Sequence[int], *, results_first: bool = False) -> AggregateShape:
+def shape_of(
+    calls: Sequence[Call], group: Sequence[int], *, results_first: bool = False
+) -> AggregateShape:
     """The shape of a head over variables numbered as the columns are."""
     variables = tuple(RuleVariable(f"v{i}", type) for i, type in enumerate(TYPES))
     terms = [AggregateTerm(name, tuple(map(Ref, args)), type) for name, args, type in calls]
     groups = [Ref(column) for column in group]
-    return AggregateShape.of(NormalRule(0, "v", (*terms, *groups) if results_first else (*groups, *terms), variables, ()))
+    return AggregateShape.of(
+        NormalRule(0, "v", (*terms, *groups) if results_first else (*groups, *terms), variables, ())
+    )
 
 
 def encoded(rows: Iterable[tuple[Row, int]], dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
     """All columns and the counts."""
     rows = list(rows)
-    columns = [np.array([encode_scalar(t, row[c], dictionary) for row, _ in rows], dtype=np.int64) for c, t in enumerate(TYPES)]
+    columns = [
+        np.array([encode_scalar(t, row[c], dictionary) for row, _ in rows], dtype=np.int64)
+        for c, t in enumerate(TYPES)
+    ]
     return columns, np.array([count for _, count in rows], dtype=np.int64)
 
 
@@ -62,12 +80,19 @@ def listed(columns: Sequence[np.ndarray]) -> list[Row]:
 class Head:
     """A kept state that is compared with `aggregate` from scratch at every step."""
 
-    def __init__(self, shape: AggregateShape, rows: Iterable[tuple[Row, int]] = (), user: Mapping[str, UserAggregate] = USER):
+    def __init__(
+        self,
+        shape: AggregateShape,
+        rows: Iterable[tuple[Row, int]] = (),
+        user: Mapping[str, UserAggregate] = USER,
+    ):
         self.shape, self.user = shape, user
         self.dictionary = Dictionary()
         self.bag: Counter[Row] = Counter(dict(rows))
         columns, counts = self.columns(self.bag.items())
-        self.state, found = AggregateState.build(Arena(1 << 32), shape, columns, counts, self.dictionary, user)
+        self.state, found = AggregateState.build(
+            Arena(1 << 32), shape, columns, counts, self.dictionary, user
+        )
         self.rows = self.from_scratch()
         assert listed(found) == self.rows
 
@@ -80,9 +105,21 @@ class Head:
         """The head rows, as codes, that `aggregate` computes from all rows."""
         shape = self.shape
         columns, counts = self.columns(self.bag.items())
-        calls = [AggregateCall(call.function, [columns[arg] for arg in call.args], list(call.types), call.result) for call in shape.calls]
+        calls = [
+            AggregateCall(
+                call.function, [columns[arg] for arg in call.args], list(call.types), call.result
+            )
+            for call in shape.calls
+        ]
         types = [shape.types[i] for i in shape.group]
-        group, results = aggregate([columns[i] for i in shape.group], calls, counts, self.dictionary, self.user, group_types=types)
+        group, results = aggregate(
+            [columns[i] for i in shape.group],
+            calls,
+            counts,
+            self.dictionary,
+            self.user,
+            group_types=types,
+        )
         distinct = [group[shape.group.index(i)] for i in range(shape.width)]
         return sorted(listed(shape.head_rows(distinct, results)))
 

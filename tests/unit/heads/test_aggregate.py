@@ -1,4 +1,6 @@
-"""Every aggregate over random groups against plain Python, and the messages when a result has no place."""
+"""Every aggregate over random groups against plain Python, and the messages when a result has no
+place.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,18 @@ from hypothesis import strategies as st
 from lftj.errors import UserFunctionError, ValueRangeError
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.user import UserAggregate
-from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal, decode_scalar, encode_scalar
+from lftj.types import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STR,
+    TIMESTAMP,
+    Type,
+    decimal,
+    decode_scalar,
+    encode_scalar,
+)
 from lftj.types.dictionary import Dictionary
 
 CENTS = decimal(12, 2)
@@ -37,15 +50,34 @@ def decoded(dictionary: Dictionary, codes: np.ndarray, type: Type) -> list[Any]:
     return [decode_scalar(type, code, dictionary) for code in codes.tolist()]
 
 
-def run(rows: list[Row], types: list[Type], width: int, calls: list[tuple[str, list[int], Type]], user: Any = None) -> list[Row]:
+def run(
+    rows: list[Row],
+    types: list[Type],
+    width: int,
+    calls: list[tuple[str, list[int], Type]],
+    user: Any = None,
+) -> list[Row]:
     """Aggregate rows whose last value is their count; calls name argument columns by position."""
     dictionary = Dictionary()
     columns = [encoded(dictionary, [row[c] for row in rows], type) for c, type in enumerate(types)]
     counts = np.array([row[-1] for row in rows], dtype=np.int64)
-    made = [AggregateCall(name, [columns[c] for c in args], [types[c] for c in args], result) for name, args, result in calls]
-    group, results = aggregate(columns[:width], made, counts, dictionary, user, group_types=types[:width])
+    made = [
+        AggregateCall(name, [columns[c] for c in args], [types[c] for c in args], result)
+        for name, args, result in calls
+    ]
+    group, results = aggregate(
+        columns[:width], made, counts, dictionary, user, group_types=types[:width]
+    )
     result_types = [*types[:width], *(result for _, _, result in calls)]
-    return list(zip(*(decoded(dictionary, c, t) for c, t in zip([*group, *results], result_types, strict=True)), strict=True))
+    return list(
+        zip(
+            *(
+                decoded(dictionary, c, t)
+                for c, t in zip([*group, *results], result_types, strict=True)
+            ),
+            strict=True,
+        )
+    )
 
 
 def by_group(rows: list[Row], width: int) -> dict[Row, list[Row]]:
@@ -58,19 +90,31 @@ def by_group(rows: list[Row], width: int) -> dict[Row, list[Row]]:
 TYPES = [INT, DATE, INT, FLOAT, CENTS, STR]
 keys = st.tuples(st.integers(-1, 1), st.dates(datetime.date(2013, 1, 1), datetime.date(2013, 1, 2)))
 values = st.tuples(st.integers(-(2**60), 2**60), FLOATS, DECIMALS, TEXTS)
-table = st.lists(st.builds(lambda k, v, n: (*k, *v, n), keys, values, st.one_of(st.just(1), st.integers(1, 3))), max_size=12)
+table = st.lists(
+    st.builds(lambda k, v, n: (*k, *v, n), keys, values, st.one_of(st.just(1), st.integers(1, 3))),
+    max_size=12,
+)
 
 
 @given(table)
 def test_numbers(rows: list[Row]) -> None:
-    calls = [("count", [], INT), ("mean", [2], FLOAT), ("sum", [3], FLOAT), ("mean", [3], FLOAT), ("sum", [4], CENTS), ("mean", [4], FLOAT)]
+    calls = [
+        ("count", [], INT),
+        ("mean", [2], FLOAT),
+        ("sum", [3], FLOAT),
+        ("mean", [3], FLOAT),
+        ("sum", [4], CENTS),
+        ("mean", [4], FLOAT),
+    ]
     expected = []
     for key, members in sorted(by_group(rows, 2).items()):
         ints, floats, decimals, _ = zip(*members, strict=True)
         n = len(members)
         cents = sum(int(value * 100) for value in decimals)
         total = math.fsum(floats)
-        expected.append((*key, n, sum(ints) / n, total, total / n, sum(decimals), cents / (n * 100)))
+        expected.append(
+            (*key, n, sum(ints) / n, total, total / n, sum(decimals), cents / (n * 100))
+        )
     assert run(rows, TYPES, 2, calls) == expected
 
 
@@ -90,11 +134,16 @@ def test_sum_of_ints_over_everything(rows: list[Row]) -> None:
     if -(2**63) <= total < 2**63:
         assert run(rows, TYPES, 0, [("sum", [2], INT)]) == ([(total,)] if rows else [])
     else:
-        with pytest.raises(ValueRangeError, match=f"sum over all rows is {total}, outside the range of int"):
+        with pytest.raises(
+            ValueRangeError, match=f"sum over all rows is {total}, outside the range of int"
+        ):
             run(rows, TYPES, 0, [("sum", [2], INT)])
 
 
-rows_of_texts = st.lists(st.tuples(st.integers(0, 1), TEXTS, st.just(", "), st.integers(0, 2), TEXTS, st.integers(1, 2)), max_size=10)
+rows_of_texts = st.lists(
+    st.tuples(st.integers(0, 1), TEXTS, st.just(", "), st.integers(0, 2), TEXTS, st.integers(1, 2)),
+    max_size=10,
+)
 
 
 @given(rows_of_texts)
@@ -103,7 +152,10 @@ def test_concatenation_follows_keys_then_texts(rows: list[Row]) -> None:
     expected = []
     for key, members in sorted(by_group(rows, 1).items()):
         texts = sorted(member[0] for member in members)
-        keyed = [member[0] for member in sorted(members, key=lambda member: (member[2], member[3], member[0]))]
+        keyed = [
+            member[0]
+            for member in sorted(members, key=lambda member: (member[2], member[3], member[0]))
+        ]
         expected.append((*key, "".join(texts), ", ".join(texts), ", ".join(keyed)))
     assert run(rows, [INT, STR, STR, INT, STR], 1, calls) == expected
 
@@ -111,17 +163,38 @@ def test_concatenation_follows_keys_then_texts(rows: list[Row]) -> None:
 @given(rows_of_texts)
 def test_users_aggregates_fold_in_order(rows: list[Row]) -> None:
     path = UserAggregate("path", (), lambda s, k: (f"{s}{k}",), lambda a, b: a + b, finish="/".join)
-    spread = UserAggregate("spread", (0, 0), lambda v: (1, v), lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a: (-a[0], -a[1]), max)
+    spread = UserAggregate(
+        "spread",
+        (0, 0),
+        lambda v: (1, v),
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        lambda a: (-a[0], -a[1]),
+        max,
+    )
     calls = [("path", [1, 3], STR), ("spread", [3], INT)]
     expected = []
     for key, members in sorted(by_group(rows, 1).items()):
         ordered = sorted((member[0], member[2]) for member in members)
-        expected.append((*key, "/".join(f"{s}{k}" for s, k in ordered), max(len(members), sum(k for _, k in ordered))))
-    assert run(rows, [INT, STR, STR, INT, STR], 1, calls, {"path": path, "spread": spread}) == expected
+        expected.append(
+            (
+                *key,
+                "/".join(f"{s}{k}" for s, k in ordered),
+                max(len(members), sum(k for _, k in ordered)),
+            )
+        )
+    assert (
+        run(rows, [INT, STR, STR, INT, STR], 1, calls, {"path": path, "spread": spread}) == expected
+    )
 
 
 def test_no_rows_make_no_groups() -> None:
-    everything = [("count", [], INT), ("sum", [0], INT), ("mean", [0], FLOAT), ("min", [0], INT), ("concat", [1], STR)]
+    everything = [
+        ("count", [], INT),
+        ("sum", [0], INT),
+        ("mean", [0], FLOAT),
+        ("min", [0], INT),
+        ("concat", [1], STR),
+    ]
     assert run([], [INT, STR], 0, everything) == []
     assert run([], [INT, STR], 1, everything) == []
 
@@ -129,7 +202,12 @@ def test_no_rows_make_no_groups() -> None:
 def test_bools_and_timestamps_have_extremes() -> None:
     noon, night = datetime.datetime(2013, 1, 1, 12), datetime.datetime(1969, 12, 31, 23)
     rows = [(True, noon, 1), (False, night, 1)]
-    calls = [("min", [0], BOOL), ("max", [0], BOOL), ("min", [1], TIMESTAMP), ("max", [1], TIMESTAMP)]
+    calls = [
+        ("min", [0], BOOL),
+        ("max", [0], BOOL),
+        ("min", [1], TIMESTAMP),
+        ("max", [1], TIMESTAMP),
+    ]
     assert run(rows, [BOOL, TIMESTAMP], 0, calls) == [(False, True, night, noon)]
 
 
@@ -146,10 +224,26 @@ def test_a_sum_may_leave_int64_on_its_way() -> None:
 @pytest.mark.parametrize(
     ("type", "rows", "message"),
     [
-        (INT, [(2**62, 2)], "sum for the group ('FR', 7) is 9223372036854775808, outside the range of int"),
-        (INT, [(-(2**63), 1), (-1, 1)], "sum for the group ('FR', 7) is -9223372036854775809, outside the range of int"),
-        (decimal(4, 2), [(Decimal("99.99"), 1), (Decimal("0.01"), 1)], "is 100.00, outside the range of decimal(4,2)"),
-        (FLOAT, [(1.7e308, 2)], "sum for the group ('FR', 7): the sum is beyond the greatest float"),
+        (
+            INT,
+            [(2**62, 2)],
+            "sum for the group ('FR', 7) is 9223372036854775808, outside the range of int",
+        ),
+        (
+            INT,
+            [(-(2**63), 1), (-1, 1)],
+            "sum for the group ('FR', 7) is -9223372036854775809, outside the range of int",
+        ),
+        (
+            decimal(4, 2),
+            [(Decimal("99.99"), 1), (Decimal("0.01"), 1)],
+            "is 100.00, outside the range of decimal(4,2)",
+        ),
+        (
+            FLOAT,
+            [(1.7e308, 2)],
+            "sum for the group ('FR', 7): the sum is beyond the greatest float",
+        ),
         (FLOAT, [(math.inf, 1), (-math.inf, 1)], "has both +inf and -inf in it"),
     ],
 )
@@ -175,21 +269,43 @@ def test_a_users_error_says_where() -> None:
 
 def test_the_result_does_not_depend_on_the_order_of_rows() -> None:
     random = np.random.default_rng(5)
-    drawn = zip(*random.integers(-50, 50, (3, 500)).tolist(), random.integers(1, 4, 500).tolist(), strict=True)
+    drawn = zip(
+        *random.integers(-50, 50, (3, 500)).tolist(),
+        random.integers(1, 4, 500).tolist(),
+        strict=True,
+    )
     rows = [(g, v, f / 7, n) for g, v, f, n in drawn]
     calls = [("sum", [1], INT), ("sum", [2], FLOAT), ("max", [1], INT)]
     assert run(rows, [INT, INT, FLOAT], 1, calls) == run(sorted(rows), [INT, INT, FLOAT], 1, calls)
 
 
 def test_the_same_without_compilation() -> None:
-    command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command = [
+        sys.executable,
+        "-W",
+        "error::RuntimeWarning",
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+    ]
     chosen = ["-k", "numbers or order or everything or way"]
-    done = subprocess.run([*command, *chosen], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, *chosen],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
 
 
 def test_empty_texts_and_more_than_there_is_memory_for() -> None:
-    assert run([("", "", 3)], [STR, STR], 0, [("concat", [0], STR), ("concat", [0, 1], STR)]) == [("", "")]
+    assert run([("", "", 3)], [STR, STR], 0, [("concat", [0], STR), ("concat", [0, 1], STR)]) == [
+        ("", "")
+    ]
     for row in (("a", "", 2**50), ("ab", ",", 2**63 - 1), ("", "é", 2**62)):
         with pytest.raises(MemoryError):
             run([row], [STR, STR], 0, [("concat", [0, 1], STR)])

@@ -1,4 +1,6 @@
-"""Exact float sums against math.fsum and rational arithmetic, through every path: scalar, grouped, by states."""
+"""Exact float sums against math.fsum and rational arithmetic, through every path: scalar, grouped,
+by states.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,20 @@ from tests.unit.heads.heads import state_of
 GREATEST = sys.float_info.max
 LEAST = 5e-324
 
-EXTREMES = [1e16, 1.0, -1e16, 0.1, LEAST, -LEAST, 2.2250738585072014e-308, -2.225073858507201e-308, GREATEST, -GREATEST, 2.0**53, 1e308]
+EXTREMES = [
+    1e16,
+    1.0,
+    -1e16,
+    0.1,
+    LEAST,
+    -LEAST,
+    2.2250738585072014e-308,
+    -2.225073858507201e-308,
+    GREATEST,
+    -GREATEST,
+    2.0**53,
+    1e308,
+]
 finite = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(EXTREMES),
@@ -43,15 +58,24 @@ def exact_or_none(bag: list[tuple[float, int]]) -> float | None:
 def grouped(groups: list[list[tuple[float, int]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = [row for group in groups for row in group]
     starts = np.cumsum([0, *(len(group) for group in groups)])[:-1]
-    return floats_to_codes(np.array([row[0] for row in rows])), np.array([row[1] for row in rows], dtype=np.int64), starts
+    return (
+        floats_to_codes(np.array([row[0] for row in rows])),
+        np.array([row[1] for row in rows], dtype=np.int64),
+        starts,
+    )
 
 
-def from_nothing(columns: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def from_nothing(
+    columns: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return advanced(np.zeros((len(columns[2]), STATE_WORDS), dtype=np.int64), *columns)
 
 
 def published(codes: np.ndarray, status: np.ndarray) -> list[float | None]:
-    return [value if how == EXACT else None for value, how in zip(codes_to_floats(codes).tolist(), status.tolist(), strict=True)]
+    return [
+        value if how == EXACT else None
+        for value, how in zip(codes_to_floats(codes).tolist(), status.tolist(), strict=True)
+    ]
 
 
 @given(st.lists(finite, min_size=1, max_size=12))
@@ -86,7 +110,9 @@ def test_groups_with_counts(groups: list[list[tuple[float, int]]]) -> None:
 
 @given(st.lists(finite, max_size=8), st.lists(finite, max_size=8))
 def test_no_history_leaves_a_trace(live: list[float], gone: list[float]) -> None:
-    before, changes = (grouped([[(value, 1) for value in values] + [(0.0, 1)]]) for values in (live, gone))
+    before, changes = (
+        grouped([[(value, 1) for value in values] + [(0.0, 1)]]) for values in (live, gone)
+    )
     states = from_nothing(before)[0]
     both = advanced(states, *changes)[0]
     assert both[0].tolist() == state_of(ExactSum(live + gone)).tolist()
@@ -120,7 +146,11 @@ def test_hard_cases(values: list[float], expected: float) -> None:
 
 @pytest.mark.parametrize(
     ("values", "status"),
-    [([GREATEST, GREATEST], OVERFLOW), ([-GREATEST, -(2.0**970)], OVERFLOW), ([math.inf, 1.0, -math.inf], NOT_A_NUMBER)],
+    [
+        ([GREATEST, GREATEST], OVERFLOW),
+        ([-GREATEST, -(2.0**970)], OVERFLOW),
+        ([math.inf, 1.0, -math.inf], NOT_A_NUMBER),
+    ],
 )
 def test_what_has_no_value(values: list[float], status: int) -> None:
     with pytest.raises(ValueRangeError, match="sum"):
@@ -146,13 +176,33 @@ def test_zero_has_no_sign_and_nan_no_place() -> None:
 
 
 def test_many_values_in_one_group() -> None:
-    values = np.random.default_rng(3).normal(size=20_000) * 10.0 ** np.random.default_rng(4).integers(-200, 200, 20_000)
-    sums, _ = grouped_sums(floats_to_codes(values), np.ones(len(values), dtype=np.int64), np.zeros(1, dtype=np.int64))
+    values = np.random.default_rng(3).normal(size=20_000) * 10.0 ** np.random.default_rng(
+        4
+    ).integers(-200, 200, 20_000)
+    sums, _ = grouped_sums(
+        floats_to_codes(values), np.ones(len(values), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    )
     assert codes_to_floats(sums)[0] == math.fsum(values)
 
 
 def test_the_same_without_compilation() -> None:
-    command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command = [
+        sys.executable,
+        "-W",
+        "error::RuntimeWarning",
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+    ]
     chosen = ["-k", "fsum or with_counts or trace or cases or no_value"]
-    run = subprocess.run([*command, *chosen], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    run = subprocess.run(
+        [*command, *chosen],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout

@@ -1,4 +1,6 @@
-"""Kept float sums: `math.fsum` of the live values after any history, and no trace of what came and went."""
+"""Kept float sums: `math.fsum` of the live values after any history, and no trace of what came and
+went.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ SUM, MEAN = (CallShape(name, (1,), (FLOAT,), FLOAT) for name in ("sum", "mean"))
 SHAPE = AggregateShape((0, 1), (INT, FLOAT), 1, (0,), (SUM, MEAN), (0, 1, 2))
 
 powers = st.integers(0, 2099).map(lambda n: 1 << n)
-units = st.one_of(st.integers(-3, 3), st.integers(-(2**2100), 2**2100), powers, powers.map(lambda power: -power))
+units = st.one_of(
+    st.integers(-3, 3), st.integers(-(2**2100), 2**2100), powers, powers.map(lambda power: -power)
+)
 
 
 @given(units, st.integers(-1, 1))
@@ -39,7 +43,9 @@ def test_balanced_words_are_the_number_and_nothing_else(number: int, near: int) 
 
 
 def random_floats(random: np.random.Generator, count: int) -> np.ndarray:
-    """Values of all sizes, subnormal and huge ones among them; no 2000 of them sum to more than a float holds."""
+    """Values of all sizes, subnormal and huge ones among them; no 2000 of them sum to more than a
+    float holds.
+    """
     kinds = [
         random.choice([1e16, 1.0, -1e16, 0.1, 5e-324, -5e-324, 2.0**53, 1e300, -1e300], count),
         random.normal(size=count),
@@ -68,7 +74,10 @@ def test_a_hundred_thousand_changes() -> None:
             _, sums, means = (column.tolist() for column in state.rows())
             for group, pool in enumerate(live):
                 total = math.fsum(pool)
-                assert [struct.pack("d", x) for x in codes_to_floats(np.array([sums[group], means[group]])).tolist()] == [
+                assert [
+                    struct.pack("d", x)
+                    for x in codes_to_floats(np.array([sums[group], means[group]])).tolist()
+                ] == [
                     struct.pack("d", total + 0.0),
                     struct.pack("d", total / len(pool) + 0.0),
                 ]
@@ -77,7 +86,9 @@ def test_a_hundred_thousand_changes() -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2**31)), min_size=1, max_size=30))
 def test_a_history_that_comes_to_nothing_leaves_nothing(seeds: list[tuple[int, int]]) -> None:
     keys = np.array([group for group, _ in seeds])
-    codes = floats_to_codes(np.concatenate([random_floats(np.random.default_rng(seed), 1) for _, seed in seeds]))
+    codes = floats_to_codes(
+        np.concatenate([random_floats(np.random.default_rng(seed), 1) for _, seed in seeds])
+    )
     ones = np.ones(len(keys), dtype=np.int64)
     state = AggregateState.empty(Arena(1 << 28), SHAPE, Dictionary())
     state, _ = state.update([keys, codes], ones)
@@ -98,11 +109,17 @@ def test_everyday_sums_take_few_words() -> None:
     keys = np.repeat(np.arange(groups), each)
     values = np.round(np.random.default_rng(5).normal(100, 50, groups * each), 2)
     state, rows = AggregateState.build(
-        Arena(1 << 30), SHAPE, [keys, floats_to_codes(values)], np.ones(len(keys), dtype=np.int64), Dictionary()
+        Arena(1 << 30),
+        SHAPE,
+        [keys, floats_to_codes(values)],
+        np.ones(len(keys), dtype=np.int64),
+        Dictionary(),
     )
     (kept,) = (kept for kept in state.kept if isinstance(kept, FloatTotals))
     assert len(kept.words) <= 3 * groups
-    exact = [float(sum(map(Fraction, values[keys == group].tolist()))) for group in range(0, groups, 500)]
+    exact = [
+        float(sum(map(Fraction, values[keys == group].tolist()))) for group in range(0, groups, 500)
+    ]
     assert codes_to_floats(rows[1])[::500].tolist() == exact
 
 
@@ -118,7 +135,11 @@ def test_many_groups_of_few_rows_take_the_room_of_their_words() -> None:
     finally:
         tracemalloc.stop()
     groups, starts = np.unique(keys, return_index=True)
-    assert codes_to_floats(rows[1]).tolist() == [math.fsum(group) for group in np.split(values, starts[1:])]
-    assert peak < len(groups) * STATE_WORDS * 8 * 3  # what room for all words of each group took was twice that
+    assert codes_to_floats(rows[1]).tolist() == [
+        math.fsum(group) for group in np.split(values, starts[1:])
+    ]
+    assert (
+        peak < len(groups) * STATE_WORDS * 8 * 3
+    )  # what room for all words of each group took was twice that
     state, _ = state.update([keys, floats_to_codes(values)], np.full(len(keys), -1))
     assert len(state) == 0

@@ -1,4 +1,6 @@
-"""States turned into those of other heads over the same assignments: as if built from these, or the word that they do not tell enough."""
+"""States turned into those of other heads over the same assignments: as if built from these, or the
+word that they do not tell enough.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ calls = st.lists(st.sampled_from(POOL), min_size=1, max_size=4)
 
 
 def places(old: AggregateShape, new: AggregateShape) -> list[int | None]:
-    return [old.needed.index(variable) if variable in old.needed else None for variable in new.needed]
+    return [
+        old.needed.index(variable) if variable in old.needed else None for variable in new.needed
+    ]
 
 
 @settings(max_examples=150, deadline=None)
@@ -81,16 +85,24 @@ def test_as_from_nothing_and_right_from_then_on(
 )
 def test_what_is_kept_tells(kept: Call, asked: Call) -> None:
     old, new = shape_of([kept], [0]), shape_of([kept, asked], [0])
-    rows: list[Any] = [((g, "", n, n / 3, n, f"t{n % 4}", "+"), 1 + n % 2) for n in range(40) for g in (0, 1)]
+    rows: list[Any] = [
+        ((g, "", n, n / 3, n, f"t{n % 4}", "+"), 1 + n % 2) for n in range(40) for g in (0, 1)
+    ]
     head = Head(old, rows)
     state = refitted(head.state, new, places(old, new))
     assert state is not None
     assert listed(state.rows()) == Head(new, rows).rows
-    trees = [{each.rows.tree.root for each in kept.kept if isinstance(each, OrderedRows)} for kept in (head.state, state)]
+    trees = [
+        {each.rows.tree.root for each in kept.kept if isinstance(each, OrderedRows)}
+        for kept in (head.state, state)
+    ]
     assert trees[0] <= trees[1]
 
 
-@pytest.mark.parametrize(("kept", "asked"), [(("sum", [2], INT), ("min", [2], INT)), (("min", [2], INT), ("min", [5], STR))])
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [(("sum", [2], INT), ("min", [2], INT)), (("min", [2], INT), ("min", [5], STR))],
+)
 def test_what_is_kept_does_not_tell(kept: Call, asked: Call) -> None:
     old, new = shape_of([kept], [0]), shape_of([kept, asked], [0])
     head = Head(old, [((0, "", 1, 1.0, 1, "a", "+"), 1)])

@@ -74,4 +74,6 @@ def test_the_verbs_of_parts_say_how_many_words_their_states_take() -> None:
             state = verb.combine(state, verb.repeated(verb.lift(value), 2**40))
         slots = Slots()
         slots.extend([state])
-        assert Slots(*slots.in_tree(Arena(1 << 28), verb.words), verb.words).take(np.zeros(1, np.int64)) == [state]
+        assert Slots(*slots.in_tree(Arena(1 << 28), verb.words), verb.words).take(
+            np.zeros(1, np.int64)
+        ) == [state]

@@ -20,7 +20,9 @@ def test_supports_are_counted(rows: list[tuple[int, int, int]]) -> None:
         expected[a, b] += count
     columns = [np.array([row[c] for row in rows], dtype=np.int64) for c in range(3)]
     head, counts = support_counts(columns[:2], columns[2])
-    assert list(zip(zip(*(column.tolist() for column in head), strict=True), counts.tolist(), strict=True)) == sorted(expected.items())
+    assert list(
+        zip(zip(*(column.tolist() for column in head), strict=True), counts.tolist(), strict=True)
+    ) == sorted(expected.items())
 
 
 def test_a_nullary_head_counts_all_rows() -> None:

@@ -37,13 +37,22 @@ def test_oracle_histories(width: int, steps: list[list[tuple[Row, int]]]) -> Non
             signed.append((row, count))
         before, bag = versions[-1][1], +bag
         columns = columns_of([row for row, _ in signed], width)
-        state, delta = state.update(columns, np.array([count for _, count in signed], dtype=np.int64))
-        assert list(zip(*(c.tolist() for c in delta.inserts), strict=True)) == sorted(set(bag) - set(before))
-        assert list(zip(*(c.tolist() for c in delta.erases), strict=True)) == sorted(set(before) - set(bag))
+        state, delta = state.update(
+            columns, np.array([count for _, count in signed], dtype=np.int64)
+        )
+        assert list(zip(*(c.tolist() for c in delta.inserts), strict=True)) == sorted(
+            set(bag) - set(before)
+        )
+        assert list(zip(*(c.tolist() for c in delta.erases), strict=True)) == sorted(
+            set(before) - set(bag)
+        )
         versions.append((state, Counter(bag)))
     for version, expected in versions:
         rows, counts = version.counts()
-        assert dict(zip(zip(*(c.tolist() for c in rows), strict=True), counts.tolist(), strict=True)) == expected
+        assert (
+            dict(zip(zip(*(c.tolist() for c in rows), strict=True), counts.tolist(), strict=True))
+            == expected
+        )
         assert len(version) == len(expected)
 
 
@@ -52,7 +61,9 @@ def test_built_and_updated_states_agree(rows: list[Row]) -> None:
     columns, ones = columns_of(rows, 2), np.ones(len(rows), dtype=np.int64)
     built = SupportState.build(Arena(1 << 28), *support_counts(columns, ones))
     updated, delta = SupportState.empty(Arena(1 << 28), 2).update(columns, ones)
-    assert [c.tolist() for c in built.tree.columns()] == [c.tolist() for c in updated.tree.columns()]
+    assert [c.tolist() for c in built.tree.columns()] == [
+        c.tolist() for c in updated.tree.columns()
+    ]
     assert [c.tolist() for c in built.rows()] == [c.tolist() for c in delta.inserts]
     assert built.memory == 8 * 3 * len(set(rows))
 

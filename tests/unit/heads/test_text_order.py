@@ -36,7 +36,9 @@ def test_random_arrivals(room: int, first: list[str], then: list[list[str]]) -> 
         check(order, dictionary, known)
         for batch in then:
             older, before = order, set(known)
-            order = order.admitting(np.array([dictionary.encode_one(text) for text in batch], dtype=np.int64))
+            order = order.admitting(
+                np.array([dictionary.encode_one(text) for text in batch], dtype=np.int64)
+            )
             known |= set(batch)
             check(order, dictionary, known)
             check(older, dictionary, before)

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from lftj.heads.user import UserAggregate
 
 CHAIN = UserAggregate("chain", "", str, lambda a, b: a + b)
-SUM = UserAggregate("sum", 0, int, lambda a, b: a + b, inverse=lambda a: -a, finish=lambda a: a * 10)
+SUM = UserAggregate(
+    "sum", 0, int, lambda a, b: a + b, inverse=lambda a: -a, finish=lambda a: a * 10
+)
 
 
 @given(st.text(max_size=3), st.integers(0, 40))

@@ -13,9 +13,16 @@ from lftj.program.normal_form import NormalRule
 
 
 def evaluate(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...] | None = None, count: bool = True
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...] | None = None,
+    count: bool = True,
 ) -> tuple[Columns, np.ndarray]:
-    """The values of `needed`, by default the head's variables, and how many assignments each row stands for."""
+    """The values of `needed`, by default the head's variables, and how many assignments each row
+    stands for.
+    """
     needed = rule.group if needed is None else needed
     pieces = list(evaluate_by_groups(rule, relations, context, needed=needed, width=0, count=count))
     assert len(pieces) <= 1, "without a group there is nothing to divide"

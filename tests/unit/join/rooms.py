@@ -29,7 +29,9 @@ def require_rows(
     rooms: Iterable[Room],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The plan gives these rows in this order, one proof each, and counts the same work, in any room."""
+    """The plan gives these rows in this order, one proof each, and counts the same work, in any
+    room.
+    """
     works = set()
     for room, steps in rooms:
         monkeypatch.setattr(running, "_CHUNK", room)

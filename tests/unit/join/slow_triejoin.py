@@ -17,8 +17,9 @@ Touch = tuple[Channel, Row, int, int]
 class SlowTriejoin:
     """One run of a plan over rows.
 
-    `touched`: what it depends on. `visited`: per context the value its search was stopped at, or None; `unknown_in`: the levels without a
-    value there; `passed_over`: below which value a comparison fails there. `failed`: arithmetic has no value in some proof.
+    `touched`: what it depends on. `visited`: per context the value its search was stopped at, or
+    None; `unknown_in`: the levels without a value there; `passed_over`: below which value a
+    comparison fails there. `failed`: arithmetic has no value in some proof.
     """
 
     def __init__(self, plan: RulePlan, rows: Rows, logged: Mapping[tuple[int, int], int]):
@@ -29,7 +30,9 @@ class SlowTriejoin:
         self.unknown: set[int] = set()
         self.doubts = 0
         self.failed = False
-        self.stops = not plan.count and not any(map(may_fail, expressions(plan.levels[plan.emit_level :])))
+        self.stops = not plan.count and not any(
+            map(may_fail, expressions(plan.levels[plan.emit_level :]))
+        )
         self.touched: list[Touch] = []
         self.visited: dict[Row, int | None] = {}
         self.unknown_in: dict[Row, set[int]] = {}
@@ -37,11 +40,20 @@ class SlowTriejoin:
         self.proofs: list[Row] = []
         self.search(0)
 
-    # ── what a level is made of ───────────────────────────────────────────────────────────────────────────────────────
+    # ── what a level is made of ───────────────────────────────────────────────────────────────────
     def parts(self, level: int) -> list[tuple[int, int]]:
         """(atom, column) of a level, those whose range the level above does not change first."""
-        found = [(number, atom.levels.index(level)) for number, atom in enumerate(self.plan.atoms) if level in atom.levels]
-        return sorted(found, key=lambda part: part[1] > 0 and self.plan.atoms[part[0]].levels[part[1] - 1] == level - 1)
+        found = [
+            (number, atom.levels.index(level))
+            for number, atom in enumerate(self.plan.atoms)
+            if level in atom.levels
+        ]
+        return sorted(
+            found,
+            key=lambda part: (
+                part[1] > 0 and self.plan.atoms[part[0]].levels[part[1] - 1] == level - 1
+            ),
+        )
 
     def stored(self, relation: str, order: Sequence[int]) -> list[Row]:
         return [tuple((row or (0,))[c] for c in order) for row in self.rows[relation]]
@@ -50,17 +62,32 @@ class SlowTriejoin:
         """The values of a part in the present context."""
         atom, column = self.plan.atoms[part[0]], part[1]
         prefix = tuple(self.bindings[level] for level in atom.levels[:column])
-        return sorted({row[column] for row in self.stored(atom.relation, atom.order) if row[:column] == prefix})
+        return sorted(
+            {
+                row[column]
+                for row in self.stored(atom.relation, atom.order)
+                if row[:column] == prefix
+            }
+        )
 
     def value_of(self, expression: Expression) -> int | None:
         """The value of an expression in the present context; None: it has none."""
         if isinstance(expression, Value):
             return int(expression.value)  # type: ignore[call-overload]
         if isinstance(expression, Ref):
-            level = next(i for i, level in enumerate(self.plan.levels) if level.variable == expression.variable)
+            level = next(
+                i
+                for i, level in enumerate(self.plan.levels)
+                if level.variable == expression.variable
+            )
             return None if level in self.unknown else self.bindings[level]
         left, right = map(self.value_of, expression.args)
-        if left is None or right is None or (expression.operator, right) == ("%", 0) or (expression.operator, left) == ("+", HIGHEST):
+        if (
+            left is None
+            or right is None
+            or (expression.operator, right) == ("%", 0)
+            or (expression.operator, left) == ("+", HIGHEST)
+        ):
             return None
         if expression.operator == "%":
             return left % abs(right)
@@ -68,12 +95,22 @@ class SlowTriejoin:
 
     def rejected(self, level: Level) -> bool:
         """By a comparison."""
-        pairs = [(condition.operator, self.value_of(condition.left), self.value_of(condition.right)) for condition in level.filters]
-        return not all(left is None or right is None or COMPARE[compare](left, right) for compare, left, right in pairs)
+        pairs = [
+            (condition.operator, self.value_of(condition.left), self.value_of(condition.right))
+            for condition in level.filters
+        ]
+        return not all(
+            left is None or right is None or COMPARE[compare](left, right)
+            for compare, left, right in pairs
+        )
 
     def untested(self, level: Level) -> bool:
         """Whether a comparison cannot be made."""
-        return any(self.value_of(side) is None for condition in level.filters for side in (condition.left, condition.right))
+        return any(
+            self.value_of(side) is None
+            for condition in level.filters
+            for side in (condition.left, condition.right)
+        )
 
     def present(self, probe: int) -> bool | None:
         """Whether a negated atom has its tuple; None: its arguments are not known."""
@@ -81,23 +118,34 @@ class SlowTriejoin:
         sought = tuple(map(self.value_of, planned.args))
         if None in sought:
             return None
-        return any(row[: len(sought)] == sought for row in self.stored(planned.relation, planned.order))
+        return any(
+            row[: len(sought)] == sought for row in self.stored(planned.relation, planned.order)
+        )
 
     def bound(self, depth: int, value: int) -> int | None:
-        """The value of a level from which on the comparison that rejects this one holds; this one where it says nothing, None for no value.
+        """The value of a level from which on the comparison that rejects this one holds; this one
+        where it says nothing, None for no value.
 
         What is below is not looked at, and not depended on either.
         """
         level, own = self.plan.levels[depth], self.plan.levels[depth].variable
-        for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
+        for condition in sorted(
+            level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)
+        ):
             self.bindings.append(value)
             left, right = self.value_of(condition.left), self.value_of(condition.right)
             self.bindings.pop()
             if left is None or right is None or COMPARE[condition.operator](left, right):
                 continue
             sides = [(condition.left, left), (condition.right, right)]
-            (small, least), (great, _) = reversed(sides) if condition.operator in (">", ">=") else sides
-            if condition.operator in ("=", "!=") or Ref(own) not in (small, great) or own in variables_of(small) & variables_of(great):
+            (small, least), (great, _) = (
+                reversed(sides) if condition.operator in (">", ">=") else sides
+            )
+            if (
+                condition.operator in ("=", "!=")
+                or Ref(own) not in (small, great)
+                or own in variables_of(small) & variables_of(great)
+            ):
                 return value
             if small == Ref(own):
                 return None
@@ -112,12 +160,16 @@ class SlowTriejoin:
         """Depend on no lesser value of a level in the present context."""
         context, parts = tuple(self.bindings), self.parts(depth)
         self.passed_over[context] = least
-        for touch in [touch for touch in self.touched if touch[1] == context and touch[0][1:] in parts and touch[0][0] == "atom"]:
+        for touch in [
+            touch
+            for touch in self.touched
+            if touch[1] == context and touch[0][1:] in parts and touch[0][0] == "atom"
+        ]:
             self.touched.remove(touch)
             if touch[3] >= least:
                 self.touched.append((*touch[:2], max(touch[2], least), touch[3]))
 
-    # ── the search ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the search ────────────────────────────────────────────────────────────────────────────────
     def touch(self, kind: str, atom: int, column: int, low: int, high: int, depth: int) -> None:
         self.touched.append(((kind, atom, column), tuple(self.bindings[:depth]), low, high))
 
@@ -159,17 +211,28 @@ class SlowTriejoin:
                 continue
             column = last_column(self.plan, probe, depth)
             value = self.bindings[depth]
-            self.touch("probe", probe, column, *((value, value) if column >= 0 else (LOWEST, HIGHEST)), depth)
+            self.touch(
+                "probe",
+                probe,
+                column,
+                *((value, value) if column >= 0 else (LOWEST, HIGHEST)),
+                depth,
+            )
             if self.present(probe):
                 return False
         return True
 
     def candidates(self, depth: int) -> Iterator[int]:
-        """The values that all parts of a level have, as a leapfrog search finds them: nothing is looked at before it is asked for."""
+        """The values that all parts of a level have, as a leapfrog search finds them: nothing is
+        looked at before it is asked for.
+        """
         parts = self.parts(depth)
         most = max(range(len(parts)), key=lambda i: parts[i][1], default=0)
         leader = next((i for i, part in enumerate(parts) if part not in self.logged), most)
-        iterators = Iterators([self.values(part) for part in parts], lambda i, low, high: self.touch("atom", *parts[i], low, high, depth))
+        iterators = Iterators(
+            [self.values(part) for part in parts],
+            lambda i, low, high: self.touch("atom", *parts[i], low, high, depth),
+        )
         computed = self.plan.levels[depth].value
         known = None if computed is None else self.value_of(computed)
         if computed is not None and not iterators.open(None):
@@ -186,7 +249,9 @@ class SlowTriejoin:
 
 @dataclass
 class Iterators:
-    """The values of the parts of one level, and whom to tell what was asked of them: (part, low, high)."""
+    """The values of the parts of one level, and whom to tell what was asked of them: (part, low,
+    high).
+    """
 
     values: list[list[int]]
     touch: Callable[[int, int, int], None]
@@ -207,7 +272,9 @@ class Iterators:
         return found
 
     def search(self, leader: int, bound: Callable[[int], int | None]) -> Iterator[int]:
-        """All shared values: after each, the leader goes on, to what is said to be the `bound` then."""
+        """All shared values: after each, the leader goes on, to what is said to be the `bound`
+        then.
+        """
         value: int | None = self.values[leader][0]
         while value is not None:
             agreeing, part = 1, leader
@@ -225,7 +292,12 @@ class Iterators:
 
 def expressions(levels: Sequence[Level]) -> list[Expression]:
     """What these levels compute and compare."""
-    sides = [side for level in levels for condition in level.filters for side in (condition.left, condition.right)]
+    sides = [
+        side
+        for level in levels
+        for condition in level.filters
+        for side in (condition.left, condition.right)
+    ]
     return sides + [level.value for level in levels if level.value is not None]
 
 
@@ -236,4 +308,11 @@ def may_fail(expression: Expression) -> bool:
 def last_column(plan: RulePlan, probe: int, depth: int) -> int:
     """The last column of a negated atom's key order that level `depth` binds, or −1."""
     variable = plan.levels[depth].variable
-    return max((c for c, a in enumerate(plan.probes[probe].args) if isinstance(a, Ref) and a.variable == variable), default=-1)
+    return max(
+        (
+            c
+            for c, a in enumerate(plan.probes[probe].args)
+            if isinstance(a, Ref) and a.variable == variable
+        ),
+        default=-1,
+    )

@@ -47,10 +47,15 @@ class Words:
         return self.record(at.PROBE_TABLE, number, at.PROBE_RECORD)
 
     def arguments(self, first: int, last: int) -> list[list[int]]:
-        return [self.record(at.ARGUMENT_TABLE, number, at.ARGUMENT_RECORD) for number in range(first, last)]
+        return [
+            self.record(at.ARGUMENT_TABLE, number, at.ARGUMENT_RECORD)
+            for number in range(first, last)
+        ]
 
     def code(self, start: int) -> list[int]:
-        """The code from a place to its end; constants and bindings are followed by a word that is no operation."""
+        """The code from a place to its end; constants and bindings are followed by a word that is
+        no operation.
+        """
         place = int(self.words[at.CODE_TABLE]) + start
         found: list[int] = []
         while self.words[place] != code.END_CODE:
@@ -60,15 +65,27 @@ class Words:
         return found
 
 
-def assembled(body: Body, order: str, needed: str = "", count: bool = True) -> tuple[RulePlan, Assembly, Words]:
+def assembled(
+    body: Body, order: str, needed: str = "", count: bool = True
+) -> tuple[RulePlan, Assembly, Words]:
     data = relations(SIZES)
-    plan = make_plan(body.rule, body.numbers(needed), data, Statistics(), count=count, forced=tuple(order.split()))
+    plan = make_plan(
+        body.rule,
+        body.numbers(needed),
+        data,
+        Statistics(),
+        count=count,
+        forced=tuple(order.split()),
+    )
     assembly = Assembly(plan, data, Dictionary())
     return plan, assembly, Words(assembly.words)
 
 
 def parts_of_levels(words: Words, levels: int) -> list[range]:
-    return [range(words.level(number)[at.LEVEL_FIRST], words.level(number)[at.LEVEL_LAST]) for number in range(levels)]
+    return [
+        range(words.level(number)[at.LEVEL_FIRST], words.level(number)[at.LEVEL_LAST])
+        for number in range(levels)
+    ]
 
 
 def test_random_plans_are_decoded_from_their_words():
@@ -83,14 +100,19 @@ def test_random_plans_are_decoded_from_their_words():
         assert words.words[at.LEVELS] == len(plan.levels)
         assert words.words[at.EMIT_LEVEL] == plan.emit_level
         assert words.words[at.SHORT_CIRCUIT] in ((0,) if plan.count else (1, 2))
-        outputs = [words.record(at.OUTPUT_TABLE, number, 1)[0] for number in range(int(words.words[at.OUTPUTS]))]
+        outputs = [
+            words.record(at.OUTPUT_TABLE, number, 1)[0]
+            for number in range(int(words.words[at.OUTPUTS]))
+        ]
         assert outputs == list(plan.outputs)
         assert assembly.empty == any(not data[atom.relation].count for atom in plan.atoms)
         check_parts(plan, assembly, words, data)
 
 
 def check_parts(plan: RulePlan, assembly: Assembly, words: Words, data: dict) -> None:
-    """Each column of each atom takes part once, at its level, reads its tree, and leads to the next; invariant parts come first."""
+    """Each column of each atom takes part once, at its level, reads its tree, and leads to the
+    next; invariant parts come first.
+    """
     levels = parts_of_levels(words, len(plan.levels))
     assert [part for level in levels for part in level] == list(range(int(words.words[at.PARTS])))
     level_of = {part: number for number, level in enumerate(levels) for part in level}
@@ -110,7 +132,9 @@ def check_parts(plan: RulePlan, assembly: Assembly, words: Words, data: dict) ->
 def test_invariant_parts_stand_first():
     _, assembly, words = assembled(Body("x y z", [("e", "yz"), ("e", "xy"), ("f", "xz")]), "x y z")
     assert words.level(2)[at.LEVEL_INVARIANT] == 1
-    assert words.level(2)[at.LEVEL_FIRST] == assembly.parts_of(2)[1], "f(x, ·) does not change with y"
+    assert words.level(2)[at.LEVEL_FIRST] == assembly.parts_of(2)[1], (
+        "f(x, ·) does not change with y"
+    )
 
 
 def test_a_level_is_fast_when_nothing_is_tested_or_computed_there():
@@ -121,12 +145,24 @@ def test_a_level_is_fast_when_nothing_is_tested_or_computed_there():
 
 def test_plain_comparisons_come_before_arithmetic_and_both_before_probes():
     dividing = Apply("/", (Value(6, INT), Ref(0)), INT)
-    body = Body("x y", [("e", "xy")], assignments=[("y", dividing)], filters=[("!=", "x", 0)], negated=[("n", "x")])
+    body = Body(
+        "x y",
+        [("e", "xy")],
+        assignments=[("y", dividing)],
+        filters=[("!=", "x", 0)],
+        negated=[("n", "x")],
+    )
     _, _, words = assembled(body, "y x")
     first, last = words.level(1)[at.LEVEL_FILTER_FIRST : at.LEVEL_FILTER_LAST + 1]
     tests = [words.filter(number) for number in range(first, last)]
     assert [test[at.FILTER_PROBE] for test in tests] == [-1, -1, 0]
-    assert words.code(tests[0][at.FILTER_CODE]) == [code.PUSH_BINDING, 1, code.PUSH_CONSTANT, 0, code.NOT_EQUAL]
+    assert words.code(tests[0][at.FILTER_CODE]) == [
+        code.PUSH_BINDING,
+        1,
+        code.PUSH_CONSTANT,
+        0,
+        code.NOT_EQUAL,
+    ]
     division = [code.PUSH_CONSTANT, 6, code.PUSH_BINDING, 1, code.DIVIDE]
     assert words.code(tests[1][at.FILTER_CODE]) == [code.PUSH_BINDING, 0, *division, code.EQUAL]
 
@@ -142,17 +178,29 @@ def test_a_computed_level_has_its_code_and_no_other_has():
 
 @pytest.mark.parametrize(("operator", "kind"), [("bxor", 1), ("/", 2)])
 def test_the_search_for_one_proof_goes_on_where_arithmetic_may_fail(operator: str, kind: int):
-    body = Body("x y z", [("e", "xy"), ("n", "z")], assignments=[("z", Apply(operator, (Ref(1), Ref(0)), INT))])
+    body = Body(
+        "x y z",
+        [("e", "xy"), ("n", "z")],
+        assignments=[("z", Apply(operator, (Ref(1), Ref(0)), INT))],
+    )
     assert assembled(body, "x y z", "x", count=False)[2].words[at.SHORT_CIRCUIT] == kind
     assert assembled(body, "x y z", "x")[2].words[at.SHORT_CIRCUIT] == 0
     assert assembled(body, "x y z", "x y z", count=False)[2].words[at.SHORT_CIRCUIT] == 1
 
 
 def test_operands_stand_before_their_operation():
-    least = Apply("min", (Apply("min", (Ref(0), Ref(1)), INT), Apply("neg", (Value(3, INT),), INT)), INT)
+    least = Apply(
+        "min", (Apply("min", (Ref(0), Ref(1)), INT), Apply("neg", (Value(3, INT),), INT)), INT
+    )
     _, _, words = assembled(Body("x y z", [("e", "xy")], assignments=[("z", least)]), "x y z")
     inner = [code.PUSH_BINDING, 0, code.PUSH_BINDING, 1, code.LEAST]
-    assert words.code(words.level(2)[at.LEVEL_VALUE]) == [*inner, code.PUSH_CONSTANT, 3, code.NEGATE, code.LEAST]
+    assert words.code(words.level(2)[at.LEVEL_VALUE]) == [
+        *inner,
+        code.PUSH_CONSTANT,
+        3,
+        code.NEGATE,
+        code.LEAST,
+    ]
 
 
 def test_probes_look_up_levels_and_constants():
@@ -195,7 +243,9 @@ def test_a_relation_without_rows_is_noticed():
         ("<", "x", 3, 1),
     ],
 )
-def test_a_comparison_that_bounds_its_level_from_above_ends_it(operator: str, left: str, right: int | str, bounds: int):
+def test_a_comparison_that_bounds_its_level_from_above_ends_it(
+    operator: str, left: str, right: int | str, bounds: int
+):
     body = Body("x y", [("e", "xy")], filters=[(operator, left, right)])  # type: ignore[list-item]
     _, _, words = assembled(body, "x y", "x y")
     assert words.filter(0)[at.FILTER_BOUNDS] == bounds
@@ -206,10 +256,31 @@ def test_a_comparison_that_bounds_its_level_from_above_ends_it(operator: str, le
     [
         ((">", "y", "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 1, code.ADD]),
         (("<=", "x", "y"), 0, [code.PUSH_BINDING, 0]),
-        (("<", "x", ("+", "y", 3)), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT, code.PUSH_CONSTANT, 1, code.ADD]),
-        ((">=", ("+", 3, "y"), "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT]),
+        (
+            ("<", "x", ("+", "y", 3)),
+            0,
+            [
+                code.PUSH_BINDING,
+                0,
+                code.PUSH_CONSTANT,
+                3,
+                code.SUBTRACT,
+                code.PUSH_CONSTANT,
+                1,
+                code.ADD,
+            ],
+        ),
+        (
+            (">=", ("+", 3, "y"), "x"),
+            0,
+            [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT],
+        ),
         ((">=", ("-", "y", 3), "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.ADD]),
-        (("<=", ("-", "x", "y"), 3), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT]),
+        (
+            ("<=", ("-", "x", "y"), 3),
+            0,
+            [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT],
+        ),
         (("<=", ("-", "y", "x"), 3), 2, None),
         (("<", ("+", "x", "y"), 3), 2, None),
         ((">", ("-", "x", "y"), 3), 2, None),
@@ -218,16 +289,26 @@ def test_a_comparison_that_bounds_its_level_from_above_ends_it(operator: str, le
         ((">", "y", ("+", "y", 3)), 0, None),
     ],
 )
-def test_a_comparison_says_from_which_value_it_holds(condition: tuple[str, Term, Term], bounds: int, value: list[int] | None):
+def test_a_comparison_says_from_which_value_it_holds(
+    condition: tuple[str, Term, Term], bounds: int, value: list[int] | None
+):
     body = Body("x y", [("e", "xy")], filters=[condition])
     _, _, words = assembled(body, "x y", "x y")
     found = words.filter(0)
     assert found[at.FILTER_BOUNDS] == bounds
-    assert (found[at.FILTER_LEAST] < 0) if value is None else (words.code(found[at.FILTER_LEAST]) == value)
+    assert (
+        (found[at.FILTER_LEAST] < 0)
+        if value is None
+        else (words.code(found[at.FILTER_LEAST]) == value)
+    )
 
 
 def test_texts_ascend_by_code_and_are_not_bounded():
     body = Body("x y", [("e", "xy")], filters=[("<", "y", "x")])
-    rule = replace(body.rule, variables=tuple(replace(variable, type=STR) for variable in body.rule.variables))
+    rule = replace(
+        body.rule, variables=tuple(replace(variable, type=STR) for variable in body.rule.variables)
+    )
     plan = make_plan(rule, (0, 1), relations(SIZES), Statistics(), count=True, forced=("x", "y"))
-    assert Words(Assembly(plan, relations(SIZES), Dictionary()).words).filter(0)[at.FILTER_BOUNDS] == 0
+    assert (
+        Words(Assembly(plan, relations(SIZES), Dictionary()).words).filter(0)[at.FILTER_BOUNDS] == 0
+    )

@@ -1,4 +1,6 @@
-"""Rows in pieces of whole groups: the same rows, no group in two pieces, and no more memory than a piece takes."""
+"""Rows in pieces of whole groups: the same rows, no group in two pieces, and no more memory than a
+piece takes.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,17 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytes
         data = database(random_rows(by), arena)
         context = Context(arena, Dictionary())
         try:
-            expected = run_plan(plan_rule(rule, data, context, needed=needed, count=True), data, context)
+            expected = run_plan(
+                plan_rule(rule, data, context, needed=needed, count=True), data, context
+            )
         except ValueRangeError:
             with pytest.raises(ValueRangeError):
                 list(evaluate_by_groups(rule, data, context, needed=needed, width=width))
             continue
-        pieces = [tallied(*found) for found in evaluate_by_groups(rule, data, context, needed=needed, width=width)]
+        pieces = [
+            tallied(*found)
+            for found in evaluate_by_groups(rule, data, context, needed=needed, width=width)
+        ]
         assert sum(pieces, Counter()) == tallied(*expected), rule
         groups = [{row[:width] for row in found} for found in pieces]
         assert sum(map(len, groups)) == len(set().union(*groups)), rule
@@ -47,10 +54,14 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytes
 
 def test_running_totals_take_the_memory_of_a_piece():
     workspace = lftj.connect()
-    workspace.add_rules(".decl at(t: number)  .decl paid(s: number, w: number)  .decl v(t: number, total: number, mean: float)")
+    workspace.add_rules(
+        ".decl at(t: number)  .decl paid(s: number, w: number)  .decl v(t: number, total: number, mean: float)"
+    )
     workspace.load("at", [(t,) for t in range(4_000)])
     workspace.load("paid", [(s, s % 1_000) for s in range(4_000)])
-    with workspace.limits(memory=60_000_000):  # the pairs of a time and an amount before it are 96 MB
+    with workspace.limits(
+        memory=60_000_000
+    ):  # the pairs of a time and an amount before it are 96 MB
         workspace.add_rules("v(t, sum(w), mean(w)) :- at(t), paid(s, w), s <= t.")
     rows = {t: (total, mean) for t, total, mean in workspace["v"].fetchall()}
     total = 0

@@ -1,4 +1,6 @@
-"""What comparisons are taken to keep, and that searches between two ends of a range begin where the range is known."""
+"""What comparisons are taken to keep, and that searches between two ends of a range begin where the
+range is known.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ LATER = Apply("+", (X, Value(9, INT)), INT)
 
 
 def shares(*filters: Filter, of=INT) -> ComparisonShares:
-    return ComparisonShares(NormalRule(1, "r", (), tuple(RuleVariable(name, of) for name in "xtu"), (), (), (), filters, None))
+    return ComparisonShares(
+        NormalRule(
+            1, "r", (), tuple(RuleVariable(name, of) for name in "xtu"), (), (), (), filters, None
+        )
+    )
 
 
 def test_one_comparison_keeps_half_and_bounds_what_is_looked_at():
@@ -28,7 +34,10 @@ def test_the_two_ends_of_a_range_keep_little():
     window = shares(Filter("<", X, T), Filter("<", T, LATER))
     assert window.of(0b001, 1) == pytest.approx((0.05, 0.05))
     assert window.of(0b010, 0) == pytest.approx((0.05, 0.05))
-    assert shares(Filter("<", X, T), Filter("<", T, U)).of(0b101, 1) == (0.25, 0.25)  # x and u may be far apart
+    assert shares(Filter("<", X, T), Filter("<", T, U)).of(0b101, 1) == (
+        0.25,
+        0.25,
+    )  # x and u may be far apart
     assert shares(Filter("<", X, T), Filter("<=", X, T)).of(0b001, 1) == (0.25, 0.25)
     assert window.looks_at(1) == 0b011
 
@@ -37,7 +46,17 @@ def test_of_values_known_those_are_kept_that_pass():
     of_x, of_t = range(0, 100, 25), range(50, 150, 25)
 
     def kept(condition: Filter, *, together: bool = False) -> float:
-        rule = NormalRule(1, "r", (), tuple(RuleVariable(name, INT) for name in "xtu"), (), (), (), (condition,), None)
+        rule = NormalRule(
+            1,
+            "r",
+            (),
+            tuple(RuleVariable(name, INT) for name in "xtu"),
+            (),
+            (),
+            (),
+            (condition,),
+            None,
+        )
         known = {0: {0: of_x}, 1: {0 if together else 1: of_t}}
         return ComparisonShares(rule, lambda variable: known.get(variable, {})).of(0b001, 1).kept
 
@@ -54,7 +73,8 @@ def test_of_values_known_those_are_kept_that_pass():
 
 
 def test_a_window_over_rows_costs_its_rows_alone():
-    # The search went through all rows of the relation first, by their second column, which many rows share or so it seemed.
+    # The search went through all rows of the relation first, by their second column, which many
+    # rows share or so it seemed.
     workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
     workspace.add_rules("""
     .decl amount(i: number, a: float)  .decl from(x: number)  .decl total(x: number, n: float)
@@ -69,5 +89,8 @@ def test_a_window_over_rows_costs_its_rows_alone():
     work = workspace.profile(last=1)
     assert set(work.strategy) == {"update"}
     assert int(work.steps.sum()) < 1000
-    expected = {(x, float(sum(a for _, a in rows[x + 1 : x + 50]))) for x in (0, 77, *(1200 * i for i in range(2, 8)))}
+    expected = {
+        (x, float(sum(a for _, a in rows[x + 1 : x + 50])))
+        for x in (0, 77, *(1200 * i for i in range(2, 8)))
+    }
     assert set(workspace["total"].fetchall()) == expected

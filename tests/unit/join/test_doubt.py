@@ -1,4 +1,6 @@
-"""Arithmetic that fails: an error exactly if some assignment that all the rest admits needs it, in every order of the variables."""
+"""Arithmetic that fails: an error exactly if some assignment that all the rest admits needs it, in
+every order of the variables.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,62 @@ from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.evaluating import evaluate
-from tests.unit.join.random_rules import ARITIES, COMPARE, HIGHEST, Row, Rows, computed, database, random_order
+from tests.unit.join.random_rules import (
+    ARITIES,
+    COMPARE,
+    HIGHEST,
+    Row,
+    Rows,
+    computed,
+    database,
+    random_order,
+)
 
 Env = list[int | None]
 X, Y, Z, V, W = map(Ref, range(5))
-MORE = (PositiveAtom("e", (V, X)), PositiveAtom("g", (W,)), PositiveAtom("e", (W, V)), PositiveAtom("t", (X, Y, W)))
-NOT = (NegatedAtom("e", (V, None)), NegatedAtom("g", (W,)), NegatedAtom("f", (W, X)), NegatedAtom("t", (V, None, W)))
+MORE = (
+    PositiveAtom("e", (V, X)),
+    PositiveAtom("g", (W,)),
+    PositiveAtom("e", (W, V)),
+    PositiveAtom("t", (X, Y, W)),
+)
+NOT = (
+    NegatedAtom("e", (V, None)),
+    NegatedAtom("g", (W,)),
+    NegatedAtom("f", (W, X)),
+    NegatedAtom("t", (V, None, W)),
+)
 
 
 def random_rule(by: random.Random) -> NormalRule:
-    """e(x, y), f(y, z), v computed from one of these, w from v or one of these, and up to three further literals that read them."""
-    atoms = [PositiveAtom("e", (X, Y)), PositiveAtom("f", (Y, Z)), *by.sample(MORE, by.choice((0, 0, 1, 1, 2)))]
-    assignments = [Assignment(3, computed(by, by.choice((X, Y, Z)))), Assignment(4, computed(by, by.choice((V, V, Y))))]
+    """e(x, y), f(y, z), v computed from one of these, w from v or one of these, and up to three
+    further literals that read them.
+    """
+    atoms = [
+        PositiveAtom("e", (X, Y)),
+        PositiveAtom("f", (Y, Z)),
+        *by.sample(MORE, by.choice((0, 0, 1, 1, 2))),
+    ]
+    assignments = [
+        Assignment(3, computed(by, by.choice((X, Y, Z)))),
+        Assignment(4, computed(by, by.choice((V, V, Y)))),
+    ]
     sides = (X, Y, Z, V, W, Value(1, INT))
-    filters = [Filter(by.choice(list(COMPARE)), by.choice((V, W)), by.choice(sides)) for _ in range(by.choice((0, 1, 2)))]
+    filters = [
+        Filter(by.choice(list(COMPARE)), by.choice((V, W)), by.choice(sides))
+        for _ in range(by.choice((0, 1, 2)))
+    ]
     names = tuple(RuleVariable(name, INT) for name in "xyzvw")
-    return NormalRule(1, "r", (), names, tuple(atoms), tuple(by.sample(NOT, by.choice((0, 0, 1)))), tuple(assignments), tuple(filters))
+    return NormalRule(
+        1,
+        "r",
+        (),
+        names,
+        tuple(atoms),
+        tuple(by.sample(NOT, by.choice((0, 0, 1)))),
+        tuple(assignments),
+        tuple(filters),
+    )
 
 
 def value_of(expression: Expression, env: Env) -> int | None:
@@ -51,9 +93,18 @@ def value_of(expression: Expression, env: Env) -> int | None:
     if isinstance(expression, Ref):
         return env[expression.variable]
     left, right = (value_of(argument, env) for argument in expression.args)
-    if left is None or right is None or (expression.operator == "%" and right == 0) or (expression.operator == "+" and left == HIGHEST):
+    if (
+        left is None
+        or right is None
+        or (expression.operator == "%" and right == 0)
+        or (expression.operator == "+" and left == HIGHEST)
+    ):
         return None
-    return {"%": lambda: left % abs(right), "+": lambda: left + right, "bxor": lambda: left ^ right}[expression.operator]()
+    return {
+        "%": lambda: left % abs(right),
+        "+": lambda: left + right,
+        "bxor": lambda: left ^ right,
+    }[expression.operator]()
 
 
 def by_brute_force(rule: NormalRule, rows: Rows) -> Counter[Row] | None:
@@ -91,15 +142,24 @@ def joined(rule: NormalRule, chosen: Sequence[Row]) -> Env | None:
 
 
 def admitted(rule: NormalRule, rows: Rows, env: Env) -> bool:
-    """Whether no comparison and no negated atom rejects the assignment; what reads the unknown does not."""
+    """Whether no comparison and no negated atom rejects the assignment; what reads the unknown does
+    not.
+    """
     for condition in rule.filters:
         left, right = value_of(condition.left, env), value_of(condition.right, env)
         if left is not None and right is not None and not COMPARE[condition.operator](left, right):
             return False
     for atom in rule.negated:
         sought = [None if argument is None else value_of(argument, env) for argument in atom.args]
-        known = all(value is not None for value, argument in zip(sought, atom.args, strict=True) if argument is not None)
-        if known and any(all(s in (None, v) for s, v in zip(sought, row, strict=True)) for row in rows[atom.relation]):
+        known = all(
+            value is not None
+            for value, argument in zip(sought, atom.args, strict=True)
+            if argument is not None
+        )
+        if known and any(
+            all(s in (None, v) for s, v in zip(sought, row, strict=True))
+            for row in rows[atom.relation]
+        ):
             return False
     return True
 
@@ -110,7 +170,10 @@ def test_a_failure_counts_exactly_if_everything_else_admits_it():
     for _ in range(300):
         rule = random_rule(by)
         domain = by.sample((0, 1, 2, 3, 5, HIGHEST), 4)
-        rows: Rows = {name: {tuple(by.choice(domain) for _ in range(arity)) for _ in range(6)} for name, arity in ARITIES.items()}
+        rows: Rows = {
+            name: {tuple(by.choice(domain) for _ in range(arity)) for _ in range(6)}
+            for name, arity in ARITIES.items()
+        }
         expected = by_brute_force(rule, rows)
         outcomes[expected is None] += 1
         arena = Arena()
@@ -124,7 +187,11 @@ def test_a_failure_counts_exactly_if_everything_else_admits_it():
                 continue
             columns, counts = evaluate(rule, relations, context, needed=needed, count=count)
             found: Counter[Row] = Counter()
-            for row, proofs in zip(zip(*columns, strict=True) if needed else [()] * len(counts), counts.tolist(), strict=True):
+            for row, proofs in zip(
+                zip(*columns, strict=True) if needed else [()] * len(counts),
+                counts.tolist(),
+                strict=True,
+            ):
                 found[tuple(map(int, row))] += proofs
             wanted = Counter[Row]()
             for row, proofs in expected.items():
@@ -138,10 +205,19 @@ def test_a_short_circuit_does_not_hide_a_failure():
     rows: Rows = {**{name: set() for name in ARITIES}, "g": {(1,)}, "e": {(1, 1), (1, HIGHEST)}}
     assignments = (Assignment(2, Apply("+", (Y, Value(1, INT)), INT)),)
     names = tuple(RuleVariable(name, INT) for name in "xyz")
-    rule = NormalRule(1, "r", (), names, (PositiveAtom("g", (X,)), PositiveAtom("e", (X, Y))), assignments=assignments)
+    rule = NormalRule(
+        1,
+        "r",
+        (),
+        names,
+        (PositiveAtom("g", (X,)), PositiveAtom("e", (X, Y))),
+        assignments=assignments,
+    )
     arena = Arena()
     with pytest.raises(ValueRangeError, match=r"x = 1, y = 9223372036854775807\n"):
-        evaluate(rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False)
+        evaluate(
+            rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False
+        )
 
 
 def test_the_search_for_failures_counts_one_proof():
@@ -150,7 +226,9 @@ def test_the_search_for_failures_counts_one_proof():
     names = tuple(RuleVariable(name, INT) for name in "xyz")
     rule = NormalRule(1, "r", (), names, (PositiveAtom("e", (X, Y)),), assignments=assignments)
     arena = Arena()
-    (found,), counts = evaluate(rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False)
+    (found,), counts = evaluate(
+        rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False
+    )
     assert (found.tolist(), counts.tolist()) == ([1], [1])
 
 
@@ -158,7 +236,13 @@ def test_the_search_for_failures_counts_one_proof():
 def test_an_order_that_cannot_be_is_refused(order: tuple[str, ...]):
     names = tuple(RuleVariable(name, INT) for name in ("x", "y", "v", "_", "_"))
     atoms = (PositiveAtom("e", (X, Y)), PositiveAtom("t", (X, Ref(3), Ref(4))))
-    rule = NormalRule(1, "r", (), names, atoms, assignments=(Assignment(2, Apply("bxor", (X, Y), INT)),))
+    rule = NormalRule(
+        1, "r", (), names, atoms, assignments=(Assignment(2, Apply("bxor", (X, Y), INT)),)
+    )
     arena = Arena()
     with pytest.raises(ValueError, match="order"):
-        evaluate(rule, database({name: set() for name in ARITIES}, arena), Context(arena, Dictionary(), orders={1: order}))
+        evaluate(
+            rule,
+            database({name: set() for name in ARITIES}, arena),
+            Context(arena, Dictionary(), orders={1: order}),
+        )

@@ -1,4 +1,6 @@
-"""Joins over deep trees of small pages, in every variable order and with little room, beside a search by brute force."""
+"""Joins over deep trees of small pages, in every variable order and with little room, beside a
+search by brute force.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def database(edges: set[tuple[int, int]], arena: Arena) -> dict[str, RelationVer
     return {"e": RelationVersion.build(SCHEMA, arena, columns)}
 
 
-def by_brute_force(atoms: tuple[tuple[int, int], ...], edges: set[tuple[int, int]], needed: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+def by_brute_force(
+    atoms: tuple[tuple[int, int], ...], edges: set[tuple[int, int]], needed: tuple[int, ...]
+) -> Counter[tuple[int, ...]]:
     """How many assignments stand behind each row of `needed`."""
     found: list[dict[int, int]] = [{}]
     for a, b in atoms:
@@ -58,7 +62,9 @@ def counted(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int,
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 20_000_000), (1 << 16, 1), (3, 1)])
 @pytest.mark.parametrize("body", BODIES)
-def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+def test_every_order_finds_what_brute_force_finds(
+    body: str, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(running, "_CHUNK", room[0])
     monkeypatch.setattr(running, "SLICE", room[1])
     by = random.Random(7)
@@ -73,14 +79,20 @@ def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, in
         for needed in (tuple(range(len(variables))), (1, 0), (len(variables) - 1,), ()):
             expected = by_brute_force(atoms, edges, needed)
             assert counted(*evaluate(graph_rule(atoms), data, context, needed=needed)) == expected
-            proved = counted(*evaluate(graph_rule(atoms), data, context, needed=needed, count=False))
+            proved = counted(
+                *evaluate(graph_rule(atoms), data, context, needed=needed, count=False)
+            )
             assert proved.keys() == expected.keys()
 
 
 def test_the_bitmap_refuses_values_further_apart_than_a_word_holds():
     least, greatest = -(2**63), 2**63 - 1
     ends = [least, *range(-300, 300), greatest]
-    edges = {(1, v) for v in ends} | {(v, v) for v in ends} | {(u, v) for u in range(100, 120) for v in ends}
+    edges = (
+        {(1, v) for v in ends}
+        | {(v, v) for v in ends}
+        | {(u, v) for u in range(100, 120) for v in ends}
+    )
     arena = Arena()
     context = Context(arena, Dictionary(), orders={1: ("v0", "v1", "v2")})
     atoms = BODIES["triangle"]
@@ -89,7 +101,9 @@ def test_the_bitmap_refuses_values_further_apart_than_a_word_holds():
     for x, y in edges:
         successors.setdefault(x, set()).add(y)
     assert columns == []
-    assert counts.sum() == sum(len(successors.get(x, set()) & successors.get(y, set())) for x, y in edges)
+    assert counts.sum() == sum(
+        len(successors.get(x, set()) & successors.get(y, set())) for x, y in edges
+    )
 
 
 def test_skew_costs_in_proportion_to_the_rows():
@@ -103,14 +117,23 @@ def test_skew_costs_in_proportion_to_the_rows():
     assert work(8000) < 2.5 * work(4000)
 
 
-def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(monkeypatch: pytest.MonkeyPatch):
+def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(running, "SLICE", 10)
     edges = {(i, j) for i in range(20) for j in range(20)}
     arena = Arena()
     data = database(edges, arena)
     with pytest.raises(LimitError):
-        evaluate(graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
-    _, counts = evaluate(graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
+        evaluate(
+            graph_rule(BODIES["triangle"]),
+            data,
+            Context(arena, Dictionary(), work_limit=50),
+            needed=(),
+        )
+    _, counts = evaluate(
+        graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=()
+    )
     assert counts.sum() == 20**3
 
 
@@ -120,10 +143,14 @@ TURNED: list[tuple[str, Term, Term]] = [(">", ("-", "y", "x"), 0), (">=", 5, ("-
 
 @pytest.mark.parametrize("filters", [BAND, TURNED])
 @pytest.mark.parametrize("order", [("x", "y"), ("y", "x")])
-def test_a_level_is_searched_between_its_bounds(filters: list[tuple[str, Term, Term]], order: tuple[str, str]):
+def test_a_level_is_searched_between_its_bounds(
+    filters: list[tuple[str, Term, Term]], order: tuple[str, str]
+):
     arena = Arena()
     body = Body("x y", [("all", "x"), ("all", "y")], filters=filters)
-    known = {"all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [np.arange(3000)])}
+    known = {
+        "all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [np.arange(3000)])
+    }
     context = Context(arena, Dictionary(), orders={1: order})
     (x, y), _ = evaluate(body.rule, known, context, needed=(0, 1), count=True)
     expected = {(a, b) for a in range(3000) for b in range(a + 1, min(a + 6, 3000))}
@@ -132,14 +159,24 @@ def test_a_level_is_searched_between_its_bounds(filters: list[tuple[str, Term, T
 
 
 @pytest.mark.parametrize("order", [("x", "y"), ("y", "x")])
-@pytest.mark.parametrize("condition", [("<", ("-", "y", "x"), 3), ("<", ("+", "y", "x"), 3), (">", ("+", "y", "x"), 3)])
-def test_what_would_overflow_is_not_passed_over(order: tuple[str, str], condition: tuple[str, Term, Term]):
+@pytest.mark.parametrize(
+    "condition", [("<", ("-", "y", "x"), 3), ("<", ("+", "y", "x"), 3), (">", ("+", "y", "x"), 3)]
+)
+def test_what_would_overflow_is_not_passed_over(
+    order: tuple[str, str], condition: tuple[str, Term, Term]
+):
     arena = Arena()
     values = np.array([-(2**63), -5, -1, 0, 1, 5, 9, 2**63 - 1])
     known = {"all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [values])}
     body = Body("x y", [("all", "x"), ("all", "y")], filters=[condition])
     with pytest.raises(ValueRangeError):
-        evaluate(body.rule, known, Context(arena, Dictionary(), orders={1: order}), needed=(0, 1), count=True)
+        evaluate(
+            body.rule,
+            known,
+            Context(arena, Dictionary(), orders={1: order}),
+            needed=(0, 1),
+            count=True,
+        )
 
 
 @pytest.mark.parametrize(("operator", "most"), [("<", 30), (">", 10_000)])
@@ -147,10 +184,15 @@ def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
     arena = Arena()
     body = Body("x y", [("few", "x"), ("many", "y")], filters=[(operator, "y", "x")])
     rows = {"few": np.array([3, 7]), "many": np.arange(4000)}
-    known = {name: RelationVersion.build(RelationSchema(name, (("a", INT),)), arena, [column]) for name, column in rows.items()}
+    known = {
+        name: RelationVersion.build(RelationSchema(name, (("a", INT),)), arena, [column])
+        for name, column in rows.items()
+    }
     context = Context(arena, Dictionary(), orders={1: ("x", "y")})
     (x, y), counts = evaluate(body.rule, known, context, needed=(0, 1), count=True)
-    expected = {(a, b) for a in (3, 7) for b in range(4000) if (b < a if operator == "<" else b > a)}
+    expected = {
+        (a, b) for a in (3, 7) for b in range(4000) if (b < a if operator == "<" else b > a)
+    }
     assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
     assert counts.sum() == len(expected)
     assert context.work < most
@@ -159,20 +201,35 @@ def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
 @pytest.mark.parametrize("forced", [{}, {1: ("y", "x")}])
 def test_the_rows_of_one_relation_are_read_as_they_lie(forced: dict[int, tuple[str, ...]]):
     arena = Arena()
-    known = {"e": RelationVersion.build(SCHEMA, arena, [np.repeat(np.arange(100), 5), np.tile(np.arange(5), 100)])}
+    known = {
+        "e": RelationVersion.build(
+            SCHEMA, arena, [np.repeat(np.arange(100), 5), np.tile(np.arange(5), 100)]
+        )
+    }
     body = Body("x y", [("e", ["x", "y"])])
     context = Context(arena, Dictionary(), orders=forced)
     (y,), counts = evaluate(body.rule, known, context, needed=(1,))
-    assert Counter(dict(zip(*np.unique(np.repeat(y, counts), return_counts=True), strict=True))) == Counter(dict.fromkeys(range(5), 100))
+    assert Counter(
+        dict(zip(*np.unique(np.repeat(y, counts), return_counts=True), strict=True))
+    ) == Counter(dict.fromkeys(range(5), 100))
     assert (context.work, len(list(known["e"].orders()))) == (500, 1)
     with pytest.raises(LimitError, match="memory limit"):
-        evaluate(body.rule, known, Context(arena, Dictionary(), memory_limit=arena.bytes_in_use + 5000), needed=(0, 1))
+        evaluate(
+            body.rule,
+            known,
+            Context(arena, Dictionary(), memory_limit=arena.bytes_in_use + 5000),
+            needed=(0, 1),
+        )
 
 
 A_FEW = [("few", ["x"]), ("wide", ["x", "a", "b", "c"])]
 WIDE = {
     "of one atom": (Body("x a b c", A_FEW), 100, 25),
-    "of one atom, behind another's": (Body("x y a b c", [("pairs", ["x", "y"]), A_FEW[1]]), 200, 35),
+    "of one atom, behind another's": (
+        Body("x y a b c", [("pairs", ["x", "y"]), A_FEW[1]]),
+        200,
+        35,
+    ),
     "with a test": (Body("x a b c", A_FEW, filters=[("<", "c", 5)]), 50, 2000),
     "one of them twice": (Body("x a b", [A_FEW[0], ("wide", ["x", "a", "b", "b"])]), 10, 2000),
 }
@@ -187,7 +244,12 @@ def test_rows_of_columns_that_nobody_asks_for_are_counted_not_looked_through(cas
         "wide": [(x, a, 5, c) for x in (0, 1, 2, 3) for a in range(10) for c in range(10)],
     }
     arena = Arena()
-    known = {name: RelationVersion.build(_schema(name, len(its[0])), arena, list(np.array(its, np.int64).T)) for name, its in rows.items()}
+    known = {
+        name: RelationVersion.build(
+            _schema(name, len(its[0])), arena, list(np.array(its, np.int64).T)
+        )
+        for name, its in rows.items()
+    }
     context = Context(arena, Dictionary(), orders={1: tuple(body.names)})
     (found,), counts = evaluate(body.rule, known, context, needed=(0,), count=True)
     assert (found.tolist(), counts.tolist()) == ([1, 2], [proofs, proofs])

@@ -15,7 +15,13 @@ from tests.unit.join.evaluating import tallied
 LOW = -(2**63)
 
 
-def gathered(bounds: Sequence[tuple[int, int]] | None, rows: int, *, needed: Sequence[int] = (3, 1), count: bool = True) -> Any:
+def gathered(
+    bounds: Sequence[tuple[int, int]] | None,
+    rows: int,
+    *,
+    needed: Sequence[int] = (3, 1),
+    count: bool = True,
+) -> Any:
     return gathering(needed, bounds, rows, count=count, held=lambda size: None)
 
 
@@ -30,7 +36,9 @@ def gathered(bounds: Sequence[tuple[int, int]] | None, rows: int, *, needed: Seq
         (Listed, None, 80),
     ],
 )
-def test_rows_are_added_up_where_there_are_many_for_each_place(kind: type, bounds: Any, rows: int) -> None:
+def test_rows_are_added_up_where_there_are_many_for_each_place(
+    kind: type, bounds: Any, rows: int
+) -> None:
     assert type(gathered(bounds, rows)) is kind
     assert type(gathered(bounds and [], rows, needed=())) is Number
 
@@ -40,15 +48,22 @@ def test_rows_are_added_up_where_there_are_many_for_each_place(kind: type, bound
 @pytest.mark.parametrize("apart", [1, 3])
 def test_blocks_are_added_to_each_other(bounds: Any, count: bool, apart: int) -> None:
     random = np.random.default_rng(1)
-    several, expected = [gathered(bounds, 1000, count=count) for _ in range(apart)], Counter[tuple[int, int]]()
+    several, expected = (
+        [gathered(bounds, 1000, count=count) for _ in range(apart)],
+        Counter[tuple[int, int]](),
+    )
     for number, many in enumerate((0, 1, 300, 40)):
         found = several[number % apart]
         first, second = random.integers(-3, 4, many), LOW + random.integers(0, 5, many)
         times = random.integers(1, 1 << 40, many) if count and many != 40 else None
         found.add({1: second, 3: first, 7: first}, many, times)
-        expected.update(Counter(dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True), 0)))
+        expected.update(
+            Counter(dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True), 0))
+        )
         for pair, each in zip(
-            zip(first.tolist(), second.tolist(), strict=True), [1] * many if times is None else times.tolist(), strict=True
+            zip(first.tolist(), second.tolist(), strict=True),
+            [1] * many if times is None else times.tolist(),
+            strict=True,
         ):
             expected[pair] += each
     columns, counts = all_rows(several)
@@ -62,7 +77,10 @@ def test_blocks_are_added_to_each_other(bounds: Any, count: bool, apart: int) ->
 
 
 def test_rows_without_values_are_counted() -> None:
-    assert [counts.tolist() for counts in (_number(count, many)[1] for count in (True, False) for many in (0, 5))] == [[], [15], [], [1]]
+    assert [
+        counts.tolist()
+        for counts in (_number(count, many)[1] for count in (True, False) for many in (0, 5))
+    ] == [[], [15], [], [1]]
 
 
 def _number(count: bool, many: int) -> Any:

@@ -1,4 +1,6 @@
-"""Rows that find their partners by a key: looked up, they find what a search finds, and no key order is made for it."""
+"""Rows that find their partners by a key: looked up, they find what a search finds, and no key
+order is made for it.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,28 @@ FACTS = 40_000
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Facts are looked at however few they are, in blocks of a few, and added up where there are no more places than facts."""
+    """Facts are looked at however few they are, in blocks of a few, and added up where there are no
+    more places than facts.
+    """
     monkeypatch.setattr(star_join, "LEAST", 1)
     monkeypatch.setattr(gathering, "_FEWER", 1)
     monkeypatch.setattr(star_join, "BLOCK", 7)
     monkeypatch.setattr(star_join, "_SPAN", 5)
 
 
-def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_up_finds_what_a_search_finds(
+    always: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = negated = counted = computed = 0
     kinds: Counter[str] = Counter()
     gathered = star_join.gathering
     monkeypatch.setattr(
-        star_join, "gathering", lambda *given, **how: [kinds.update([type(made := gathered(*given, **how)).__name__]), made][1]
+        star_join,
+        "gathering",
+        lambda *given, **how: [
+            kinds.update([type(made := gathered(*given, **how)).__name__]),
+            made,
+        ][1],
     )
     for seed in range(12_600):
         by = random.Random(seed)
@@ -53,7 +64,9 @@ def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.
         if rows is None:
             continue
         searched = tallied(*run_plan(plan, data, context))
-        expected = searched if count else Counter(dict.fromkeys(searched, 1))  # which may repeat in one order and not in another
+        expected = (
+            searched if count else Counter(dict.fromkeys(searched, 1))
+        )  # which may repeat in one order and not in another
         tally = tallied(*rows) if count else Counter(dict.fromkeys(tallied(*rows), 1))
         if not needed:
             tally, expected = Counter({(): int(rows[1].sum())}), Counter({(): searched[()]})
@@ -91,10 +104,14 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
         asked = [tuple(by.choice(values) for _ in range(width)) for _ in range(150)] + drawn
         buffers = Buffers.of(len(asked))
         many = table.find(list(np.array(asked, np.int64).T.copy()), buffers)
-        assert buffers.kept[:many].tolist() == [number for number, of in enumerate(asked) if of in first]
+        assert buffers.kept[:many].tolist() == [
+            number for number, of in enumerate(asked) if of in first
+        ]
         assert buffers.found[:many].tolist() == [first[of] for of in asked if of in first]
         if table.times is not None:
-            assert table.times[buffers.found[:many]].tolist() == [times[of] for of in asked if of in first]
+            assert table.times[buffers.found[:many]].tolist() == [
+                times[of] for of in asked if of in first
+            ]
         assert (table.times is None) == (len(first) == len(drawn))
 
 
@@ -110,7 +127,9 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
         ("_HashedRows", [[0, 0, 10**12], [0, 1, 10**12]]),
     ],
 )
-def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(kind: str, key: list[list[int]]) -> None:
+def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(
+    kind: str, key: list[list[int]]
+) -> None:
     assert type(row_table([np.array(column, np.int64) for column in key])).__name__ == kind
 
 
@@ -177,15 +196,23 @@ def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date(threads: int) ->
     """)
     assert workspace.memory().df().query("relation == 'sale'").shape[0] == 1
     plans = [str(workspace.plan(rule)) for rule in workspace.rules]
-    assert "from nothing rows of sale are read as they lie, and looked up in shop, thing, closed" in plans[0]
+    assert (
+        "from nothing rows of sale are read as they lie, and looked up in shop, thing, closed"
+        in plans[0]
+    )
     for gone in (None, 3):
         rows = [row for row in sales() if row[1] != gone]
-        assert workspace["sold"].fetchall() == [(n, "ABCDE"[s % 5], t % 20) for n, s, t, d, _ in rows if t < 900 and d < 100 and s != d]
+        assert workspace["sold"].fetchall() == [
+            (n, "ABCDE"[s % 5], t % 20) for n, s, t, d, _ in rows if t < 900 and d < 100 and s != d
+        ]
         seen = [("ABCDE"[s % 5], p) for _, s, t, _, p in rows if t < 900 and s < 50]
         assert workspace["total"].fetchall() == [
-            (town, 4 * sum(x == town for x, _ in seen), 4 * sum(p for x, p in seen if x == town)) for town in "ABCDE"
+            (town, 4 * sum(x == town for x, _ in seen), 4 * sum(p for x, p in seen if x == town))
+            for town in "ABCDE"
         ]
-        assert workspace["number"].fetchall() == [(sum(t < 900 and t % 20 > 4 for _, _, t, _, _ in rows),)]
+        assert workspace["number"].fetchall() == [
+            (sum(t < 900 and t % 20 > 4 for _, _, t, _, _ in rows),)
+        ]
         assert workspace.verify() == []
         if gone is None:
             workspace.load("shop", [(1000, "A")])
@@ -196,8 +223,12 @@ def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date(threads: int) ->
 
 def test_a_key_that_several_rows_have_is_searched_for() -> None:
     workspace = star()
-    workspace.add_rules(".decl met(n: number, g: number)\nmet(n, g) :- sale(n, s, _, _, _), visit(s, g).")
-    assert workspace["met"].fetchall() == [(n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50]
+    workspace.add_rules(
+        ".decl met(n: number, g: number)\nmet(n, g) :- sale(n, s, _, _, _), visit(s, g)."
+    )
+    assert workspace["met"].fetchall() == [
+        (n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50
+    ]
 
 
 def test_rows_without_partners_are_found_without_a_key_order_of_those_looked_through() -> None:
@@ -209,7 +240,9 @@ def test_rows_without_partners_are_found_without_a_key_order_of_those_looked_thr
     assert len(orders) == 1, orders
     assert workspace["unsold"].fetchall() == [(t,) for t in range(1000, 3000)]
     sold = {t for _, s, t, *_ in sales() if s == 3}
-    assert workspace["never"].fetchall() == [(t,) for t in (*range(900), *range(1000, 3000)) if t not in sold]
+    assert workspace["never"].fetchall() == [
+        (t,) for t in (*range(900), *range(1000, 3000)) if t not in sold
+    ]
     workspace.load("sale", [(-1, 3, 2000, 1, 1)])
     assert workspace.verify() == []
 
@@ -227,7 +260,9 @@ def test_what_is_sought_in_vain_for_every_row_is_looked_up_though_a_key_order_is
     """)
     assert all("looked up in edge" in str(workspace.plan(rule)) for rule in workspace.rules)
     assert set(workspace["single"].fetchall()) == {(x, y) for x, y in edges if (y, x) not in edges}
-    assert {y for (y,) in workspace["sink"].fetchall()} == {y for _, y in edges} - {x for x, _ in edges}
+    assert {y for (y,) in workspace["sink"].fetchall()} == {y for _, y in edges} - {
+        x for x, _ in edges
+    }
     with workspace.transaction() as tx:
         tx.delete("edge", sorted(edges)[::100])
     assert workspace.verify() == []
@@ -243,10 +278,16 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners(threads: int) -> 
     for _, s, t, d, p in sales():
         if t < 900 and 100 // (t % 20 + 1) > 9 and s % 5 < 3:
             expected[t % 20, "ABC"[s % 5]] += p * (d + t % 20)
-    assert workspace["worth"].fetchall() == sorted((*group, total) for group, total in expected.items())
+    assert workspace["worth"].fetchall() == sorted(
+        (*group, total) for group, total in expected.items()
+    )
     with pytest.raises(ValueRangeError, match="division by zero"):
-        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99).")
-    workspace.add_rules(".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99.")
+        workspace.add_rules(
+            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99)."
+        )
+    workspace.add_rules(
+        ".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99."
+    )
     assert len(workspace["rest"]) == FACTS * 99 // 100
 
 
@@ -259,24 +300,36 @@ def test_rows_that_only_something_is_computed_from_are_not_searched(threads: int
         pair(n, w) :- sale(n, s, s, _, p), w = p * 2 + 1.
     """)
     assert (workspace.profile()["steps"] <= 4 * FACTS).all()
-    assert all("from nothing rows of sale are read as they lie, and computed with" in str(workspace.plan(rule)) for rule in workspace.rules)
+    assert all(
+        "from nothing rows of sale are read as they lie, and computed with"
+        in str(workspace.plan(rule))
+        for rule in workspace.rules
+    )
     monthly: dict[int, list[int]] = {}
     for _, _, _, d, p in sales():
         if (p + d) % 3 != 1:
             monthly.setdefault(d // 30, []).append(p)
-    assert workspace["monthly"].fetchall() == sorted((month, len(prices), sum(prices)) for month, prices in monthly.items())
+    assert workspace["monthly"].fetchall() == sorted(
+        (month, len(prices), sum(prices)) for month, prices in monthly.items()
+    )
     assert workspace["pair"].fetchall() == [(n, p * 2 + 1) for n, s, t, _, p in sales() if s == t]
     workspace.load("sale", [(-1, 5, 5, 31, 2)])
     assert workspace.verify() == []
     with pytest.raises(ValueRangeError, match="division by zero"):
-        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - 100).")
+        workspace.add_rules(
+            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - 100)."
+        )
     with pytest.raises(LimitError), workspace.limits(work=10_000):
-        workspace.add_rules(".decl twice(n: number, w: number)\ntwice(n, w) :- sale(n, _, _, d, p), w = p * 2.")
+        workspace.add_rules(
+            ".decl twice(n: number, w: number)\ntwice(n, w) :- sale(n, _, _, d, p), w = p * 2."
+        )
 
 
 def test_limits_hold(threads: int) -> None:
     for limits in ({"work": 10_000}, {"memory": 1}):
         workspace = star(threads)
         with pytest.raises(LimitError), workspace.limits(**limits):
-            workspace.add_rules(".decl sold(n: number, x: symbol)\nsold(n, x) :- sale(n, s, _, _, _), shop(s, x).")
+            workspace.add_rules(
+                ".decl sold(n: number, x: symbol)\nsold(n, x) :- sale(n, s, _, _, _), shop(s, x)."
+            )
         assert "sold" not in workspace.relations

@@ -1,4 +1,6 @@
-"""Rows that lack a partner are left out of a first evaluation: nothing else changes, and wide relations get no key order for it."""
+"""Rows that lack a partner are left out of a first evaluation: nothing else changes, and wide
+relations get no key order for it.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +28,34 @@ FACTS = 40_000
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every relation is reduced, whatever its width and size."""
-    for name, value in {"NARROW": 0, "_LEAST": 1, "_SMALLER": 1, "_PASSING": 1.0, "_WORTH_IT": 1.0}.items():
+    for name, value in {
+        "NARROW": 0,
+        "_LEAST": 1,
+        "_SMALLER": 1,
+        "_PASSING": 1.0,
+        "_WORTH_IT": 1.0,
+    }.items():
         monkeypatch.setattr(semijoin_reduction, name, value)
 
 
 def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[int, ...]] | str:
     try:
         found = tallied(*run_plan(plan, data, context))
-        return found if plan.count else Counter(dict.fromkeys(found, 1))  # which may repeat in one order and not in another
+        return (
+            found if plan.count else Counter(dict.fromkeys(found, 1))
+        )  # which may repeat in one order and not in another
     except ValueRangeError as failure:
         return failure.code
 
 
-def test_what_is_left_gives_the_same_rows_and_the_same_failures(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_gives_the_same_rows_and_the_same_failures(
+    always: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     of = semijoin_reduction.MatchingRows.of
     monkeypatch.setattr(
-        semijoin_reduction.MatchingRows, "of", lambda rule, relations, cost, context: of(rule, relations, float("inf"), context)
+        semijoin_reduction.MatchingRows,
+        "of",
+        lambda rule, relations, cost, context: of(rule, relations, float("inf"), context),
     )
     fewer = failed = 0
     for seed in range(6000):
@@ -54,7 +68,9 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(always: None, mo
         if reduced is data:
             continue
         (name,) = (name for name in rule.reads if isinstance(reduced[name], LooseRows))
-        expected = outcome(plan_rule(rule, data, context, needed=needed, count=count), data, context)
+        expected = outcome(
+            plan_rule(rule, data, context, needed=needed, count=count), data, context
+        )
         assert outcome(plan, reduced, context) == expected, rule
         fewer += bool(expected) and reduced[name].count < data[name].count
         failed += isinstance(expected, str)
@@ -101,12 +117,17 @@ def test_a_star_is_read_once_and_no_key_order_of_its_facts_is_made() -> None:
     added = workspace.add_rules(RULES)
     work = workspace.profile(last=1).set_index("relation")["steps"]
     dear = [(year, price) for _, year, price in sold(2) if price > 10]
-    total = [(year, sum(price for y, price in dear if y == year), sum(y == year for y, _ in dear)) for year in range(4)]
+    total = [
+        (year, sum(price for y, price in dear if y == year), sum(y == year for y, _ in dear))
+        for year in range(4)
+    ]
     assert workspace["total"].fetchall() == total
     assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}
     assert work.max() < 2 * FACTS
     assert workspace.memory().df().query("relation == 'sale'").shape[0] == 1
-    assert "from nothing only rows of sale that match thing, shop are read, about 4.7 %" in str(workspace.plan(added[1]))
+    assert "from nothing only rows of sale that match thing, shop are read, about 4.7 %" in str(
+        workspace.plan(added[1])
+    )
     assert workspace.verify() == []
     workspace.load("sale", [(FACTS, 1, 2, 0, 50)])
     assert workspace["total"].fetchall()[0] == (0, total[0][1] + 50, total[0][2] + 1)
@@ -122,7 +143,9 @@ def test_a_larger_relation_that_is_narrow_does_not_keep_a_wide_one_from_being_re
         .decl met(g: number, h: number, n: number)
         met(g, h, count()) :- seen(n, g), seen(n, h), g < h, sale(n, _, _, _, p), p < 5.
     """)
-    assert "from nothing only rows of sale that match the comparisons are read" in str(workspace.plan(rule))
+    assert "from nothing only rows of sale that match the comparisons are read" in str(
+        workspace.plan(rule)
+    )
     prices = dict(workspace.query("sale(n, s, t, d, p)").df()[["n", "p"]].itertuples(index=False))
     expected = Counter((n % 7, n % 5 + 7) for n, price in prices.items() if price < 5)
     assert workspace["met"].fetchall() == sorted((*pair, count) for pair, count in expected.items())
@@ -132,19 +155,29 @@ def test_a_larger_relation_that_is_narrow_does_not_keep_a_wide_one_from_being_re
 
 
 def test_small_relations_are_restricted_by_smaller_ones_first() -> None:
-    rows = star().query('sale(n, s, t, d, p), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)').df()
+    rows = (
+        star()
+        .query('sale(n, s, t, d, p), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)')
+        .df()
+    )
     assert sorted(zip(rows["t"], rows["y"], rows["p"], strict=True)) == sorted(sold(2) + sold(12))
 
 
 def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     workspace = star()
-    (rule,) = workspace.add_rules(".decl by(y: number, n: number)\nby(y, count()) :- sale(_, _, _, d, _), day(d, y).")
+    (rule,) = workspace.add_rules(
+        ".decl by(y: number, n: number)\nby(y, count()) :- sale(_, _, _, d, _), day(d, y)."
+    )
     assert "only rows of sale" not in str(workspace.plan(rule))
-    assert [row[1] for row in workspace["by"].fetchall()] == [sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)]
+    assert [row[1] for row in workspace["by"].fetchall()] == [
+        sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)
+    ]
 
 
 @pytest.mark.parametrize(("name", "value"), [("_LEAST", FACTS + 1), ("NARROW", 5)])
-def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
+def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: int
+) -> None:
     monkeypatch.setattr(semijoin_reduction, name, value)
     workspace = star()
     rule = workspace.add_rules(RULES)[1]
@@ -152,18 +185,27 @@ def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(monkeypatch: py
     assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}
 
 
-def test_rows_that_match_count_towards_the_memory_limit_and_columns_that_are_looked_at_take_none() -> None:
+def test_rows_that_match_count_towards_the_memory_limit_and_columns_that_are_looked_at_take_none() -> (
+    None
+):
     workspace = star()
     used = workspace._engine.arena.bytes_in_use + workspace._engine.dictionary.bytes_in_use
-    with workspace.limits(memory=used + FACTS), pytest.raises(lftj.LimitError, match="memory limit"):
+    with (
+        workspace.limits(memory=used + FACTS),
+        pytest.raises(lftj.LimitError, match="memory limit"),
+    ):
         workspace.add_rules(RULES)
     with workspace.limits(memory=used + 8 * 2 * FACTS):
         workspace.add_rules(RULES)
     assert len(workspace["total"]) == 4
 
 
-def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sensitivity.estimate.CLEARLY", float("inf"))  # delta queries are priced in the order of the whole
+def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "sensitivity.estimate.CLEARLY", float("inf")
+    )  # delta queries are priced in the order of the whole
     workspace = star()
     body = 'sale(_, s, t, d, _), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)'
     (rule,) = workspace.add_rules(f".decl sold(k: number)\nsold(k) :- {body}.")
@@ -172,7 +214,9 @@ def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out(monkeypatch: pytest.
 
 
 def test_a_star_is_followed_by_delta_queries_whatever_changes() -> None:
-    """A day that came was looked for at each sale that any shop had made, or all of it evaluated anew."""
+    """A day that came was looked for at each sale that any shop had made, or all of it evaluated
+    anew.
+    """
     workspace = star()
     body = 'sale(_, s, t, d, _), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)'
     (rule,) = workspace.add_rules(f".decl sold(t: number, y: number)\nsold(t, y) :- {body}.")
@@ -188,7 +232,9 @@ def test_a_star_is_followed_by_delta_queries_whatever_changes() -> None:
 
 def test_values_far_apart_are_no_reason_for_a_table() -> None:
     workspace = star()
-    workspace.add_rules(".decl big(day: number)\n.decl some(n: number)\nsome(n) :- sale(n, _, _, d, _), big(d).")
+    workspace.add_rules(
+        ".decl big(day: number)\n.decl some(n: number)\nsome(n) :- sale(n, _, _, d, _), big(d)."
+    )
     workspace.load("big", [(3,), (1 << 40,)])
     workspace.remove_rule(workspace.rules)
     (rule,) = workspace.add_rules("some(n) :- sale(n, _, _, d, _), big(d).")

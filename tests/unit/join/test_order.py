@@ -1,4 +1,6 @@
-"""Variable orders: valid for every body, by whichever of the three searches; the costs that they are chosen by."""
+"""Variable orders: valid for every body, by whichever of the three searches; the costs that they
+are chosen by.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ each_search = pytest.mark.parametrize("search", SEARCHES)
 
 
 def statistics(sizes: Mapping[str, Sequence[int]]) -> dict[str, RelationStatistics]:
-    return {name: RelationStatistics(rows, tuple(map(float, distinct))) for name, (rows, *distinct) in sizes.items()}
+    return {
+        name: RelationStatistics(rows, tuple(map(float, distinct)))
+        for name, (rows, *distinct) in sizes.items()
+    }
 
 
 def chosen(
@@ -40,8 +45,12 @@ def chosen(
     building: float = NEW_ORDER,
 ) -> Choice:
     known = statistics(sizes)
-    existing = key_orders or {name: [tuple(range(len(distinct)))] for name, (_, *distinct) in sizes.items()}
-    return OrderSearch(rule, known.__getitem__, existing.__getitem__, frozenset(leading), building).choose()
+    existing = key_orders or {
+        name: [tuple(range(len(distinct)))] for name, (_, *distinct) in sizes.items()
+    }
+    return OrderSearch(
+        rule, known.__getitem__, existing.__getitem__, frozenset(leading), building
+    ).choose()
 
 
 def use(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,12 +60,17 @@ def use(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each_search
-def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: str, monkeypatch: pytest.MonkeyPatch):
+def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(
+    search: str, monkeypatch: pytest.MonkeyPatch
+):
     use(search, monkeypatch)
     by = random.Random(11)
     for _ in range(300):
         rule = random_rule(by)
-        sizes = {name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity))) for name, arity in ARITIES.items()}
+        sizes = {
+            name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity)))
+            for name, arity in ARITIES.items()
+        }
         leading = by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1))
         choice = chosen(rule, sizes, leading)
         assert sorted(choice.order) == list(range(len(rule.variables)))
@@ -64,7 +78,11 @@ def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: s
         in_atoms = {a.variable for atom in rule.atoms for a in atom.args if isinstance(a, Ref)}
         for place, variable in enumerate(choice.order):
             if variable not in in_atoms:
-                inputs = [variables_of(each.expression) for each in rule.assignments if each.variable == variable]
+                inputs = [
+                    variables_of(each.expression)
+                    for each in rule.assignments
+                    if each.variable == variable
+                ]
                 assert any(needed <= set(choice.order[:place]) for needed in inputs)
 
 
@@ -73,7 +91,10 @@ def test_all_permutations_are_never_dearer_than_the_other_searches(monkeypatch: 
     better = 0
     for _ in range(150):
         rule = random_rule(by)
-        sizes = {name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity))) for name, arity in ARITIES.items()}
+        sizes = {
+            name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity)))
+            for name, arity in ARITIES.items()
+        }
         cost = {}
         for search in SEARCHES:
             use(search, monkeypatch)
@@ -95,12 +116,16 @@ def test_a_selective_relation_comes_first(search: str, monkeypatch: pytest.Monke
 def test_a_constant_makes_its_atom_selective(search: str, monkeypatch: pytest.MonkeyPatch):
     use(search, monkeypatch)
     body = Body("x y z", [("e", "xy"), ("f", "yz"), ("f", ["z", 7])])
-    choice = chosen(body.rule, {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)}, building=0.0)
+    choice = chosen(
+        body.rule, {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)}, building=0.0
+    )
     assert choice.order[0] == body.names.index("z")
 
 
 @each_search
-def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(search: str, monkeypatch: pytest.MonkeyPatch):
+def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(
+    search: str, monkeypatch: pytest.MonkeyPatch
+):
     use(search, monkeypatch)
     body = Body("a x b y c", [("t", "axb"), ("t", "cyx"), ("e", "xy")])
     choice = chosen(body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)})
@@ -137,12 +162,19 @@ def test_the_head_s_variables_come_first_among_equals():
 def test_a_key_order_that_exists_is_preferred():
     body = Body("x y", [("e", "xy")])
     for existing in ((0, 1), (1, 0)):
-        assert chosen(body.rule, {"e": (1000, 100, 100)}, [0, 1], {"e": [existing]}).order == existing
+        assert (
+            chosen(body.rule, {"e": (1000, 100, 100)}, [0, 1], {"e": [existing]}).order == existing
+        )
 
 
 def test_all_variables_of_an_atom_may_be_loose_where_it_offers_an_order_of_no_columns():
     body = Body("a b x", [("packed", "ab"), ("few", "x")])
-    choice = chosen(body.rule, {"packed": (1000, 100, 100), "few": (20, 20)}, [2], {"packed": [()], "few": [(0,)]})
+    choice = chosen(
+        body.rule,
+        {"packed": (1000, 100, 100), "few": (20, 20)},
+        [2],
+        {"packed": [()], "few": [(0,)]},
+    )
     assert sorted(choice.order) == [0, 1, 2]
 
 
@@ -162,7 +194,9 @@ def test_loose_variables_follow_an_existing_key_order():
 
 
 def test_a_computed_variable_is_bound_as_soon_as_its_inputs_are():
-    body = Body("x y z", [("e", "xy")], assignments=[("z", Apply("+", (Ref(0), Value(1, INT)), INT))])
+    body = Body(
+        "x y z", [("e", "xy")], assignments=[("z", Apply("+", (Ref(0), Value(1, INT)), INT))]
+    )
     order_ = chosen(body.rule, {"e": (100, 10, 10)}, [0, 1, 2]).order
     assert order_.index(2) == order_.index(0) + 1
 
@@ -173,7 +207,12 @@ def test_no_rows_and_no_variables_are_planned_too():
 
 
 def test_key_orders_have_constants_first_then_follow_the_variables():
-    atom = AtomStatistics.of("r", (Ref(0), Ref(1), Value(7, INT), Ref(0)), RelationStatistics(9, (3.0,) * 4), [(2, 1, 3, 0)])
+    atom = AtomStatistics.of(
+        "r",
+        (Ref(0), Ref(1), Value(7, INT), Ref(0)),
+        RelationStatistics(9, (3.0,) * 4),
+        [(2, 1, 3, 0)],
+    )
     assert atom.key_order((1, 5, 0)) == (2, 1, 0, 3)
     assert atom.fits(())
     assert atom.fits((1,))
@@ -182,22 +221,36 @@ def test_key_orders_have_constants_first_then_follow_the_variables():
 
 
 @pytest.mark.parametrize("search", ["permutations", "subsets"])
-def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(search: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(
+    search: str, monkeypatch: pytest.MonkeyPatch
+):
     use(search, monkeypatch)
     # as in q(x, m, o) :- q(x, k, z), r(k, l, m), q(z, l, o) for a given head
     body = Body("x m o k z l", [("given", "xmo"), ("q", "xkz"), ("r", "klm"), ("q", "zlo")])
-    sizes = {"given": (1, 1, 1, 1), "q": (2_000_000, 46_000, 2_000, 30_000), "r": (385, 156, 51, 156)}
+    sizes = {
+        "given": (1, 1, 1, 1),
+        "q": (2_000_000, 46_000, 2_000, 30_000),
+        "r": (385, 156, 51, 156),
+    }
     identity = {name: [(0, 1, 2)] for name in sizes}
-    kept, free = (chosen(body.rule, sizes, body.numbers("x m o"), identity, building) for building in (KEPT_ORDER, 0.0))
+    kept, free = (
+        chosen(body.rule, sizes, body.numbers("x m o"), identity, building)
+        for building in (KEPT_ORDER, 0.0)
+    )
     assert kept.order.index(body.names.index("l")) < kept.order.index(body.names.index("o"))
     assert kept.cost < free.cost + KEPT_ORDER * 2_000_000
 
 
 @each_search
-def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(search: str, monkeypatch: pytest.MonkeyPatch):
+def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(
+    search: str, monkeypatch: pytest.MonkeyPatch
+):
     use(search, monkeypatch)
     body = Body("x y z", [("r", "xy"), ("s", "yz"), ("r", "xz")])
-    sizes = {"r": (513_000, 14_120, 20_913), "s": (4_000_000, 59_838, 58_604)}  # a slice by its first column, and all
+    sizes = {
+        "r": (513_000, 14_120, 20_913),
+        "s": (4_000_000, 59_838, 58_604),
+    }  # a slice by its first column, and all
     assert chosen(body.rule, sizes).order[0] == 1
     led = replace(body.rule, lead=0)
     assert chosen(led, sizes).order[0] == 0
@@ -216,14 +269,32 @@ def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer
         ("ibac", ["u"], False, False),
     ],
 )
-def test_rules_over_one_relation_or_a_wide_one_read_the_order_there_is(columns: str, others: list[str], counting: bool, along: bool):
-    """Narrow relations get an order that begins with what others ask for, and so do searches for one proof, which end before the rest."""
-    body = Body(" ".join(columns), [("t", columns), *((name, "i") for name in others)], filters=[(">", "a", 400)])
-    sizes = statistics({"t": (100_000, 100_000, 50, 50_000, 300)[: 1 + len(columns)], "u": (100_000, 100_000)})
+def test_rules_over_one_relation_or_a_wide_one_read_the_order_there_is(
+    columns: str, others: list[str], counting: bool, along: bool
+):
+    """Narrow relations get an order that begins with what others ask for, and so do searches for
+    one proof, which end before the rest.
+    """
+    body = Body(
+        " ".join(columns),
+        [("t", columns), *((name, "i") for name in others)],
+        filters=[(">", "a", 400)],
+    )
+    sizes = statistics(
+        {"t": (100_000, 100_000, 50, 50_000, 300)[: 1 + len(columns)], "u": (100_000, 100_000)}
+    )
     identity = tuple(range(len(columns)))
     existing = {"t": [identity], "u": [(0,)]}
     needed = frozenset([0, 2])
-    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, needed, NEW_ORDER, upkeep(existing, 0), counting)
+    search = OrderSearch(
+        body.rule,
+        sizes.__getitem__,
+        existing.__getitem__,
+        needed,
+        NEW_ORDER,
+        upkeep(existing, 0),
+        counting,
+    )
     (t, *_) = search.costs.atoms
     assert (t.key_order(search.choose().order) == identity) == along
 
@@ -234,11 +305,20 @@ def upkeep(kept: Mapping[str, list[tuple[int, ...]]], moved: int) -> Upkeep:
 
 @pytest.mark.parametrize("moved", [0, 1])
 def test_a_key_order_that_is_brought_forward_anyway_is_read_where_rows_change(moved: int):
-    """Variables that occur once otherwise come last; here they come where the key order of another rule has them."""
+    """Variables that occur once otherwise come last; here they come where the key order of another
+    rule has them.
+    """
     body = Body("x a b z", [("t", "xab"), ("f", "bz")])
     sizes = statistics({"t": (1000, 1000, 10, 10), "f": (1000, 10, 10)})
     existing = {"t": [(0, 1, 2), (0, 2, 1)], "f": [(0, 1)]}
-    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset(), 0.0, upkeep({"t": [(0, 1, 2)]}, 10_000 * moved))
+    search = OrderSearch(
+        body.rule,
+        sizes.__getitem__,
+        existing.__getitem__,
+        frozenset(),
+        0.0,
+        upkeep({"t": [(0, 1, 2)]}, 10_000 * moved),
+    )
     needed = search.costs.atoms[0].key_order(search.choose().order)
     assert (needed == (0, 1, 2)) == bool(moved)
 
@@ -252,18 +332,26 @@ def test_an_identifier_is_known_from_rows_side_by_side():
     arena = Arena()
     schema = RelationSchema("t", (("id", INT), ("kind", INT)))
     rows = 100_000
-    distinct = estimate(RelationVersion.build(schema, arena, [np.arange(rows), np.arange(rows) % 7])).distinct
+    distinct = estimate(
+        RelationVersion.build(schema, arena, [np.arange(rows), np.arange(rows) % 7])
+    ).distinct
     assert distinct[0] == rows
     assert distinct[1] == 7
-    repeated = estimate(RelationVersion.build(schema, arena, [np.arange(rows) // 10, np.arange(rows) % 10]))
+    repeated = estimate(
+        RelationVersion.build(schema, arena, [np.arange(rows) // 10, np.arange(rows) % 10])
+    )
     assert repeated.distinct[0] < rows / 2
 
 
 def test_how_often_a_first_column_repeats_is_known_from_rows_side_by_side():
-    """A sample at equal distances has each of its values once where there are more values than rows in the sample."""
+    """A sample at equal distances has each of its values once where there are more values than rows
+    in the sample.
+    """
     schema = RelationSchema("t", (("item", INT), ("other", INT)))
     rows, values = 200_000, 2000
-    about = estimate(RelationVersion.build(schema, Arena(), [np.arange(rows) % values, np.arange(rows)]))
+    about = estimate(
+        RelationVersion.build(schema, Arena(), [np.arange(rows) % values, np.arange(rows)])
+    )
     assert values / 4 < about.distinct[0] < values * 4
     assert rows / values / 4 < about.crowds[0] < rows / values * 4
 
@@ -276,13 +364,26 @@ def test_rows_with_the_same_value_twice_are_few() -> None:
 
 
 @pytest.mark.parametrize("exponent", [None, 1.3], ids=["even", "skewed"])
-def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(exponent: float | None):
-    """Of p(x, y), q(y, z), r(x, z), where p is small. If values are skewed its rows have values of which q and r have thousands of rows."""
+def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(
+    exponent: float | None,
+):
+    """Of p(x, y), q(y, z), r(x, z), where p is small. If values are skewed its rows have values of
+    which q and r have thousands of rows.
+    """
     rng, names = np.random.default_rng(4), 2000
-    drawn = lambda rows: (rng.zipf(exponent, rows) - 1) % names if exponent else rng.integers(0, names, rows)  # noqa: E731
+    drawn = lambda rows: (
+        (rng.zipf(exponent, rows) - 1) % names if exponent else rng.integers(0, names, rows)
+    )  # noqa: E731
     some = lambda rows: rng.integers(0, 20_000, rows)  # noqa: E731
-    columns = {"p": [drawn(names), drawn(names)], "q": [drawn(20_000), some(20_000)], "r": [drawn(20_000), some(20_000)]}
-    known = {name: estimate(LooseRows(RelationSchema(name, (("a", INT), ("b", INT))), Arena(), rows)) for name, rows in columns.items()}
+    columns = {
+        "p": [drawn(names), drawn(names)],
+        "q": [drawn(20_000), some(20_000)],
+        "r": [drawn(20_000), some(20_000)],
+    }
+    known = {
+        name: estimate(LooseRows(RelationSchema(name, (("a", INT), ("b", INT))), Arena(), rows))
+        for name, rows in columns.items()
+    }
     rule = Body("x y z", [("p", "xy"), ("q", "yz"), ("r", "xz")]).rule
     choice = OrderSearch(rule, known.__getitem__, lambda _: [(0, 1)], frozenset()).choose()
     assert (set(choice.order[:2]) == {0, 1}) == (exponent is None)

@@ -1,4 +1,6 @@
-"""Evaluations in parts: the same rows in the same order, the same work and the same failures as in one piece."""
+"""Evaluations in parts: the same rows in the same order, the same work and the same failures as in
+one piece.
+"""
 
 from __future__ import annotations
 
@@ -37,25 +39,36 @@ def divided(parts: int, patience: int = 1) -> ThreadExecutor:
 
 @dataclass
 class Outcome:
-    """The rows of a run in the order they came, or what it failed with; the work; how many parts each division had."""
+    """The rows of a run in the order they came, or what it failed with; the work; how many parts
+    each division had.
+    """
 
     rows: np.ndarray | str
     work: int
     parts: list[int]
 
 
-def outcome(plan: RulePlan, relations: dict[str, RelationVersion], arena: Arena, threads: ThreadExecutor | None) -> Outcome:
+def outcome(
+    plan: RulePlan,
+    relations: dict[str, RelationVersion],
+    arena: Arena,
+    threads: ThreadExecutor | None,
+) -> Outcome:
     context = Context(arena, Dictionary(), threads=threads)
     try:
         columns, counts = run_plan(plan, relations, context)
     except ValueRangeError as failure:
         return Outcome(str(failure), 0, [])
-    return Outcome(np.array([*columns, counts]), context.work, [len(ranges) for ranges, _ in context.divided])
+    return Outcome(
+        np.array([*columns, counts]), context.work, [len(ranges) for ranges, _ in context.divided]
+    )
 
 
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 7)])
-def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+def test_parts_give_the_same_rows_in_the_same_order(
+    parts: int, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(running, "_CHUNK", room[0])
     monkeypatch.setattr(shared_work, "SLICE", room[1])
     by = random.Random(parts * room[0])
@@ -65,7 +78,14 @@ def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int,
         relations = database(rows, arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
         statistics = Context(arena, Dictionary()).statistics
-        plan = make_plan(rule, needed, relations, statistics, count=by.random() < 0.5, forced=random_order(by, rule))
+        plan = make_plan(
+            rule,
+            needed,
+            relations,
+            statistics,
+            count=by.random() < 0.5,
+            forced=random_order(by, rule),
+        )
         whole = outcome(plan, relations, arena, None)
         found = outcome(plan, relations, arena, divided(parts, by.choice((1, 20))))
         if isinstance(whole.rows, str):
@@ -80,18 +100,28 @@ def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int,
     assert failures > 2
 
 
-# ── large ones ────────────────────────────────────────────────────────────────────────────────────────────────────────
-def graph(arena: Arena, nodes: int, edges: int, hub: int | None = None) -> dict[str, RelationVersion]:
+# ── large ones ────────────────────────────────────────────────────────────────────────────────────
+def graph(
+    arena: Arena, nodes: int, edges: int, hub: int | None = None
+) -> dict[str, RelationVersion]:
     random = np.random.default_rng(1)
     pairs = random.integers(0, nodes, (2, edges))
     if hub is not None:
         pairs[0, : edges // 2] = hub
-    return {"e": RelationVersion.build(RelationSchema("e", (("a", INT), ("b", INT))), arena, list(pairs))}
+    return {
+        "e": RelationVersion.build(
+            RelationSchema("e", (("a", INT), ("b", INT))), arena, list(pairs)
+        )
+    }
 
 
-def triangles(arena: Arena, relations: dict[str, RelationVersion], needed: tuple[int, ...] = (0, 1, 2)) -> RulePlan:
+def triangles(
+    arena: Arena, relations: dict[str, RelationVersion], needed: tuple[int, ...] = (0, 1, 2)
+) -> RulePlan:
     statistics = Context(arena, Dictionary()).statistics
-    return make_plan(graph_rule(TRIANGLE), needed, relations, statistics, count=True, forced=("v0", "v1", "v2"))
+    return make_plan(
+        graph_rule(TRIANGLE), needed, relations, statistics, count=True, forced=("v0", "v1", "v2")
+    )
 
 
 @pytest.mark.parametrize("hub", [0, 100, 199])
@@ -117,7 +147,10 @@ def test_small_evaluations_and_single_threads_are_not_divided():
     relations = graph(arena, 200, 6_000)
     plan = triangles(arena, relations)
     whole = outcome(plan, relations, arena, None)
-    for threads in (ThreadExecutor(2, patience=2 * whole.work), ThreadExecutor(1, parts=7, patience=1)):
+    for threads in (
+        ThreadExecutor(2, patience=2 * whole.work),
+        ThreadExecutor(1, parts=7, patience=1),
+    ):
         found = outcome(plan, relations, arena, threads)
         assert found.parts == []
         assert found.work == whole.work
@@ -133,11 +166,15 @@ def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(LimitError):
         run_plan(triangles(arena, relations), relations, context)
     assert threading.active_count() == before
-    assert run_plan(triangles(arena, relations), relations, Context(arena, Dictionary()))[1].sum() > 0
+    assert (
+        run_plan(triangles(arena, relations), relations, Context(arena, Dictionary()))[1].sum() > 0
+    )
 
 
 @pytest.mark.parametrize("parts", PARTS)
-def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: int, monkeypatch: pytest.MonkeyPatch):
+def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(
+    parts: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
@@ -154,7 +191,9 @@ def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: 
 class Ahead(ThreadExecutor):
     """All parts are done before the first of them is taken."""
 
-    def map(self, task: Any, payloads: Iterable[Any], *, stop: Any = None, meanwhile: Any = None) -> Iterator[Any]:
+    def map(
+        self, task: Any, payloads: Iterable[Any], *, stop: Any = None, meanwhile: Any = None
+    ) -> Iterator[Any]:
         """The results, the caller looking up after each."""
         found = []
         for payload in payloads:
@@ -169,7 +208,12 @@ def test_rows_that_parts_gathered_count_before_they_are_taken():
     plan = triangles(arena, relations)
     rows = sum(piece.nbytes for piece in chunks(plan, relations, Context(arena, Dictionary())))
     for share, enough in ((0.5, False), (1.5, True)):
-        context = Context(arena, Dictionary(), threads=Ahead(2, parts=16, patience=1), memory_limit=arena.bytes_in_use + int(share * rows))
+        context = Context(
+            arena,
+            Dictionary(),
+            threads=Ahead(2, parts=16, patience=1),
+            memory_limit=arena.bytes_in_use + int(share * rows),
+        )
         taken = (piece.nbytes for piece in chunks(plan, relations, context))
         if enough:
             assert sum(taken) == rows
@@ -179,7 +223,9 @@ def test_rows_that_parts_gathered_count_before_they_are_taken():
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])
-def test_what_the_caller_is_interrupted_by_ends_all_threads(raised: type[BaseException], monkeypatch: pytest.MonkeyPatch):
+def test_what_the_caller_is_interrupted_by_ends_all_threads(
+    raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
@@ -205,7 +251,9 @@ def test_a_caller_who_loses_interest_ends_all_threads():
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     before = threading.active_count()
-    pieces = chunks(triangles(arena, relations), relations, Context(arena, Dictionary(), threads=divided(16)))
+    pieces = chunks(
+        triangles(arena, relations), relations, Context(arena, Dictionary(), threads=divided(16))
+    )
     next(pieces)
     pieces.close()
     assert threading.active_count() == before

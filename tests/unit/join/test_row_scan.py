@@ -1,4 +1,6 @@
-"""Rules that read one relation: all rows looked at find what a search finds, and no key order is made for it."""
+"""Rules that read one relation: all rows looked at find what a search finds, and no key order is
+made for it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def test_all_rows_looked_at_find_what_a_search_finds():
         arena = Arena()
         data = database(random_rows(by), arena)
         context = Context(arena, Dictionary())
-        searched = run_plan(plan_rule(rule, data, context, needed=needed, count=True), data, context)
+        searched = run_plan(
+            plan_rule(rule, data, context, needed=needed, count=True), data, context
+        )
         assert tallied(*scan.rows(data[scan.relation], context)) == tallied(*searched), rule
         compared += bool(scan.tests) and bool(tallied(*searched))
     assert compared > 20
@@ -47,8 +51,13 @@ def test_all_rows_looked_at_find_what_a_search_finds():
 def things() -> Any:
     """ROWS rows of wide things; nothing orders them but their number."""
     workspace = lftj.connect()
-    workspace.add_rules(".decl thing(n: number, a: number, b: number, f: float, s: symbol, d: date, t: bool)")
-    rows = [(n, n % 7, n % 11, n / 8 - 3, "stuv"[n % 4], DAY + datetime.timedelta(n % 30), n % 3 == 0) for n in range(ROWS)]
+    workspace.add_rules(
+        ".decl thing(n: number, a: number, b: number, f: float, s: symbol, d: date, t: bool)"
+    )
+    rows = [
+        (n, n % 7, n % 11, n / 8 - 3, "stuv"[n % 4], DAY + datetime.timedelta(n % 30), n % 3 == 0)
+        for n in range(ROWS)
+    ]
     workspace.load("thing", rows)
     return workspace
 
@@ -69,14 +78,22 @@ def orders(workspace: Any) -> int:
         ("thing(n, _, _, f, _, _, _), -0.5 >= f", lambda n, a, b, f, s, d, t: f <= -0.5),
         ("thing(n, x, x, _, _, _, _)", lambda n, a, b, f, s, d, t: a == b),
         ("thing(n, a, b, _, _, _, _), a < b, a != 2", lambda n, a, b, f, s, d, t: a < b and a != 2),
-        ('thing(n, 3, _, _, s, _, true), s != "t"', lambda n, a, b, f, s, d, t: a == 3 and s != "t" and t),
+        (
+            'thing(n, 3, _, _, s, _, true), s != "t"',
+            lambda n, a, b, f, s, d, t: a == 3 and s != "t" and t,
+        ),
         ('thing(n, _, _, _, "absent", _, _)', lambda n, a, b, f, s, d, t: False),
-        ('thing(n, _, _, _, _, d, _), d <= date("2013-09-03")', lambda n, a, b, f, s, d, t: d <= datetime.date(2013, 9, 3)),
+        (
+            'thing(n, _, _, _, _, d, _), d <= date("2013-09-03")',
+            lambda n, a, b, f, s, d, t: d <= datetime.date(2013, 9, 3),
+        ),
     ],
 )
 def test_rows_are_compared_by_their_codes_and_no_order_is_made(things: Any, body: str, holds: Any):
     expected = {row[0] for row in things["thing"].fetchall() if holds(*row)}
-    rule = things.add_rules(f".decl p(n: number)\np(n) :- {body}.\n.decl c(k: number)\nc(count()) :- {body}.")[0]
+    rule = things.add_rules(
+        f".decl p(n: number)\np(n) :- {body}.\n.decl c(k: number)\nc(count()) :- {body}."
+    )[0]
     work = things.profile(last=1).set_index("relation")
     assert {row[0] for row in things["p"].fetchall()} == expected
     assert things["c"].fetchall() == [(len(expected),)][: bool(expected)]
@@ -111,18 +128,24 @@ def test_an_order_that_begins_with_what_is_bounded_is_searched(things: Any):
     assert "as they lie" not in str(things.plan(rule))
 
 
-@pytest.mark.parametrize("body", ["n, a, _, _, _, _, _), a != 2", "_, n, _, _, _, _, _)", "_, n, b, _, _, _, _), b > n"])
+@pytest.mark.parametrize(
+    "body", ["n, a, _, _, _, _, _), a != 2", "_, n, _, _, _, _, _)", "_, n, b, _, _, _, _), b > n"]
+)
 def test_a_row_costs_the_same_in_relations_of_all_sizes(body: str):
     steps: list[float] = []
     for rows in (1000, 40_000, 300_000):  # one block, two, and many
         workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
-        workspace.add_rules(".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: number)")
+        workspace.add_rules(
+            ".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: number)"
+        )
         number = np.arange(rows)
         workspace.load("thing", pa.table({"n": number, **dict.fromkeys("abcdef", number % 11)}))
         rule = workspace.add_rules(f".decl p(n: number)\np(n) :- thing({body}.")[0]
         assert "as they lie" in str(workspace.plan(rule))
         steps.append(workspace.profile(last=1).steps.sum() / rows)
-        workspace.add_rules(".decl s(a: number, n: number)\ns(a, sum(b)) :- thing(_, a, b, _, _, _, _).")
+        workspace.add_rules(
+            ".decl s(a: number, n: number)\ns(a, sum(b)) :- thing(_, a, b, _, _, _, _)."
+        )
         steps.append(workspace.profile(last=1).steps.sum() / rows)
         assert len(workspace.memory().df().query("relation == 'thing'")) == 1
     assert max(steps[::2]) < 1.5 * min(steps[::2])

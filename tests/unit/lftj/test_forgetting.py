@@ -1,4 +1,6 @@
-"""The dictionary forgets strings whose codes nobody has: what is left keeps its code, and what comes back gets another."""
+"""The dictionary forgets strings whose codes nobody has: what is left keeps its code, and what
+comes back gets another.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def test_codes_mean_one_string_for_ever(steps: list[list[str] | set[int]]) -> No
         assert len(dictionary) == len(meant)
         assert dictionary.strings == len(known)
         assert all(dictionary.lookup(text) == known.get(text) for text in meant)
-        assert dictionary.decode(np.array(list(known.values()), np.int64)).to_pylist() == list(known)
+        assert dictionary.decode(np.array(list(known.values()), np.int64)).to_pylist() == list(
+            known
+        )
 
 
 def test_the_index_of_what_is_left_grows_on() -> None:
@@ -78,7 +82,11 @@ def test_constants_stay() -> None:
     dictionary.encode(["row", "named", "both"])
     assert (dictionary.constant("named"), dictionary.constant("new")) == (1, 3)
     dictionary.forget(held([]))
-    assert (dictionary.lookup("named"), dictionary.constant("new"), dictionary.lookup("row")) == (1, 3, None)
+    assert (dictionary.lookup("named"), dictionary.constant("new"), dictionary.lookup("row")) == (
+        1,
+        3,
+        None,
+    )
 
 
 def test_nothing_goes_while_others_are_at_work() -> None:

@@ -42,7 +42,9 @@ end_storing(Path("."))
 
 
 def run(code: str, folder: Path) -> str:
-    return subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_a_program_runs_where_posix_modules_are_missing(tmp_path: Path) -> None:
@@ -50,6 +52,14 @@ def test_a_program_runs_where_posix_modules_are_missing(tmp_path: Path) -> None:
 
 
 def test_locks_are_taken_behind_one_door() -> None:
-    packages = [Path(__file__).parents[3] / name for name in ("lftj", "scantree", "partition", "sensitivity")]
-    users = [path.name for package in packages for path in package.rglob("*.py") if "import fcntl" in path.read_text()]
+    packages = [
+        Path(__file__).parents[3] / name
+        for name in ("lftj", "scantree", "partition", "sensitivity")
+    ]
+    users = [
+        path.name
+        for package in packages
+        for path in package.rglob("*.py")
+        if "import fcntl" in path.read_text()
+    ]
     assert users == ["file_locks.py"]

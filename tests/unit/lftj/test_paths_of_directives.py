@@ -1,4 +1,6 @@
-"""`.input` and `.output` name files in the folders given for them, and with leave only in others."""
+"""`.input` and `.output` name files in the folders given for them, and with leave only
+in others.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,14 @@ def _a_table_with_linked_files(inside: Path, outside: Path) -> str:
     return "many.parquet"
 
 
-WAYS = [_by_steps, _absolute, _by_a_link, _by_a_linked_folder, _a_linked_table, _a_table_with_linked_files]
+WAYS = [
+    _by_steps,
+    _absolute,
+    _by_a_link,
+    _by_a_linked_folder,
+    _a_linked_table,
+    _a_table_with_linked_files,
+]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -93,7 +102,11 @@ def test_nor_over_parts(way: Outside, folders: tuple[Path, Path], tmp_path: Path
 
 @pytest.mark.parametrize("way", WAYS)
 def test_nor_in_a_run(
-    way: Outside, folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    way: Outside,
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = program(tmp_path, READS.format(way(*folders)))
@@ -109,7 +122,11 @@ def test_nor_in_a_run(
 
 @pytest.mark.parametrize("way", WAYS[:4])
 def test_output_does_not_lead_out_of_its_folder(
-    way: Outside, folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    way: Outside,
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = program(tmp_path, WRITES.format(way(*folders)))
@@ -122,24 +139,32 @@ def test_output_does_not_lead_out_of_its_folder(
     assert written.read_text() == "1\n"
 
 
-def test_a_folder_that_would_be_made_outside_is_not(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_folder_that_would_be_made_outside_is_not(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
     path = program(tmp_path, WRITES.format("../new/p.csv"))
     assert main(["run", path, "-D", str(folders[0])]) == 1
     assert not (tmp_path / "new").exists()
 
 
-def test_links_and_steps_that_stay_inside_are_followed(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_links_and_steps_that_stay_inside_are_followed(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
     inside, _ = folders
     (inside / "link").symlink_to("deep")
     (tmp_path / "given").symlink_to(inside)
     path = program(tmp_path, READS.format("link/../deep/../link/p.facts"))
-    assert main(["run", path, "-F", str(tmp_path / "given"), "-D", str(inside / "new" / "deep")]) == 0
+    assert (
+        main(["run", path, "-F", str(tmp_path / "given"), "-D", str(inside / "new" / "deep")]) == 0
+    )
     assert (inside / "new" / "deep" / "out.csv").read_text() == "1\n"
     assert main(["run", program(tmp_path, WRITES.format("a/b/p.csv")), "-D", str(inside)]) == 0
     assert (inside / "a" / "b" / "p.csv").read_text() == "1\n"
 
 
-def test_a_link_put_in_place_after_the_look_is_not_followed(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_put_in_place_after_the_look_is_not_followed(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     inside, outside = folders
     opened, looked = os.open, inside / "deep"
 
@@ -158,7 +183,11 @@ def test_a_link_put_in_place_after_the_look_is_not_followed(folders: tuple[Path,
     assert looked.is_symlink()
     looked.unlink()
     (inside / "away").rename(looked)
-    with confined(inside), pytest.raises(OSError, match=r"symbolic links|Not a directory"), open_folder(looked, make=True):
+    with (
+        confined(inside),
+        pytest.raises(OSError, match=r"symbolic links|Not a directory"),
+        open_folder(looked, make=True),
+    ):
         pass
 
 

@@ -31,7 +31,11 @@ def test_rows_in_every_form(result):
     assert result.df().itertuples(index=False, name=None).__next__() == ROWS[0]
     assert result.pl().rows() == ROWS
     assert len(result) == 3
-    assert (result.columns, result.types, result.version) == (("id", "name", "x"), (INT, STR, FLOAT), 7)
+    assert (result.columns, result.types, result.version) == (
+        ("id", "name", "x"),
+        (INT, STR, FLOAT),
+        7,
+    )
 
 
 def test_an_empty_result_keeps_its_types():
@@ -43,8 +47,12 @@ def test_an_empty_result_keeps_its_types():
 
 
 def test_a_result_without_columns_is_an_answer():
-    yes = Result((), lambda: [np.zeros(1, dtype=np.int64)], 1, Dictionary(), version=2, name="answers")
-    no = Result((), lambda: [np.zeros(0, dtype=np.int64)], 0, Dictionary(), version=2, name="answers")
+    yes = Result(
+        (), lambda: [np.zeros(1, dtype=np.int64)], 1, Dictionary(), version=2, name="answers"
+    )
+    no = Result(
+        (), lambda: [np.zeros(0, dtype=np.int64)], 0, Dictionary(), version=2, name="answers"
+    )
     assert yes
     assert yes.fetchall() == [()]
     assert repr(yes) == "answers: 1 row, version 2 (true)"
@@ -79,7 +87,9 @@ def test_repr_is_a_table(result):
 
 def test_repr_of_many_rows_shows_the_first_ten():
     rows = [(i, datetime.date(2013, 1, 1) + datetime.timedelta(i)) for i in range(1234)]
-    shown = repr(Result.of_rows((("n", INT), ("d", DATE)), rows, version=1, name="days")).splitlines()
+    shown = repr(
+        Result.of_rows((("n", INT), ("d", DATE)), rows, version=1, name="days")
+    ).splitlines()
     assert shown[0] == "days: 1,234 rows, version 1"
     assert shown[3] == "  0  2013-01-01"
     assert len(shown) == 14
@@ -93,7 +103,9 @@ def test_long_strings_are_cut_in_repr_only():
 
 
 def test_facts_are_written_in_order_of_value_and_limited():
-    result = Result.of_rows((("s", STR), ("n", INT)), [("b", 1), ("a", 2), ("c", 3)], version=1, name="r")
+    result = Result.of_rows(
+        (("s", STR), ("n", INT)), [("b", 1), ("a", 2), ("c", 3)], version=1, name="r"
+    )
     out = io.StringIO()
     result.write_facts(out, {}, limit=2)
     assert out.getvalue() == "a\t2\nb\t1\n"
@@ -103,7 +115,9 @@ def test_notebooks_show_a_table_and_text_as_text():
     ws = lftj.connect()
     ws.load(ws.relation("tag", {"x": int, "text": str}), [(i, "<b>&") for i in range(12)])
     page = ws["tag"]._repr_html_()
-    assert page.startswith("<p>tag: 12 rows, version 1</p>\n<table>\n<tr><th>x<br><small>int</small></th><th>text<br>")
+    assert page.startswith(
+        "<p>tag: 12 rows, version 1</p>\n<table>\n<tr><th>x<br><small>int</small></th><th>text<br>"
+    )
     assert page.count("<tr><td>") == 10
     assert "<td>&lt;b&gt;&amp;</td>" in page
     assert page.endswith("<p>… 2 more</p>")
@@ -126,7 +140,11 @@ def test_a_workspace_is_no_sequence_and_is_not_copied():
 def test_what_is_alive_in_this_process_is_not_copied(hand_on):
     ws = lftj.connect()
     tag = ws.relation("tag", {"x": int})
-    with ws.subscribe("tag", print) as subscription, ws.transaction() as tx, (limits := ws.limits(work=10**9)):
+    with (
+        ws.subscribe("tag", print) as subscription,
+        ws.transaction() as tx,
+        (limits := ws.limits(work=10**9)),
+    ):
         tx.insert(tag, [(1,)])
         for alive, instead in (
             (ws, r"ws\[name\].arrow\(\)"),
@@ -135,7 +153,9 @@ def test_what_is_alive_in_this_process_is_not_copied(hand_on):
             (subscription, "subscribe anew"),
             (limits, r"ws.limits"),
         ):
-            with pytest.raises(lftj.CopyError, match=rf"E343.*is not copied or pickled\n.*{instead}") as caught:
+            with pytest.raises(
+                lftj.CopyError, match=rf"E343.*is not copied or pickled\n.*{instead}"
+            ) as caught:
                 hand_on(alive)
             assert isinstance(caught.value, TypeError)
     assert ws["tag"].fetchall() == [(1,)]
@@ -152,7 +172,11 @@ def test_results_are_pickled_and_copied_with_their_rows_and_no_other_strings():
         for question in ("tag(x, s)", 'tag(x, "a")', 'tag(1, "a")'):
             result = ws.query(question)
             again = hand_on(ws.query(question))
-            assert (again.fetchall(), repr(again), again.types) == (result.fetchall(), repr(result), result.types)
+            assert (again.fetchall(), repr(again), again.types) == (
+                result.fetchall(),
+                repr(result),
+                result.types,
+            )
         assert hand_on(ws["yes"]).fetchall() == [()]
         other.load("tag", hand_on(ws["tag"]))
         assert sorted(other["tag"]) == [(1, "a"), (2, "é"), (9, "z")]
@@ -182,5 +206,7 @@ def test_facts_are_written_without_parameters(tmp_path):
     for limit in (-1, "1"):
         with pytest.raises(lftj.FrameError, match="limit is a number of rows of at least 0"):
             ws["tag"].write_facts(io.StringIO(), limit=limit)
-    with pytest.raises(lftj.FrameError, match=r"facts are text, and tag\.parquet is named as a table"):
+    with pytest.raises(
+        lftj.FrameError, match=r"facts are text, and tag\.parquet is named as a table"
+    ):
         ws["tag"].write_facts(tmp_path / "tag.parquet")

@@ -58,7 +58,9 @@ def test_the_last_operation_on_a_row_wins(start, operations, data):
 
 @given(
     st.dictionaries(st.integers(0, 3), st.integers(0, 3)),
-    st.lists(st.tuples(st.sampled_from(["upsert", "delete"]), st.lists(row, max_size=4)), max_size=8),
+    st.lists(
+        st.tuples(st.sampled_from(["upsert", "delete"]), st.lists(row, max_size=4)), max_size=8
+    ),
     st.data(),
 )
 def test_upsert_replaces_the_row_of_its_key(start, operations, data):
@@ -97,7 +99,11 @@ def test_rows_that_were_asked_for_are_looked_up_once(monkeypatch):
     staging = Staging(committed)
     asked = []
     looked_up = RelationVersion.contains
-    monkeypatch.setattr(RelationVersion, "contains", lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows))
+    monkeypatch.setattr(
+        RelationVersion,
+        "contains",
+        lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows),
+    )
     wanted = columns([(3, 3), (4, 4)])
     assert not staging.present(wanted).any()
     staging.add("insert", wanted)
@@ -125,7 +131,11 @@ def test_what_is_applied_is_the_net_change_whatever_was_there(verb, known):
 def test_rows_that_all_are_news_are_not_looked_up(monkeypatch):
     committed = RelationVersion.build(PLAIN, ARENA, columns({(i, 0) for i in range(2000)}))
     looked_up, asked = RelationVersion.contains, []
-    monkeypatch.setattr(RelationVersion, "contains", lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows))
+    monkeypatch.setattr(
+        RelationVersion,
+        "contains",
+        lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows),
+    )
     for verb, gone in (("insert", 1), ("delete", 0)):
         staging = Staging(committed)
         staging.add(verb, columns({(i, gone) for i in range(1000)}))
@@ -138,7 +148,12 @@ def test_rows_that_all_are_news_are_not_looked_up(monkeypatch):
 def test_what_fails_in_the_middle_loses_no_operation(monkeypatch, trouble, at):
     staging = Staging(RelationVersion.build(PLAIN, ARENA, columns([(0, 0), (0, 1)])))
     wanted = {(0, 0), (0, 1)}
-    for name, batch in [("insert", {(1, 1), (1, 2)}), ("delete", {(0, 0), (1, 2)}), ("insert", {(3, 3)}), ("delete", {(0, 1)})]:
+    for name, batch in [
+        ("insert", {(1, 1), (1, 2)}),
+        ("delete", {(0, 0), (1, 2)}),
+        ("insert", {(3, 3)}),
+        ("delete", {(0, 1)}),
+    ]:
         staging.add(name, columns(batch))
         wanted = wanted | batch if name == "insert" else wanted - batch
     left, calls = at, Delta.then
@@ -156,10 +171,17 @@ def test_what_fails_in_the_middle_loses_no_operation(monkeypatch, trouble, at):
     check(staging, {(0, 0), (0, 1)}, wanted)
 
 
-@pytest.mark.parametrize(("value", "remedy"), [(None, "so no row has it"), (2.5, None)], ids=["NULL", "another type"])
-def test_a_value_to_delete_by_that_no_row_can_have_is_told_with_its_column(value: object, remedy: str | None):
+@pytest.mark.parametrize(
+    ("value", "remedy"), [(None, "so no row has it"), (2.5, None)], ids=["NULL", "another type"]
+)
+def test_a_value_to_delete_by_that_no_row_can_have_is_told_with_its_column(
+    value: object, remedy: str | None
+):
     workspace = lftj.connect()
     workspace.relation("r", {"x": int, "s": str})
-    with workspace.transaction() as transaction, pytest.raises(lftj.LftjError, match="in column `x` of `r`") as caught:
+    with (
+        workspace.transaction() as transaction,
+        pytest.raises(lftj.LftjError, match="in column `x` of `r`") as caught,
+    ):
         transaction.delete_where("r", x=value)
     assert remedy is None or remedy in str(caught.value)

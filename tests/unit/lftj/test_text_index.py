@@ -1,4 +1,6 @@
-"""The index of a dictionary's texts: every known text is found, by all of its bytes, and no other."""
+"""The index of a dictionary's texts: every known text is found, by all of its bytes,
+and no other.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,14 @@ from hypothesis import strategies as st
 from lftj.types.dictionary import Dictionary
 from lftj.types.text_index import TextIndex
 
-# texts that differ early, late, in length alone, or not at all within the eight bytes that are compared at once
-TEXTS = st.builds(lambda head, times, tail: head * times + tail, st.sampled_from("aéz"), st.integers(0, 20), st.text("ab\0", max_size=3))
+# texts that differ early, late, in length alone, or not at all within the eight bytes that are
+# compared at once
+TEXTS = st.builds(
+    lambda head, times, tail: head * times + tail,
+    st.sampled_from("aéz"),
+    st.integers(0, 20),
+    st.text("ab\0", max_size=3),
+)
 
 
 def _arrays(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -20,12 +28,20 @@ def _arrays(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     return ends.astype(np.int64), np.frombuffer("".join(texts).encode() + b"\0", np.uint8)
 
 
-@given(st.lists(TEXTS, unique=True, max_size=40), st.lists(TEXTS, max_size=20), st.sampled_from([pa.string(), pa.large_string()]))
-def test_it_finds_what_is_there_alone(known: list[str], asked: list[str], kind: pa.DataType) -> None:
+@given(
+    st.lists(TEXTS, unique=True, max_size=40),
+    st.lists(TEXTS, max_size=20),
+    st.sampled_from([pa.string(), pa.large_string()]),
+)
+def test_it_finds_what_is_there_alone(
+    known: list[str], asked: list[str], kind: pa.DataType
+) -> None:
     index = TextIndex()
     index.extend(*_arrays(known[: len(known) // 2]))
     index.extend(*_arrays(known))
-    codes, missing = index.find(*_arrays(known), pa.array(["before", *asked, *known], kind).slice(1))
+    codes, missing = index.find(
+        *_arrays(known), pa.array(["before", *asked, *known], kind).slice(1)
+    )
     expected = [known.index(text) if text in known else -1 for text in [*asked, *known]]
     assert codes.tolist() == expected
     assert missing == expected.count(-1)

@@ -60,7 +60,14 @@ def test_codes_round_trip_and_keep_order(type: Type) -> None:
 
 
 def type_of(type: Type) -> type:
-    names = {"int": int, "float": float, "bool": bool, "date": datetime.date, "timestamp": datetime.datetime, "decimal": Decimal}
+    names = {
+        "int": int,
+        "float": float,
+        "bool": bool,
+        "date": datetime.date,
+        "timestamp": datetime.datetime,
+        "decimal": Decimal,
+    }
     return names[type.name]
 
 
@@ -117,18 +124,42 @@ REFUSED = [
     (INT, 1.0, ValueTypeError, "E210", "expected int, found 1.0 (float)"),
     (INT, True, ValueTypeError, "E210", "expected int, found True (bool)"),
     (INT, "1", ValueTypeError, "E210", "expected int, found '1' (str)"),
-    (INT, 2**63, ValueRangeError, "E220", "9223372036854775808 is outside the range of int, -9223372036854775808 … 9223372036854775807"),
+    (
+        INT,
+        2**63,
+        ValueRangeError,
+        "E220",
+        "9223372036854775808 is outside the range of int, -9223372036854775808 … 9223372036854775807",
+    ),
     (INT, None, NullValueError, "E200", "NULL is not a value"),
     (FLOAT, math.nan, NullValueError, "E201", "NaN is not a value"),
     (FLOAT, 2**53 + 1, ValueTypeError, "E210", "the integer 9007199254740993 has no exact float"),
     (FLOAT, 10**400, ValueTypeError, "E210", f"the integer {10**76}… has no exact float"),
-    (INT, 10**5000, ValueRangeError, "E220", "<16610 bits> is outside the range of int, -9223372036854775808 … 9223372036854775807"),
+    (
+        INT,
+        10**5000,
+        ValueRangeError,
+        "E220",
+        "<16610 bits> is outside the range of int, -9223372036854775808 … 9223372036854775807",
+    ),
     (BOOL, 10**5000, ValueTypeError, "E210", "expected bool, found <16610 bits> (int)"),
     (FLOAT, True, ValueTypeError, "E210", "expected float, found True (bool)"),
     (STR, 1, ValueTypeError, "E210", "expected str, found 1 (int)"),
     (BOOL, 1, ValueTypeError, "E210", "expected bool, found 1 (int)"),
-    (DATE, datetime.datetime(2013, 1, 1), ValueTypeError, "E210", "expected date, found datetime.datetime(2013, 1, 1, 0, 0) (datetime)"),
-    (TIMESTAMP, datetime.date(2013, 1, 1), ValueTypeError, "E210", "expected timestamp, found datetime.date(2013, 1, 1) (date)"),
+    (
+        DATE,
+        datetime.datetime(2013, 1, 1),
+        ValueTypeError,
+        "E210",
+        "expected date, found datetime.datetime(2013, 1, 1, 0, 0) (datetime)",
+    ),
+    (
+        TIMESTAMP,
+        datetime.date(2013, 1, 1),
+        ValueTypeError,
+        "E210",
+        "expected timestamp, found datetime.date(2013, 1, 1) (date)",
+    ),
     (TIMESTAMP, np.datetime64("NaT"), NullValueError, "E200", "NULL is not a value"),
     (
         TIMESTAMP,
@@ -137,17 +168,45 @@ REFUSED = [
         "E210",
         "expected timestamp, found np.datetime64('146138514283-06-19T07:45:04') (datetime64)",
     ),
-    (DATE, np.datetime64("20000-01-01"), ValueTypeError, "E210", "expected date, found np.datetime64('20000-01-01') (datetime64)"),
-    (decimal(4, 2), Decimal("1.234"), ValueTypeError, "E210", "1.234 has more than the 2 decimal places of decimal(4,2)"),
-    (decimal(4, 2), Decimal("100"), ValueRangeError, "E220", "100 is outside the range of decimal(4,2)"),
+    (
+        DATE,
+        np.datetime64("20000-01-01"),
+        ValueTypeError,
+        "E210",
+        "expected date, found np.datetime64('20000-01-01') (datetime64)",
+    ),
+    (
+        decimal(4, 2),
+        Decimal("1.234"),
+        ValueTypeError,
+        "E210",
+        "1.234 has more than the 2 decimal places of decimal(4,2)",
+    ),
+    (
+        decimal(4, 2),
+        Decimal("100"),
+        ValueRangeError,
+        "E220",
+        "100 is outside the range of decimal(4,2)",
+    ),
     (decimal(4, 2), Decimal("NaN"), NullValueError, "E201", "NaN is not a value"),
-    (decimal(4, 2), Decimal("Infinity"), ValueRangeError, "E220", "Infinity is outside the range of decimal(4,2)"),
+    (
+        decimal(4, 2),
+        Decimal("Infinity"),
+        ValueRangeError,
+        "E220",
+        "Infinity is outside the range of decimal(4,2)",
+    ),
     (decimal(4, 2), 0.5, ValueTypeError, "E210", "expected decimal(4,2), found 0.5 (float)"),
 ]
 
 
-@pytest.mark.parametrize(("type", "value", "error", "code", "message"), REFUSED, ids=[row[4][:40] for row in REFUSED])
-def test_nothing_is_converted_silently(type: Type, value: object, error: type[LftjError], code: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("type", "value", "error", "code", "message"), REFUSED, ids=[row[4][:40] for row in REFUSED]
+)
+def test_nothing_is_converted_silently(
+    type: Type, value: object, error: type[LftjError], code: str, message: str
+) -> None:
     with pytest.raises(error) as caught:
         encode_scalar(type, value, Dictionary())
     assert (caught.value.code, caught.value.message) == (code, message)
@@ -178,7 +237,11 @@ def test_time_zones_are_refused_with_the_remedy() -> None:
     assert "astimezone" in str(caught.value.hint)
 
 
-@pytest.mark.parametrize(("type", "text"), [(DATE, "2013-01-01"), (TIMESTAMP, "2013-01-01T08:30:00")], ids=["date", "timestamp"])
+@pytest.mark.parametrize(
+    ("type", "text"),
+    [(DATE, "2013-01-01"), (TIMESTAMP, "2013-01-01T08:30:00")],
+    ids=["date", "timestamp"],
+)
 def test_dates_as_text_are_told_what_reads_them(type: Type, text: str) -> None:
     with pytest.raises(ValueTypeError, match="fromisoformat") as caught:
         encode_scalar(type, text, Dictionary())
@@ -200,11 +263,16 @@ def test_dates_python_cannot_show() -> None:
 
 
 def test_names() -> None:
-    assert [str(parse_type(text)) for text in ("number", "unsigned", "symbol", "float", "bool", " decimal( 10 , 2 ) ")] == [
-        *("int", "unsigned", "str", "float", "bool", "decimal(10,2)")
-    ]
-    assert [parse_type(text) for text in ("record", "", "decimal", "decimal(19,2)", "decimal(2,3)")] == [None] * 5
-    assert [type_of_python(t) for t in (int, "str", datetime.datetime, INT, datetime.date, bool)] == [INT, STR, TIMESTAMP, INT, DATE, BOOL]
+    assert [
+        str(parse_type(text))
+        for text in ("number", "unsigned", "symbol", "float", "bool", " decimal( 10 , 2 ) ")
+    ] == [*("int", "unsigned", "str", "float", "bool", "decimal(10,2)")]
+    assert [
+        parse_type(text) for text in ("record", "", "decimal", "decimal(19,2)", "decimal(2,3)")
+    ] == [None] * 5
+    assert [
+        type_of_python(t) for t in (int, "str", datetime.datetime, INT, datetime.date, bool)
+    ] == [INT, STR, TIMESTAMP, INT, DATE, BOOL]
     assert str(type_of_python("decimal(10,2)")) == "decimal(10,2)"
 
 
@@ -214,7 +282,14 @@ def test_arrow_types_lead_back(type: Type) -> None:
 
 
 def test_arrow_relatives() -> None:
-    kinds = (pa.uint8(), pa.large_string(), pa.float32(), pa.dictionary(pa.int8(), pa.string()), pa.date64(), pa.timestamp("ns"))
+    kinds = (
+        pa.uint8(),
+        pa.large_string(),
+        pa.float32(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.date64(),
+        pa.timestamp("ns"),
+    )
     assert [type_of_python(kind) for kind in kinds] == [INT, STR, FLOAT, STR, DATE, TIMESTAMP]
 
 
@@ -224,7 +299,13 @@ def test_unknown_types_say_what_to_write() -> None:
     assert str(caught.value) == (
         'error[E161]: list is not a column type\n  help: write int, float, str, bool, datetime.date, datetime.datetime or "decimal(10,2)"'
     )
-    for annotation in ("decimal(19,2)", pa.timestamp("us", tz="UTC"), pa.list_(pa.int64()), None, "record"):
+    for annotation in (
+        "decimal(19,2)",
+        pa.timestamp("us", tz="UTC"),
+        pa.list_(pa.int64()),
+        None,
+        "record",
+    ):
         with pytest.raises(DeclarationError):
             type_of_python(annotation)
 
@@ -242,7 +323,17 @@ def test_types_of_values() -> None:
         Decimal("1E3"),
     )
     assert [str(type_of_value(value)) for value in values] == [
-        *("int", "bool", "float", "str", "date", "timestamp", "decimal(4,2)", "decimal(3,3)", "decimal(4,0)")
+        *(
+            "int",
+            "bool",
+            "float",
+            "str",
+            "date",
+            "timestamp",
+            "decimal(4,2)",
+            "decimal(3,3)",
+            "decimal(4,0)",
+        )
     ]
     for value in (None, [], Decimal("NaN")):
         with pytest.raises(ValueTypeError):

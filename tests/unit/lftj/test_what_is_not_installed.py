@@ -13,7 +13,9 @@ import pytest
 import lftj
 from partition import java
 
-EXTRAS = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+EXTRAS = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"][
+    "optional-dependencies"
+]
 
 
 @pytest.fixture
@@ -38,7 +40,9 @@ def result(monkeypatch: pytest.MonkeyPatch) -> lftj.Result:
         (lambda _: lftj.SparkExecutor, "spark"),
     ],
 )
-def test_the_message_names_what_the_extra_holds(result: lftj.Result, call: object, extra: str) -> None:
+def test_the_message_names_what_the_extra_holds(
+    result: lftj.Result, call: object, extra: str
+) -> None:
     with pytest.raises(lftj.MissingDependencyError) as caught:
         call(result)  # type: ignore[operator]
     assert isinstance(caught.value, ImportError)

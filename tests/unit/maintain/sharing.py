@@ -1,4 +1,6 @@
-"""Rules over one body, by name, with what each must hold: for tests of heads that share one state."""
+"""Rules over one body, by name, with what each must hold: for tests of heads that share
+one state.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,37 @@ def _joined(separator: str) -> Callable[[Values], str]:
 
 
 RULES: dict[str, tuple[str, str, Callable[[Values], Any]]] = {
-    "lo": ("number", "lo(x, min(v)) :- e(x, y, v, _), f(y, _).", lambda rows: min(v for v, _, _ in rows)),
-    "hi": ("number", "hi(p, max(r)) :- f(q, _), e(p, q, r, _).", lambda rows: max(v for v, _, _ in rows)),
-    "total": ("number", "total(a, sum(c)) :- e(a, b, c, s), f(b, d).", lambda rows: sum(v for v, _, _ in rows)),
-    "mean": ("float", "mean(a, mean(c)) :- e(a, b, c, s), f(b, d).", lambda rows: fsum(v for v, _, _ in rows) / len(rows)),
+    "lo": (
+        "number",
+        "lo(x, min(v)) :- e(x, y, v, _), f(y, _).",
+        lambda rows: min(v for v, _, _ in rows),
+    ),
+    "hi": (
+        "number",
+        "hi(p, max(r)) :- f(q, _), e(p, q, r, _).",
+        lambda rows: max(v for v, _, _ in rows),
+    ),
+    "total": (
+        "number",
+        "total(a, sum(c)) :- e(a, b, c, s), f(b, d).",
+        lambda rows: sum(v for v, _, _ in rows),
+    ),
+    "mean": (
+        "float",
+        "mean(a, mean(c)) :- e(a, b, c, s), f(b, d).",
+        lambda rows: fsum(v for v, _, _ in rows) / len(rows),
+    ),
     "size": ("number", "size(x, count()) :- f(y, _), e(x, y, _, _).", len),
-    "first": ("symbol", "first(x, min(t)) :- e(x, y, _, t), f(y, _).", lambda rows: min(t for _, t, _ in rows)),
-    "last": ("symbol", "last(x, max(t)) :- e(x, y, _, t), f(y, _).", lambda rows: max(t for _, t, _ in rows)),
+    "first": (
+        "symbol",
+        "first(x, min(t)) :- e(x, y, _, t), f(y, _).",
+        lambda rows: min(t for _, t, _ in rows),
+    ),
+    "last": (
+        "symbol",
+        "last(x, max(t)) :- e(x, y, _, t), f(y, _).",
+        lambda rows: max(t for _, t, _ in rows),
+    ),
     "comma": ("symbol", 'comma(x, concat(t, ",")) :- e(x, y, _, t), f(y, _).', _joined(",")),
     "dash": ("symbol", 'dash(x, concat(t, "-")) :- e(x, y, _, t), f(y, _).', _joined("-")),
     "keyed": (
@@ -36,7 +62,11 @@ RULES: dict[str, tuple[str, str, Callable[[Values], Any]]] = {
         'keyed(x, concat(t, ",", v)) :- e(x, y, v, t), f(y, _).',
         lambda rows: ",".join(t for _, t in sorted((v, t) for v, t, _ in rows)),
     ),
-    "far": ("number", "far(x, max(v + w)) :- e(x, y, v, _), f(y, w).", lambda rows: max(v + w for v, _, w in rows)),
+    "far": (
+        "number",
+        "far(x, max(v + w)) :- e(x, y, v, _), f(y, w).",
+        lambda rows: max(v + w for v, _, w in rows),
+    ),
 }
 
 
@@ -45,7 +75,9 @@ def declared(names: Iterable[str]) -> str:
     return DECLARED + "\n".join(f".decl {name}(x: number, n: {RULES[name][0]})" for name in names)
 
 
-def expected(name: str, edges: Iterable[Edge], weights: Iterable[tuple[int, int]]) -> list[tuple[int, Any]]:
+def expected(
+    name: str, edges: Iterable[Edge], weights: Iterable[tuple[int, int]]
+) -> list[tuple[int, Any]]:
     """What a view holds, by brute force."""
     groups: dict[int, Values] = {}
     for x, y, v, t in edges:

@@ -1,4 +1,6 @@
-"""Views with constants: a commit looks at those that some changed row may match, and at no others."""
+"""Views with constants: a commit looks at those that some changed row may match, and at
+no others.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,13 @@ KINDS = [f"kind{i}" for i in range(40)]
 
 
 def views_by_kind() -> lftj.Workspace:
-    """A view for each kind of event, one that asks for a kind and a place, one that negates, and one that reads all."""
+    """A view for each kind of event, one that asks for a kind and a place, one that negates, and
+    one that reads all.
+    """
     workspace = lftj.connect()
-    rules = [f'.decl v{i}(id: number)\nv{i}(i) :- event("{kind}", i, _).' for i, kind in enumerate(KINDS)]
+    rules = [
+        f'.decl v{i}(id: number)\nv{i}(i) :- event("{kind}", i, _).' for i, kind in enumerate(KINDS)
+    ]
     workspace.add_rules(
         """
         .decl event(kind: symbol, id: number, place: number)
@@ -107,7 +113,10 @@ def test_rules_that_come_with_rows_are_looked_at_whatever_these_are():
 def test_views_stay_true_over_random_changes():
     workspace, by = views_by_kind(), random.Random(1)
     for _ in range(60):
-        rows = [(by.choice(KINDS[:5]), by.randrange(60), by.randrange(9)) for _ in range(by.choice((1, 1, 5)))]
+        rows = [
+            (by.choice(KINDS[:5]), by.randrange(60), by.randrange(9))
+            for _ in range(by.choice((1, 1, 5)))
+        ]
         with workspace.transaction() as tx:
             (tx.insert if by.random() < 0.5 else tx.delete)("event", rows)
     assert workspace.verify() == []
@@ -136,7 +145,11 @@ VALUES = {
 def test_views_with_constants_of_every_type_are_found_by_what_changed(type, monkeypatch):
     asked: list[str] = []
     concern = ChangedValues.concern
-    monkeypatch.setattr(ChangedValues, "concern", lambda self, rule: asked.append(rule.relation) or concern(self, rule))
+    monkeypatch.setattr(
+        ChangedValues,
+        "concern",
+        lambda self, rule: asked.append(rule.relation) or concern(self, rule),
+    )
     workspace = lftj.connect()
     r, (x, k) = workspace.relation("r", {"x": int, "k": type}), lftj.vars("x k")
     for number, value in enumerate(VALUES[type]):
@@ -151,11 +164,23 @@ def test_views_with_constants_of_every_type_are_found_by_what_changed(type, monk
         asked.clear()
         workspace.load("r", [(number, value)])
         everywhere = {f"not{other}" for other in range(len(VALUES[type]))}
-        assert {name for name in asked if "#" not in name} == {f"atom{number}", f"equation{number}", *everywhere}
-        assert workspace[f"atom{number}"].fetchall() == workspace[f"equation{number}"].fetchall() == [(number,)]
+        assert {name for name in asked if "#" not in name} == {
+            f"atom{number}",
+            f"equation{number}",
+            *everywhere,
+        }
+        assert (
+            workspace[f"atom{number}"].fetchall()
+            == workspace[f"equation{number}"].fetchall()
+            == [(number,)]
+        )
     with workspace.transaction() as transaction:
         transaction.delete("r", workspace["r"])
-    assert not any(workspace[f"{kind}{number}"] for kind in ("atom", "equation", "not") for number in range(len(VALUES[type])))
+    assert not any(
+        workspace[f"{kind}{number}"]
+        for kind in ("atom", "equation", "not")
+        for number in range(len(VALUES[type]))
+    )
     assert workspace.verify() == []
 
 
@@ -165,12 +190,20 @@ def test_of_a_thousand_views_with_constants_few_are_asked(rows, monkeypatch):
     concern = ChangedValues.concern
     workspace = lftj.connect()
     workspace.relation("event", {"kind": str, "id": int})
-    workspace.add_rules("\n".join(f'.decl v{i}(id: number)\nv{i}(i) :- event("kind {i}", i).' for i in range(1000)))
-    monkeypatch.setattr(ChangedValues, "concern", lambda self, rule: asked.append(rule.relation) or concern(self, rule))
+    workspace.add_rules(
+        "\n".join(f'.decl v{i}(id: number)\nv{i}(i) :- event("kind {i}", i).' for i in range(1000))
+    )
+    monkeypatch.setattr(
+        ChangedValues,
+        "concern",
+        lambda self, rule: asked.append(rule.relation) or concern(self, rule),
+    )
     workspace.load("event", [(f"kind {i}", i) for i in range(rows)])
     assert len(asked) == rows
     asked.clear()
-    workspace.add_rules('.decl late(id: number)\nlate(i) :- event("kind 7", i), event("kind 8", i).')
+    workspace.add_rules(
+        '.decl late(id: number)\nlate(i) :- event("kind 7", i), event("kind 8", i).'
+    )
     workspace.load("event", [("kind 8", 7)])
     assert sorted(asked) == ["late", "v8"]
     assert len(workspace["late"]) == (rows > 7)

@@ -10,11 +10,18 @@ import pytest
 import lftj
 
 PLAIN = ".decl a(x: number, y: number)\n.decl b(x: number, y: number)\n"
-NUMBERS = PLAIN + ".decl r(x: number, y: number) choice-domain {}\nr(x, y) :- a(x, y). r(x, y) :- b(y, x), !a(x, x).\n"
+NUMBERS = (
+    PLAIN
+    + ".decl r(x: number, y: number) choice-domain {}\nr(x, y) :- a(x, y). r(x, y) :- b(y, x), !a(x, x).\n"
+)
 WORDS = ".decl a(x: number, y: symbol)\n.decl r(x: number, y: symbol) choice-domain {}\nr(x, y) :- a(x, y).\n"
 
 
-def change(workspace: Any, inserted: dict[str, list[tuple[Any, ...]]], deleted: dict[str, list[tuple[Any, ...]]]) -> None:
+def change(
+    workspace: Any,
+    inserted: dict[str, list[tuple[Any, ...]]],
+    deleted: dict[str, list[tuple[Any, ...]]],
+) -> None:
     with workspace.transaction() as transaction:
         for name, rows in deleted.items():
             transaction.delete(name, rows)
@@ -30,15 +37,23 @@ def least(rows: set[tuple[Any, ...]], domain: tuple[int, ...]) -> set[tuple[Any,
     return set(first.values())
 
 
-@pytest.mark.parametrize(("by", "domain"), [("x", (0,)), ("y", (1,)), ("(x, y)", (0, 1)), ("(y, x)", (0, 1))])
+@pytest.mark.parametrize(
+    ("by", "domain"), [("x", (0,)), ("y", (1,)), ("(x, y)", (0, 1)), ("(y, x)", (0, 1))]
+)
 def test_random_changes_leave_the_least_candidate_of_each_group(by: str, domain: tuple[int, ...]):
     draw = random.Random(by)
     facts: dict[str, set[tuple[int, int]]] = {"a": set(), "b": set(), "r": set()}
     with lftj.connect() as ws:
         ws.add_rules(NUMBERS.format(by))
         for _ in range(60):
-            gone = {name: draw.sample(sorted(rows), min(len(rows), draw.randrange(4))) for name, rows in facts.items()}
-            new = {name: [(draw.randrange(5), draw.randrange(5)) for _ in range(draw.randrange(4))] for name in facts}
+            gone = {
+                name: draw.sample(sorted(rows), min(len(rows), draw.randrange(4)))
+                for name, rows in facts.items()
+            }
+            new = {
+                name: [(draw.randrange(5), draw.randrange(5)) for _ in range(draw.randrange(4))]
+                for name in facts
+            }
             change(ws, new, gone)
             for name, rows in facts.items():
                 rows.difference_update(gone[name])
@@ -82,7 +97,12 @@ def test_a_commit_looks_at_the_candidates_that_change():
         ws.add_rules(NUMBERS.format("x"))
         ws.load("a", [(x, y) for x in range(200) for y in range(1, 50)])
         full = int(ws.profile(last=1)["steps"].sum())
-        for inserted, deleted, first in ([(7, 0)], [], 0), ([], [(7, 0)], 1), ([], [(7, 1)], 2), ([], [(7, 30)], 2):
+        for inserted, deleted, first in (
+            ([(7, 0)], [], 0),
+            ([], [(7, 0)], 1),
+            ([], [(7, 1)], 2),
+            ([], [(7, 30)], 2),
+        ):
             change(ws, {"a": inserted}, {"a": deleted})
             profile = ws.profile(last=1)
             assert set(profile["strategy"]) == {"update"}

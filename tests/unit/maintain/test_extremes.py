@@ -1,4 +1,6 @@
-"""`min` and `max` read off key orders: the rows of brute force after every change, in work per changed row, and without a state."""
+"""`min` and `max` read off key orders: the rows of brute force after every change, in work per
+changed row, and without a state.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ rows = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(-3, 3))
 
 def rules_of(workspace: Any, relation: str) -> list[NormalRule]:
     stratified = workspace._engine.state.program.stratified
-    return [rule for stratum in stratified.strata for rule in stratum.rules if rule.relation == relation]
+    return [
+        rule for stratum in stratified.strata for rule in stratum.rules if rule.relation == relation
+    ]
 
 
 def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
@@ -45,7 +49,9 @@ def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sets(rows, max_size=6), st.sets(rows, max_size=6)), max_size=6))
-def test_after_every_commit_the_rows_are_those_of_brute_force(steps: list[tuple[set[Row], set[Row]]]) -> None:
+def test_after_every_commit_the_rows_are_those_of_brute_force(
+    steps: list[tuple[set[Row], set[Row]]],
+) -> None:
     workspace = lftj.connect()
     workspace.add_rules(OFFER + VIEWS)
     offers: set[Row] = set()
@@ -56,8 +62,12 @@ def test_after_every_commit_the_rows_are_those_of_brute_force(steps: list[tuple[
         before, offers = expected(offers), (offers | wanted) - unwanted
         for view, found in expected(offers).items():
             assert sorted(workspace[view].fetchall()) == found, view
-            signed = [(*row, 1) for row in set(found) - set(before[view])] + [(*row, -1) for row in set(before[view]) - set(found)]
-            assert sorted(row[:-1] for row in transaction.changes(view).fetchall()) == sorted(signed), view
+            signed = [(*row, 1) for row in set(found) - set(before[view])] + [
+                (*row, -1) for row in set(before[view]) - set(found)
+            ]
+            assert sorted(row[:-1] for row in transaction.changes(view).fetchall()) == sorted(
+                signed
+            ), view
     assert workspace.verify() == []
 
 
@@ -74,12 +84,16 @@ def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
     work = {}
     for size in (1_000, 20_000):
         workspace = lftj.connect()
-        workspace.add_rules(OFFER + ".decl dear(shop: number, top: number)\ndear(s, max(c)) :- offer(_, s, c).")
+        workspace.add_rules(
+            OFFER + ".decl dear(shop: number, top: number)\ndear(s, max(c)) :- offer(_, s, c)."
+        )
         workspace.load("offer", [("i", n % 10, n) for n in range(size)])
         with workspace.transaction() as transaction:
             transaction.delete("offer", [("i", (size - 1) % 10, size - 1)])
         assert (9, size - 11) in workspace["dear"].fetchall()
-        assert workspace.profile(last=1)[["strategy", "surgeries", "head_changes"]].values.tolist() == [["update", 1, 2]]
+        assert workspace.profile(last=1)[
+            ["strategy", "surgeries", "head_changes"]
+        ].values.tolist() == [["update", 1, 2]]
         work[size] = transaction.work
     assert work[20_000] <= work[1_000] + 4
 
@@ -104,7 +118,9 @@ def test_other_heads_keep_a_state(rule: str) -> None:
 
 def test_texts_stand_in_an_order_of_their_own() -> None:
     workspace = lftj.connect()
-    workspace.add_rules(OFFER + ".decl first(shop: number, item: symbol)\nfirst(s, min(x)) :- offer(x, s, _).")
+    workspace.add_rules(
+        OFFER + ".decl first(shop: number, item: symbol)\nfirst(s, min(x)) :- offer(x, s, _)."
+    )
     workspace.load("offer", [("z", 1, 1), ("a", 1, 1)])
     assert extremes_of(rules_of(workspace, "first")[0]) is None
     workspace.load("offer", [("B", 1, 1)])
@@ -113,8 +129,13 @@ def test_texts_stand_in_an_order_of_their_own() -> None:
 
 def test_of_rows_much_wider_than_what_is_read_no_key_order_is_made() -> None:
     workspace = lftj.connect()
-    workspace.add_rules(".decl sale(n: number, shop: number, item: number, day: number, price: number, till: number, tax: number)")
-    workspace.load("sale", sales := [(n, n % 7, n % 11, n % 30, n * 37 % 101, n % 3, n % 2) for n in range(500)])
+    workspace.add_rules(
+        ".decl sale(n: number, shop: number, item: number, day: number, price: number, till: number, tax: number)"
+    )
+    workspace.load(
+        "sale",
+        sales := [(n, n % 7, n % 11, n % 30, n * 37 % 101, n % 3, n % 2) for n in range(500)],
+    )
     workspace.add_rules(
         """.decl dear(shop: number, price: number)
         dear(s, max(p)) :- sale(_, s, _, _, p, _, _).
@@ -122,11 +143,15 @@ def test_of_rows_much_wider_than_what_is_read_no_key_order_is_made() -> None:
         shops(n, min(s)) :- sale(n, s, _, _, _, _, _)."""
     )
     kept = workspace.memory().df().query("relation == 'sale'")
-    assert len(kept) == 1, "dear keeps the prices of its shops itself, and sale begins as shops reads it"
+    assert len(kept) == 1, (
+        "dear keeps the prices of its shops itself, and sale begins as shops reads it"
+    )
     left = [sale for sale in sales if sale[4] < 60]
     with workspace.transaction() as transaction:
         transaction.delete("sale", sorted(set(sales) - set(left)))
-    assert sorted(workspace["dear"].fetchall()) == [(shop, max(s[4] for s in left if s[1] == shop)) for shop in range(7)]
+    assert sorted(workspace["dear"].fetchall()) == [
+        (shop, max(s[4] for s in left if s[1] == shop)) for shop in range(7)
+    ]
     assert workspace.verify() == []
     assert len(workspace.memory().df().query("relation == 'sale'")) == 1
     assert workspace.profile(last=1).steps.max() < len(sales) * 10

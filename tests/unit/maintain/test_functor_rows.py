@@ -19,7 +19,9 @@ TOP = 2**63 - 1
 
 def numbers(*domain: list[int]) -> list[tuple[int, ...]]:
     rule = FunctorRule(1, "r", "in", "range", (INT,) * len(domain), INT)
-    columns = functor_rows(rule, [np.array(column, np.int64) for column in domain], Context(Arena(), Dictionary()))
+    columns = functor_rows(
+        rule, [np.array(column, np.int64) for column in domain], Context(Arena(), Dictionary())
+    )
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -29,7 +31,12 @@ def test_each_row_comes_with_each_of_its_numbers():
 
 
 def test_numbers_reach_the_ends_of_int():
-    assert [row[-1] for row in numbers([-TOP - 1], [TOP], [2**62])] == [-TOP - 1, -(2**62), 0, 2**62]
+    assert [row[-1] for row in numbers([-TOP - 1], [TOP], [2**62])] == [
+        -TOP - 1,
+        -(2**62),
+        0,
+        2**62,
+    ]
     assert [row[-1] for row in numbers([TOP], [-TOP - 1], [-TOP])] == [-TOP, 0, TOP]
 
 

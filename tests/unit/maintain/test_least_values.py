@@ -1,4 +1,6 @@
-"""Least and greatest values beyond a bound: room for the rows alone, and changes that cost the values they touch."""
+"""Least and greatest values beyond a bound: room for the rows alone, and changes that cost the
+values they touch.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,13 @@ def steps(workspace: lftj.Workspace) -> int:
 def test_the_answers_of_every_type(rule: str, type_: str):
     workspace, made = bounded(rule, type_), TYPES[type_]
     events = range(5, ROWS, 10)
-    beyond = {n: [e for e in events if (e > n if rule is NEXT else e < n)] for n in range(0, ROWS, 2)}
+    beyond = {
+        n: [e for e in events if (e > n if rule is NEXT else e < n)] for n in range(0, ROWS, 2)
+    }
     best = min if rule is NEXT else max
-    assert sorted(workspace["v"].fetchall()) == sorted((made(n), made(best(found))) for n, found in beyond.items() if found)
+    assert sorted(workspace["v"].fetchall()) == sorted(
+        (made(n), made(best(found))) for n, found in beyond.items() if found
+    )
     assert workspace.verify() == []
 
 
@@ -98,7 +104,9 @@ def test_items_of_which_one_has_most_rows_keep_no_more_than_rows(rule: str):
     workspace.add_rules(
         ".decl at(i: int, t: int)  .decl event(i: int, s: int)  .decl log(i: int, s: int, k: int)  .decl v(i: int, t: int, u: int)"
     )
-    item = [max(0, n - ROWS // 2) for n in range(ROWS)]  # 1,500 items, and half of the rows are of the first
+    item = [
+        max(0, n - ROWS // 2) for n in range(ROWS)
+    ]  # 1,500 items, and half of the rows are of the first
     workspace.load("at", [(i, 2 * n) for n, i in enumerate(item)])
     workspace.load("event", [(i, 2 * n + 1) for n, i in enumerate(item)])
     workspace.load("log", [(i, 2 * n + 1, n % 2) for n, i in enumerate(item)])

@@ -1,4 +1,6 @@
-"""Rules with one body and grouping: one evaluation of the body, one state of groups, right whoever comes and goes."""
+"""Rules with one body and grouping: one evaluation of the body, one state of groups, right whoever
+comes and goes.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def delete(workspace: lftj.Workspace, relation: str, rows: Any) -> None:
         transaction.delete(relation, rows)
 
 
-def check(workspace: lftj.Workspace, names: Any, edges: Any = EDGES, weights: Any = WEIGHTS) -> None:
+def check(
+    workspace: lftj.Workspace, names: Any, edges: Any = EDGES, weights: Any = WEIGHTS
+) -> None:
     for name in names:
         assert sorted(workspace[name].fetchall()) == expected(name, edges, weights), name
     assert workspace.verify() == []
@@ -55,7 +59,9 @@ def test_many_rules_cost_the_steps_of_one_body() -> None:
 
 
 @pytest.mark.parametrize("names", [("coarse", "fine"), ("fine", "coarse")])
-def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(names: tuple[str, str]) -> None:
+def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(
+    names: tuple[str, str],
+) -> None:
     rules = {
         "coarse": ".decl coarse(n: number)\ncoarse(count()) :- e(x, y, v, _), f(y, w).\n",
         "fine": ".decl fine(v: number, n: number)\nfine(b, count()) :- f(q, _), e(_, q, b, _).\n",
@@ -77,8 +83,12 @@ def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(names: tupl
 
 def test_that_nothing_changed_is_told_too() -> None:
     workspace = lftj.connect()
-    views = "coarse(count()) :- e(x, y, v, _), f(y, w).\nfine(v, count()) :- e(_, y, v, _), f(y, _).\n"
-    workspace.add_rules(declared([]) + ".decl coarse(n: number)\n.decl fine(v: number, n: number)\n" + views)
+    views = (
+        "coarse(count()) :- e(x, y, v, _), f(y, w).\nfine(v, count()) :- e(_, y, v, _), f(y, _).\n"
+    )
+    workspace.add_rules(
+        declared([]) + ".decl coarse(n: number)\n.decl fine(v: number, n: number)\n" + views
+    )
     insert(workspace, "e", EDGES)
     insert(workspace, "f", WEIGHTS)
     insert(workspace, "e", [(9, 77, 1, "t")])
@@ -89,7 +99,11 @@ def test_that_nothing_changed_is_told_too() -> None:
 def test_two_heads_of_which_each_could_tell_the_other() -> None:
     workspace = lftj.connect()
     views = "by_x(x, max(v)) :- e(x, y, v, _), f(y, _).\nby_v(v, max(x)) :- e(x, y, v, _), f(y, _)."
-    workspace.add_rules(declared([]) + ".decl by_x(x: number, v: number)\n.decl by_v(v: number, x: number)\n" + views)
+    workspace.add_rules(
+        declared([])
+        + ".decl by_x(x: number, v: number)\n.decl by_v(v: number, x: number)\n"
+        + views
+    )
     insert(workspace, "e", EDGES)
     insert(workspace, "f", WEIGHTS)
     delete(workspace, "e", EDGES[3:9])
@@ -105,19 +119,31 @@ def test_a_full_evaluation_serves_all_rules() -> None:
     workspace.load("f", WEIGHTS)
     workspace.add_rules("\n".join(rule for _, rule, _ in RULES.values()))
     steps = workspace.profile(last=1).steps
-    assert (steps > 0).sum() == 2  # `far` has values of two atoms, which the others would be multiplied with
+    assert (
+        steps > 0
+    ).sum() == 2  # `far` has values of two atoms, which the others would be multiplied with
     check(workspace, RULES)
 
 
 def test_ordered_rows_are_there_once_and_named_after_all_their_users() -> None:
-    one, all_of_them = loaded("lo", "comma"), loaded("lo", "hi", "keyed", "comma", "dash", "first", "last")
+    one, all_of_them = (
+        loaded("lo", "comma"),
+        loaded("lo", "hi", "keyed", "comma", "dash", "first", "last"),
+    )
     assert [head.users for head in shared_heads(one)] == ["rules #1, #2"]
     assert len(shared_heads(all_of_them)) == 1
     rows = [what for what in kept(all_of_them) if "rows in order" in what]
-    assert rows == [f"(head of rules #1, #2, #3, #4, #5, #6, #7: rows in order of ({types}))" for types in ("int, str", "str")]
+    assert rows == [
+        f"(head of rules #1, #2, #3, #4, #5, #6, #7: rows in order of ({types}))"
+        for types in ("int, str", "str")
+    ]
 
     def bytes_of(workspace: lftj.Workspace, type: str) -> int:
-        return sum(row[3] for row in workspace.memory().fetchall() if row[1].endswith(f"rows in order of ({type}))"))
+        return sum(
+            row[3]
+            for row in workspace.memory().fetchall()
+            if row[1].endswith(f"rows in order of ({type}))")
+        )
 
     assert bytes_of(one, "str") == bytes_of(all_of_them, "str") > 0
 
@@ -125,7 +151,10 @@ def test_ordered_rows_are_there_once_and_named_after_all_their_users() -> None:
 def test_plan_tells_with_whom_a_rule_shares() -> None:
     workspace = loaded("lo", "comma")
     shown = str(workspace.plan(workspace.rules[0]))
-    assert "shares one evaluation of its body at each commit, and what is kept of the groups, with comma (rule #2)" in shown
+    assert (
+        "shares one evaluation of its body at each commit, and what is kept of the groups, with comma (rule #2)"
+        in shown
+    )
     assert "keeps groups, rows in order of (int), rows in order of (str), order of texts" in shown
     assert "shares" not in str(loaded("lo").plan(loaded("lo").rules[0]))
 
@@ -149,7 +178,10 @@ def test_a_rule_that_comes_reads_what_is_kept(first: str, second: str) -> None:
     workspace.add_rule(RULES[second][1])
     assert workspace.profile(last=1).steps.sum() == 0
     (after,) = shared_heads(workspace)
-    roots = [{state.rows.tree.root for state in head.aggregate.kept if isinstance(state, OrderedRows)} for head in (before, after)]
+    roots = [
+        {state.rows.tree.root for state in head.aggregate.kept if isinstance(state, OrderedRows)}
+        for head in (before, after)
+    ]
     assert roots[0] <= roots[1]
     check(workspace, (first, "size", second))
     insert(workspace, "e", [(2, 2, -5, "zz")])
@@ -162,7 +194,9 @@ def test_a_rule_that_asks_for_more_has_the_body_evaluated_once() -> None:
         transaction.add_rule(RULES["comma"][1])
         transaction.add_rule(RULES["last"][1])
         transaction.delete("e", EDGES[:1])
-    assert (workspace.profile(last=1).steps > 0).sum() <= 2  # the change of what was there, and the whole
+    assert (
+        workspace.profile(last=1).steps > 0
+    ).sum() <= 2  # the change of what was there, and the whole
     assert len(shared_heads(workspace)) == 1
     check(workspace, ("size", "lo", "comma", "last"), EDGES[1:])
 
@@ -173,7 +207,10 @@ def test_a_rule_that_goes_takes_what_it_alone_needed() -> None:
     assert [head.users for head in shared_heads(workspace)] == ["rules #2, #3"]
     check(workspace, ("comma", "hi"))
     workspace.remove_rule(next(rule for rule in workspace.rules if "concat" in str(rule)))
-    assert kept(workspace) == ["(head of rule #3: groups)", "(head of rule #3: rows in order of (int))"]
+    assert kept(workspace) == [
+        "(head of rule #3: groups)",
+        "(head of rule #3: rows in order of (int))",
+    ]
     insert(workspace, "e", [(2, 2, 500, "zz")])
     check(workspace, ("hi",), [*EDGES, (2, 2, 500, "zz")])
 
@@ -219,19 +256,31 @@ def test_an_error_of_one_head_leaves_all_as_they_were() -> None:
     check(workspace, ("lo", "total"), [*EDGES, (1, 1, 2**62, "a")])
 
 
-edge = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-2, 2), st.sampled_from(["", "a", "b", "ab", "é"]))
+edge = st.tuples(
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.integers(-2, 2),
+    st.sampled_from(["", "a", "b", "ab", "é"]),
+)
 weight = st.tuples(st.integers(0, 2), st.integers(0, 2))
 step = st.tuples(
-    st.sets(st.sampled_from(sorted(RULES)), max_size=3), st.sets(edge, max_size=4), st.sets(edge, max_size=4), st.sets(weight, max_size=2)
+    st.sets(st.sampled_from(sorted(RULES)), max_size=3),
+    st.sets(edge, max_size=4),
+    st.sets(edge, max_size=4),
+    st.sets(weight, max_size=2),
 )
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(step, min_size=1, max_size=7), st.sampled_from([0.0, 0.2, float("inf")]))
 def test_rules_come_and_go_as_rows_do(steps: list[Any], elastic: float) -> None:
-    """Each step toggles rules, inserts and deletes edges, and toggles weights, all in one commit."""
+    """Each step toggles rules, inserts and deletes edges, and toggles weights, all in
+    one commit.
+    """
     workspace = lftj.connect(elastic=elastic)
-    workspace.add_rules(declared(RULES) + ".decl whole(n: number)\nwhole(count()) :- e(_, y, _, _), f(y, _).")
+    workspace.add_rules(
+        declared(RULES) + ".decl whole(n: number)\nwhole(count()) :- e(_, y, _, _), f(y, _)."
+    )
     handles: dict[str, Any] = {}
     edges: set[Edge] = set()
     weights: set[tuple[int, int]] = set()
@@ -247,5 +296,7 @@ def test_rules_come_and_go_as_rows_do(steps: list[Any], elastic: float) -> None:
             transaction.insert("f", sorted(moved - weights))
             transaction.delete("f", sorted(moved & weights))
         edges, weights = (edges | wanted) - unwanted, weights ^ moved
-        assert len(shared_heads(workspace)) == 1 + ("far" in handles) + (not handles.keys() <= {"far"})
+        assert len(shared_heads(workspace)) == 1 + ("far" in handles) + (
+            not handles.keys() <= {"far"}
+        )
         check(workspace, handles, edges, weights)

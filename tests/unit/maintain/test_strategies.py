@@ -1,4 +1,6 @@
-"""What a commit does for each rule, told by its counters: the least there is to do, and what is done when that is too much."""
+"""What a commit does for each rule, told by its counters: the least there is to do, and what is
+done when that is too much.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def workspace() -> Any:
     return made
 
 
-def commit(workspace: Any, relation: str, insert: Rows = (), delete: Rows = ()) -> list[dict[str, Any]]:
+def commit(
+    workspace: Any, relation: str, insert: Rows = (), delete: Rows = ()
+) -> list[dict[str, Any]]:
     """Commit these changes; what was done, a row per rule."""
     with workspace.transaction() as transaction:
         transaction.insert(relation, list(insert))
@@ -120,10 +124,12 @@ def test_what_is_no_number_of_commits_is_refused(workspace: Any, last: Any):
         workspace.profile(last=last)
 
 
-# ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
+# ── rules that come and go ────────────────────────────────────────────────────────────────────────
 def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
     handle = workspace.add_rule("known(x) :- e(_, x).")
-    assert {(row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")} == {("known", "added")}
+    assert {
+        (row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")
+    } == {("known", "added")}
     assert (40,) in workspace["known"].fetchall()
     workspace.remove_rule(handle)
     (done,) = workspace.profile(last=1).to_dict("records")
@@ -134,21 +140,26 @@ def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
 
 
 def test_support_is_counted_where_a_row_may_be_derived_in_several_ways(workspace: Any):
-    counted = {name: workspace._engine.state.heads[name].support is not None for name in ("two", "far", "lonely", "known")}
+    counted = {
+        name: workspace._engine.state.heads[name].support is not None
+        for name in ("two", "far", "lonely", "known")
+    }
     assert counted == {"two": True, "far": False, "lonely": False, "known": True}
 
 
 def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
     with workspace.transaction() as transaction:
         transaction.insert("lonely", [(50,), (51,)])
-    assert [row[:2] for row in transaction.changes("lonely").fetchall()] == [(51, 1)]  # 50 was there
+    assert [row[:2] for row in transaction.changes("lonely").fetchall()] == [
+        (51, 1)
+    ]  # 50 was there
     with workspace.transaction() as transaction:
         transaction.delete("n", [(50,), (52,)])
     assert [row[:2] for row in transaction.changes("lonely").fetchall()] == [(52, -1)]
     assert workspace.verify() == []
 
 
-# ── when an update is too much ────────────────────────────────────────────────────────────────────────────────────────
+# ── when an update is too much ────────────────────────────────────────────────────────────────────
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A workspace where an update may take hardly any of a full evaluation's work."""
@@ -179,7 +190,12 @@ def test_an_update_is_not_started_when_most_has_changed():
     made = lftj.connect()
     made.add_rules(RULES)
     made.load("e", [(i, i + 1) for i in range(3000)])
-    done = commit(made, "e", delete=[(i, i + 1) for i in range(0, 3000, 2)], insert=[(i, i + 2) for i in range(0, 3000, 2)])
+    done = commit(
+        made,
+        "e",
+        delete=[(i, i + 1) for i in range(0, 3000, 2)],
+        insert=[(i, i + 2) for i in range(0, 3000, 2)],
+    )
     assert "forecast" in {row["strategy"] for row in done if row["relation"] == "two"}
     assert made.verify() == []
 
@@ -191,7 +207,7 @@ def test_a_view_and_its_support_counts_share_pages(workspace: Any):
         assert state.database[name].identity.root == state.heads[name].support.tree.root
 
 
-# ── plans of delta queries ────────────────────────────────────────────────────────────────────────────────────────────
+# ── plans of delta queries ────────────────────────────────────────────────────────────────────────
 VIA = """
 .decl w(x: number, y: number, k: number)  .decl d(x: number, v: number)
 .decl via(y: number, x: number)            via(y, x) :- d(y, v), d(x, u), w(x, y, k), v = u + k.
@@ -202,7 +218,9 @@ FAR = [(x, x % 37) for x in range(3000)]
 
 def steps_of_changes(workspace: Any) -> list[int]:
     """The steps of commits that move a few values."""
-    done = [commit(workspace, "d", insert=[(x, x % 37 + 1)], delete=[(x, x % 37)]) for x in (5, 70, 900)]
+    done = [
+        commit(workspace, "d", insert=[(x, x % 37 + 1)], delete=[(x, x % 37)]) for x in (5, 70, 900)
+    ]
     assert workspace.verify() == []
     return [sum(row["steps"] for row in each if row["relation"] == "via") for each in done]
 
@@ -226,8 +244,12 @@ def test_a_plan_that_was_made_for_a_large_change_does_not_serve_a_small_one():
 
 
 def test_a_plan_for_a_change_expects_it_where_most_rows_are():
-    """Of ten changed rows of `own` all have one of two values that have half of its rows; what other values have on average says little."""
-    own = [(x, y) for x in (1, 2) for y in range(3000)] + [(x, x * 7 % 3000) for x in range(3, 3000)]
+    """Of ten changed rows of `own` all have one of two values that have half of its rows; what
+    other values have on average says little.
+    """
+    own = [(x, y) for x in (1, 2) for y in range(3000)] + [
+        (x, x * 7 % 3000) for x in range(3, 3000)
+    ]
     every = [(y, (y * 11 + k) % 3000) for y in range(3000) for k in range(4)]
     workspace = lftj.connect()
     workspace.add_rules("""

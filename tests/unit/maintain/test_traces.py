@@ -1,4 +1,6 @@
-"""Rules that are kept up to date by their traces: what changes cost, what is kept, and what a budget does."""
+"""Rules that are kept up to date by their traces: what changes cost, what is kept, and what a
+budget does.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ def test_a_change_that_no_search_looked_at_evaluates_nothing():
     with workspace.transaction() as tx:
         tx.delete("b", [(30, z) for z in range(50)])
     row = work(workspace)
-    assert (row["strategy"], row["regions"], row["assignments"], row["head_changes"]) == ("update", 0, 0, 0)
+    assert (row["strategy"], row["regions"], row["assignments"], row["head_changes"]) == (
+        "update",
+        0,
+        0,
+        0,
+    )
     assert row["stabs"] > 0
 
 
@@ -32,7 +39,12 @@ def test_a_row_that_leaves_others_with_all_that_is_joined_is_not_even_looked_up(
         tx.delete("b", [(0, 0), (39, 49)])
         tx.insert("b", [(0, -1), (1, 50)])
     row = work(workspace)
-    assert (row["strategy"], row["stabs"], row["regions"], row["head_changes"]) == ("update", 0, 0, 0)
+    assert (row["strategy"], row["stabs"], row["regions"], row["head_changes"]) == (
+        "update",
+        0,
+        0,
+        0,
+    )
     assert workspace.verify() == []
 
 
@@ -61,7 +73,9 @@ def test_indices_that_outgrow_their_budget_become_coarser_and_answers_stay(seed)
                 tx.insert("b", [(chooser.randrange(60), chooser.randrange(50))])
         indices = [row for row in workspace.memory() if row[1].startswith("(index")]
         granularities |= {row[1].rsplit(", ", 1)[1] for row in indices}
-        assert sum(row[3] for row in indices) <= 20_000 or all("projected(0)" in row[1] for row in indices)
+        assert sum(row[3] for row in indices) <= 20_000 or all(
+            "projected(0)" in row[1] for row in indices
+        )
         assert workspace.verify() == []
     assert len(granularities) > 1, "nothing became coarser"
     assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
@@ -90,7 +104,9 @@ def test_a_first_trace_that_outgrows_the_budget_is_made_coarser():
 def test_whether_anything_holds_at_all_is_not_searched_for_anew(head: str):
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl both(" + "c: number" * (head != "both()") + ")"
+        ".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl both("
+        + "c: number" * (head != "both()")
+        + ")"
     )
     size = 3000
     workspace.load("e", [(x, (x * 7 + i) % size) for x in range(size) for i in range(4)])
@@ -143,7 +159,9 @@ def test_what_changes_took_tells_what_larger_ones_will_take(before: int, strateg
 
 
 def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern():
-    """Who of a tree has cousins: every node looks for a child of its parent's siblings, of which the new parent −1 is none."""
+    """Who of a tree has cousins: every node looks for a child of its parent's siblings, of which
+    the new parent −1 is none.
+    """
     workspace = lftj.connect()
     workspace.add_rules("""
         .decl par(c: number, p: number)
@@ -153,7 +171,15 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
     """)
     with workspace.transaction() as transaction:
         transaction.insert("par", [(c, c // 3) for c in range(1, 20_000)])
-        transaction.insert("sib", [(a, b) for a in range(1, 20_000) for b in range(a // 3 * 3, a // 3 * 3 + 3) if 0 < b != a])
+        transaction.insert(
+            "sib",
+            [
+                (a, b)
+                for a in range(1, 20_000)
+                for b in range(a // 3 * 3, a // 3 * 3 + 3)
+                if 0 < b != a
+            ],
+        )
     assert "by its trace" in str(workspace.plan(workspace.rules[-1]))
     for row in (30_000, -1), (30_001, -2):
         with workspace.transaction() as transaction:

@@ -1,4 +1,6 @@
-"""What rules read during a commit: each relation as it is, as it was, and which of its rows, or beginnings of rows, came and went."""
+"""What rules read during a commit: each relation as it is, as it was, and which of its rows, or
+beginnings of rows, came and went.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,11 @@ def versions(before: Rows, after: Rows) -> Versions:
 def test_now_and_before():
     made = versions({(1, 2, 3), (4, 5, 6)}, {(1, 2, 3), (7, 8, 9)})
     assert rows_of(made["t"].columns()) == {(1, 2, 3), (7, 8, 9)}
-    assert rows_of(made["t" + OLD].columns()) == rows_of(made.before("t").columns()) == {(1, 2, 3), (4, 5, 6)}
+    assert (
+        rows_of(made["t" + OLD].columns())
+        == rows_of(made.before("t").columns())
+        == {(1, 2, 3), (4, 5, 6)}
+    )
 
 
 def test_a_relation_that_did_not_change_shares_its_key_orders():
@@ -65,12 +71,17 @@ def test_the_change_is_read_under_its_own_name():
     assert rows_of(readable[CHANGE].columns()) == {(3,)}
 
 
-@pytest.mark.parametrize("bound", [bound for width in range(4) for bound in itertools.combinations(range(3), width)])
+@pytest.mark.parametrize(
+    "bound", [bound for width in range(4) for bound in itertools.combinations(range(3), width)]
+)
 def test_presence_is_what_appears_and_vanishes_under_a_prefix(bound: tuple[int, ...]):
     by = random.Random(17)
     every = list(itertools.product(range(3), repeat=3))
     for _ in range(20):
-        before, after = ({row for row in every if by.random() < share} for share in (by.random() * 0.5, by.random() * 0.5))
+        before, after = (
+            {row for row in every if by.random() < share}
+            for share in (by.random() * 0.5, by.random() * 0.5)
+        )
         made = versions(before, after)
         if "t" not in made.deltas:
             continue
@@ -86,7 +97,11 @@ def test_presence_is_what_appears_and_vanishes_under_a_prefix(bound: tuple[int, 
 def test_a_whole_change_is_read_with_its_signs(bound: tuple[int, ...] | None):
     made = versions({(1, 2, 3), (4, 5, 6)}, {(4, 5, 6), (7, 8, 9), (1, 1, 1)})
     change = made.deltas["t"] if bound is None else made.presence("t", bound)
-    wanted = {(-1, 1, 2, 3), (1, 7, 8, 9), (1, 1, 1, 1)} if bound is None else {(-1, 1, 3), (1, 7, 9), (1, 1, 1)}
+    wanted = (
+        {(-1, 1, 2, 3), (1, 7, 8, 9), (1, 1, 1, 1)}
+        if bound is None
+        else {(-1, 1, 3), (1, 7, 9), (1, 1, 1)}
+    )
     assert rows_of(made.with_signed("t", bound, change)[SIGNED].columns()) == wanted
 
 

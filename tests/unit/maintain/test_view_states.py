@@ -1,4 +1,6 @@
-"""What is noted beside the states of views is what a look at all of them says; states of no use under new rules are gone."""
+"""What is noted beside the states of views is what a look at all of them says; states of no use
+under new rules are gone.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,38 @@ def check(workspace: Any) -> None:
     """The states know what one makes of them from nothing."""
     states: ViewStates = workspace._engine.state.heads
     anew = ViewStates.of(dict(states))
-    heads = [(name, rule.head) for name, state in states.items() for rule in rules_of(state) if rule.head is not None]
+    heads = [
+        (name, rule.head)
+        for name, state in states.items()
+        for rule in rules_of(state)
+        if rule.head is not None
+    ]
     for _, head in heads:
         assert states.sharing(head.shared.same_body) == anew.sharing(head.shared.same_body)
         assert states.sharing(head.shared.same_body)[head.shared.key] == {
             name for name, each in heads if each.shared.key == head.shared.key
         }
-    traces = {id(rule.trace): rule.trace.bytes for state in states.values() for rule in rules_of(state) if rule.trace is not None}
+    traces = {
+        id(rule.trace): rule.trace.bytes
+        for state in states.values()
+        for rule in rules_of(state)
+        if rule.trace is not None
+    }
     assert states.traced == anew.traced == sum(traces.values())
 
 
 @given(
-    st.lists(st.one_of(st.integers(0, len(TEXTS) - 1), st.tuples(st.integers(0, 3), st.integers(0, 3))), min_size=1, max_size=10),
+    st.lists(
+        st.one_of(st.integers(0, len(TEXTS) - 1), st.tuples(st.integers(0, 3), st.integers(0, 3))),
+        min_size=1,
+        max_size=10,
+    ),
     st.booleans(),
 )
 @settings(max_examples=20)
-def test_what_is_noted_follows_every_change(steps: list[int | tuple[int, int]], traced: bool) -> None:
+def test_what_is_noted_follows_every_change(
+    steps: list[int | tuple[int, int]], traced: bool
+) -> None:
     workspace = lftj.connect()
     workspace._engine.trace_override = TraceOverride(lambda _: hull()) if traced else None
     workspace.add_rules(declared(RULES))
@@ -53,10 +71,15 @@ def test_what_is_noted_follows_every_change(steps: list[int | tuple[int, int]], 
     assert workspace.verify() == []
 
 
-@pytest.mark.parametrize("more", ["b(x, y) :- a(y, x).", "b(x, y) :- c(x, y).\nc(x, y) :- a(y, x)."])
+@pytest.mark.parametrize(
+    "more", ["b(x, y) :- a(y, x).", "b(x, y) :- c(x, y).\nc(x, y) :- a(y, x)."]
+)
 def test_a_view_that_others_draw_into_a_cycle_begins_anew_when_it_is_out_of_it(more: str) -> None:
     workspace = lftj.connect()
-    workspace.add_rules("".join(f".decl {name}(x: number, y: number)\n" for name in "abce") + "a(x, y) :- b(x, y).\na(x, y) :- e(x, y).")
+    workspace.add_rules(
+        "".join(f".decl {name}(x: number, y: number)\n" for name in "abce")
+        + "a(x, y) :- b(x, y).\na(x, y) :- e(x, y)."
+    )
     workspace.load("e", [(1, 2), (2, 2)])
     rules = workspace.add_rules(more)
     assert set(workspace._engine.state.heads) == {"#stratum a b" + " c" * ("c(" in more)}
@@ -70,12 +93,19 @@ def test_a_view_that_others_draw_into_a_cycle_begins_anew_when_it_is_out_of_it(m
 
 def test_a_shared_head_forgets_a_rule_that_becomes_part_of_a_cycle() -> None:
     workspace = lftj.connect()
-    workspace.add_rules(declared([]) + ".decl lo(x: number, v: number)\n.decl hi(x: number, v: number)\n.decl back(x: number, v: number)\n")
+    workspace.add_rules(
+        declared([])
+        + ".decl lo(x: number, v: number)\n.decl hi(x: number, v: number)\n.decl back(x: number, v: number)\n"
+    )
     workspace.load("e", [(1, 2, 3, "t"), (1, 3, 5, "t")])
-    workspace.add_rules("lo(x, min(v)) :- e(x, y, v, _), f(y, _), x < 9.\nhi(x, max(v)) :- e(x, y, v, _), f(y, _), x < 9.")
+    workspace.add_rules(
+        "lo(x, min(v)) :- e(x, y, v, _), f(y, _), x < 9.\nhi(x, max(v)) :- e(x, y, v, _), f(y, _), x < 9."
+    )
     workspace.load("f", [(2, 2), (3, 3)])
     workspace.add_rules("lo(x, min(v)) :- back(x, v).\nback(x, min(v)) :- lo(x, v).")
-    assert [member.rule.relation for head in shared_heads(workspace) for member in head.shared.members] == ["hi"]
+    assert [
+        member.rule.relation for head in shared_heads(workspace) for member in head.shared.members
+    ] == ["hi"]
     check(workspace)
     workspace.load("e", [(1, 2, 1, "t"), (1, 2, 7, "t")])
     assert (workspace["lo"].fetchall(), workspace["hi"].fetchall()) == ([(1, 1)], [(1, 7)])

@@ -1,4 +1,6 @@
-"""Parts that come and go with a guard: views, what is reported of them and supports, against the reference; and what they take."""
+"""Parts that come and go with a guard: views, what is reported of them and supports, against the
+reference; and what they take.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,41 @@ Row = tuple[int, ...]
 Rows = dict[str, set[Row]]
 
 WIDTHS = {"on": 1, "also": 1, "e": 2, "f": 2, "t": 3}
-BASES = "\n".join(f".decl {name}({', '.join(f'c{i}: number' for i in range(width))})" for name, width in WIDTHS.items())
+BASES = "\n".join(
+    f".decl {name}({', '.join(f'c{i}: number' for i in range(width))})"
+    for name, width in WIDTHS.items()
+)
 RULES = {
-    "a": (3, ("a(d, x, y) :- on(d), t(d, x, y).", "a(d, x, y) :- on(d), e(d, x), f(x, y).", "a(d, x, x) :- also(d), e(d, x).")),
-    "b": (2, ("b(d, x) :- on(d), t(d, x, _), !e(d, x).", "b(d, y) :- on(d), f(x, y), !t(_, x, y), e(d, x).")),
-    "c": (2, ("c(d, x) :- on(d), also(e), t(d, e, x).", "c(d, y) :- on(d), on(y), f(d, y), x = y + 1, x > d.")),
-    "g": (3, ("g(d, x, z) :- a(d, x, y), a(d, y, z).", "g(d, x, y) :- b(d, x), f(x, y), on(d).", "g(x, d, y) :- on(d), t(d, x, y).")),
+    "a": (
+        3,
+        (
+            "a(d, x, y) :- on(d), t(d, x, y).",
+            "a(d, x, y) :- on(d), e(d, x), f(x, y).",
+            "a(d, x, x) :- also(d), e(d, x).",
+        ),
+    ),
+    "b": (
+        2,
+        (
+            "b(d, x) :- on(d), t(d, x, _), !e(d, x).",
+            "b(d, y) :- on(d), f(x, y), !t(_, x, y), e(d, x).",
+        ),
+    ),
+    "c": (
+        2,
+        (
+            "c(d, x) :- on(d), also(e), t(d, e, x).",
+            "c(d, y) :- on(d), on(y), f(d, y), x = y + 1, x > d.",
+        ),
+    ),
+    "g": (
+        3,
+        (
+            "g(d, x, z) :- a(d, x, y), a(d, y, z).",
+            "g(d, x, y) :- b(d, x), f(x, y), on(d).",
+            "g(x, d, y) :- on(d), t(d, x, y).",
+        ),
+    ),
     "r": (2, ("r(d, x) :- on(d), e(d, x).\nr(d, y) :- r(d, x), t(d, x, y).",)),
     "h": (2, ("h(d, x) :- r(d, x), !a(d, x, _).", "h(d, x) :- r(d, y), f(y, x).")),
     "k": (2, ("k(x, y) :- a(d, x, _), r(d, y).",)),
@@ -46,7 +77,9 @@ def programs(draw: Draw) -> str:
     for name in (name for name in RULES if name in chosen):
         width, rules = RULES[name]
         lines.append(f".decl {name}({', '.join(f'c{i}: number' for i in range(width))})")
-        taken = draw(st.sets(st.sampled_from(rules), min_size=1, max_size=1 if name == "m" else len(rules)))
+        taken = draw(
+            st.sets(st.sampled_from(rules), min_size=1, max_size=1 if name == "m" else len(rules))
+        )
         lines += [rule for rule in rules if rule in taken]
     return "\n".join(lines)
 
@@ -56,7 +89,13 @@ def commits(draw: Draw) -> list[tuple[str, bool, set[Row]]]:
     """Rows that come (True) and go; guards more often than others."""
     change = st.sampled_from([*WIDTHS, "on", "on", "also"]).flatmap(
         lambda name: st.tuples(
-            st.just(name), st.booleans(), st.sets(st.tuples(*[st.integers(0, 3)] * WIDTHS[name]), min_size=1, max_size=2 * WIDTHS[name])
+            st.just(name),
+            st.booleans(),
+            st.sets(
+                st.tuples(*[st.integers(0, 3)] * WIDTHS[name]),
+                min_size=1,
+                max_size=2 * WIDTHS[name],
+            ),
         )
     )
     return draw(st.lists(change, min_size=1, max_size=5))
@@ -66,7 +105,9 @@ def evaluated(program: str, rows: Rows) -> dict[str, set[Any]]:
     return {name: set(found) for name, found in evaluate(parse(program), rows).items()}
 
 
-def apply(workspace: Any, rows: Rows, changes: list[tuple[str, bool, set[Row]]]) -> tuple[Rows, Any]:
+def apply(
+    workspace: Any, rows: Rows, changes: list[tuple[str, bool, set[Row]]]
+) -> tuple[Rows, Any]:
     """The base rows after a commit of these changes, and the transaction."""
     after = {name: set(held) for name, held in rows.items()}
     with workspace.transaction() as transaction:
@@ -78,7 +119,9 @@ def apply(workspace: Any, rows: Rows, changes: list[tuple[str, bool, set[Row]]])
 
 @settings(max_examples=30, deadline=None)
 @given(programs(), st.lists(commits(), min_size=3, max_size=7), st.sampled_from([0.2, 1e9]))
-def test_guards_come_and_go(program: str, history: list[list[tuple[str, bool, set[Row]]]], elastic: float):
+def test_guards_come_and_go(
+    program: str, history: list[list[tuple[str, bool, set[Row]]]], elastic: float
+):
     workspace = lftj.connect(elastic=elastic, trace_budget=0)
     workspace.add_rules(program)
     rows: Rows = {name: set() for name in WIDTHS}
@@ -89,11 +132,18 @@ def test_guards_come_and_go(program: str, history: list[list[tuple[str, bool, se
         for name, held in views.items():
             assert set(workspace[name].fetchall()) == held, name
             reported = sorted((row[-2], row[:-2]) for row in transaction.changes(name).fetchall())
-            assert reported == sorted([(1, row) for row in held - before[name]] + [(-1, row) for row in before[name] - held]), name
+            assert reported == sorted(
+                [(1, row) for row in held - before[name]]
+                + [(-1, row) for row in before[name] - held]
+            ), name
     assert workspace.verify() == []
     anew = lftj.connect(trace_budget=0)
     anew.add_rules(program)
-    apply(anew, {name: set() for name in WIDTHS}, [(name, True, held) for name, held in rows.items() if held])
+    apply(
+        anew,
+        {name: set() for name in WIDTHS},
+        [(name, True, held) for name, held in rows.items() if held],
+    )
     assert supports(workspace, RULES) == supports(anew, RULES)
 
 
@@ -111,7 +161,9 @@ DAY = 40
 
 @pytest.fixture
 def watched() -> Any:
-    """Ten days of edges, of which the first seven are watched; every row of `a` is derived twice, and plans have been made."""
+    """Ten days of edges, of which the first seven are watched; every row of `a` is derived twice,
+    and plans have been made.
+    """
     workspace = lftj.connect(trace_budget=0)
     workspace.add_rules(WATCHED)
     with workspace.transaction() as tx:
@@ -142,7 +194,10 @@ def test_a_part_that_comes_with_its_rows_is_looked_for_once(watched: Any):
         tx.insert("on", [(20,)])
         tx.insert("e", [(20, x) for x in range(DAY)])
     work = watched.profile(last=1).set_index("relation")
-    assert work["surgeries"].tolist() == [1, DAY // 2]  # the guard's row; the rows of `a`, for one of two atoms
+    assert work["surgeries"].tolist() == [
+        1,
+        DAY // 2,
+    ]  # the guard's row; the rows of `a`, for one of two atoms
     assert len(tx.changes("a").fetchall()) == DAY // 2
     assert watched.verify() == []
 
@@ -170,7 +225,9 @@ def test_a_part_goes_and_comes_again_in_one_commit(watched: Any):
 
 def test_a_commit_that_fails_leaves_the_parts_alone(watched: Any):
     before = sorted(watched["b"].fetchall())
-    watched.add_rules(".decl q(d: number, n: number)\nq(d, 9223372036854775807 + d) :- on(d), d > 50.")
+    watched.add_rules(
+        ".decl q(d: number, n: number)\nq(d, 9223372036854775807 + d) :- on(d), d > 50."
+    )
     changes = [("on", False, {(4,)}), ("on", True, {(60,)})]
     with pytest.raises(lftj.ValueRangeError):
         apply(watched, {"on": set()}, changes)
@@ -181,8 +238,18 @@ def test_a_commit_that_fails_leaves_the_parts_alone(watched: Any):
 def test_parts_among_other_rows():
     rows = [np.array([1, 1, 4, 9]), np.array([5, 6, 0, 2])]
     parts = [np.array([0, 2, 2, 11]), np.array([1, 8, 9, 3])]
-    together = sorted(zip(*(column.tolist() for column in (np.concatenate(pair) for pair in zip(rows, parts, strict=True))), strict=True))
-    assert list(zip(*(column.tolist() for column in with_parts(rows, parts)), strict=True)) == together
+    together = sorted(
+        zip(
+            *(
+                column.tolist()
+                for column in (np.concatenate(pair) for pair in zip(rows, parts, strict=True))
+            ),
+            strict=True,
+        )
+    )
+    assert (
+        list(zip(*(column.tolist() for column in with_parts(rows, parts)), strict=True)) == together
+    )
     none = [column[:0] for column in rows]
     assert with_parts(none, parts) is parts
     assert with_parts(rows, none) is rows

@@ -1,4 +1,6 @@
-"""Jobs are cancelled when their block fails or takes too long, and nothing of the block stays behind."""
+"""Jobs are cancelled when their block fails or takes too long, and nothing of the block stays
+behind.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_a_block_that_ends_has_its_jobs_under_a_tag_and_cancels_none() -> None:
 
 
 def ends_by(context: FakeContext, seconds: float, ending: BaseException) -> None:
-    """A block that waits until its jobs are cancelled for being late, if `seconds` are few, and ends by an exception."""
+    """A block that waits until its jobs are cancelled for being late, if `seconds` are few, and
+    ends by an exception.
+    """
     with cancelled(context, seconds):
         assert len(context.tags) == 1
         assert seconds > 1 or context.cancelled.wait(10)

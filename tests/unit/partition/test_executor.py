@@ -27,7 +27,9 @@ def test_results_come_in_the_order_of_the_payloads(threads: int):
         time.sleep(0.01 if payload < 3 else 0)
         return payload * payload
 
-    assert list(ThreadExecutor(threads).map(slower_at_first, range(40))) == [payload * payload for payload in range(40)]
+    assert list(ThreadExecutor(threads).map(slower_at_first, range(40))) == [
+        payload * payload for payload in range(40)
+    ]
 
 
 def test_several_threads_work_at_once():
@@ -77,7 +79,10 @@ def test_a_failure_stops_what_runs_and_drops_what_waits():
 
 
 def test_one_thread_is_the_callers():
-    assert list(ThreadExecutor(1).map(lambda _: threading.get_ident(), range(3))) == [threading.get_ident()] * 3
+    assert (
+        list(ThreadExecutor(1).map(lambda _: threading.get_ident(), range(3)))
+        == [threading.get_ident()] * 3
+    )
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError])
@@ -90,7 +95,9 @@ def test_what_the_waiting_caller_meets_stops_everything(raised: type[BaseExcepti
             raise raised
 
     with pytest.raises(raised):
-        list(ThreadExecutor(2).map(lambda _: stop.wait(10), range(8), stop=stop, meanwhile=meanwhile))
+        list(
+            ThreadExecutor(2).map(lambda _: stop.wait(10), range(8), stop=stop, meanwhile=meanwhile)
+        )
 
 
 def test_threads_are_as_many_as_cores_unless_said():
@@ -111,14 +118,18 @@ def test_together_the_caller_works_too(threads: int):
         time.sleep(0.001)
         return payload * payload
 
-    assert ThreadExecutor(threads).together(square, range(40)) == [payload * payload for payload in range(40)]
+    assert ThreadExecutor(threads).together(square, range(40)) == [
+        payload * payload for payload in range(40)
+    ]
     assert len(workers) == threads
     assert threading.get_ident() in workers
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("by_caller", [False, True])
-def test_together_what_was_raised_first_is_raised_and_stops_the_others(threads: int, by_caller: bool):
+def test_together_what_was_raised_first_is_raised_and_stops_the_others(
+    threads: int, by_caller: bool
+):
     stop, caller = threading.Event(), threading.get_ident()
     done: list[int] = []
 
@@ -167,7 +178,9 @@ def test_together_the_caller_looks_around_while_it_waits():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ThreadExecutor(2).together(lambda payload: (task(payload), time.sleep(0.01)), range(200), meanwhile=look)
+        ThreadExecutor(2).together(
+            lambda payload: (task(payload), time.sleep(0.01)), range(200), meanwhile=look
+        )
 
 
 def test_together_all_threads_have_ended_before_an_interrupt_goes_on():
@@ -192,7 +205,9 @@ def test_together_all_threads_have_ended_before_an_interrupt_goes_on():
 
 
 @pytest.mark.parametrize("started", range(3))
-def test_where_the_system_allows_fewer_threads_those_and_the_caller_do_it_all_once(started: int, monkeypatch: pytest.MonkeyPatch):
+def test_where_the_system_allows_fewer_threads_those_and_the_caller_do_it_all_once(
+    started: int, monkeypatch: pytest.MonkeyPatch
+):
     start, left = threading.Thread.start, [0]
 
     def refused(thread: threading.Thread) -> None:
@@ -244,12 +259,18 @@ atexit.register(work)
 
 
 def test_where_the_interpreter_ends_the_caller_works_alone():
-    """A thread that the interpreter waits for is in the middle of its work then, and what `atexit` calls begins after that."""
-    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=60, check=False)
+    """A thread that the interpreter waits for is in the middle of its work then, and what `atexit`
+    calls begins after that.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
 
 
-def test_together_no_thread_is_needed_where_none_is_started_any_more(monkeypatch: pytest.MonkeyPatch):
+def test_together_no_thread_is_needed_where_none_is_started_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+):
     def too_late(_thread: threading.Thread) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")
 

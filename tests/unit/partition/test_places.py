@@ -13,7 +13,9 @@ from partition.places import mapped, places_of
 
 @dataclass
 class FakeContext:
-    """What `mapped` asks of a SparkContext. An RDD is its partitions; `made`: the environment and payloads of those that have an id."""
+    """What `mapped` asks of a SparkContext. An RDD is its partitions; `made`: the environment and
+    payloads of those that have an id.
+    """
 
     master: str
     environment: dict[str, str] = field(default_factory=lambda: {"KEPT": "1"})
@@ -21,7 +23,10 @@ class FakeContext:
 
     def parallelize(self, payloads: Sequence[int], partitions: int) -> FakeData:
         size = len(payloads) // partitions
-        return FakeData(self, [list(payloads[size * number : size * (number + 1)]) for number in range(partitions)])
+        return FakeData(
+            self,
+            [list(payloads[size * number : size * (number + 1)]) for number in range(partitions)],
+        )
 
     def union(self, tasks: Sequence[FakeData]) -> FakeData:
         return FakeData(self, [part for task in tasks for part in task.parts])
@@ -46,12 +51,17 @@ def squares(payloads: Iterable[int]) -> Iterator[int]:
     return (payload * payload for payload in payloads)
 
 
-@pytest.mark.parametrize(("master", "places"), [("local", 1), ("local[3]", 3), ("local[2,4]", 2), ("local[*]", usable_cores())])
+@pytest.mark.parametrize(
+    ("master", "places"),
+    [("local", 1), ("local[3]", 3), ("local[2,4]", 2), ("local[*]", usable_cores())],
+)
 def test_local_mode_has_a_place_for_each_core(master: str, places: int) -> None:
     assert places_of(master) == places
 
 
-@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "spark://host:7077", "yarn", "k8s://https://host"])
+@pytest.mark.parametrize(
+    "master", ["local-cluster[2,1,1024]", "spark://host:7077", "yarn", "k8s://https://host"]
+)
 def test_a_cluster_has_none(master: str) -> None:
     assert places_of(master) is None
 
@@ -59,7 +69,10 @@ def test_a_cluster_has_none(master: str) -> None:
 def test_payloads_of_one_place_are_one_task_in_its_environment() -> None:
     context = FakeContext("local[2]")
     assert mapped(context, squares, [5, 6, 7, 8], [3, 0, 1, 2]) == [25, 36, 49, 64]
-    environments = [({"KEPT": "1", "PARTITION_PLACE": place}, results) for place, results in (("1", [25, 49]), ("0", [36, 64]))]
+    environments = [
+        ({"KEPT": "1", "PARTITION_PLACE": place}, results)
+        for place, results in (("1", [25, 49]), ("0", [36, 64]))
+    ]
     assert context.made == environments
     assert context.environment == {"KEPT": "1"}
 

@@ -18,7 +18,9 @@ def columns(rows: list[tuple[int, int]]) -> list[np.ndarray]:
 
 
 @given(st.dictionaries(KEYS, WEIGHTS, max_size=30), st.integers(1, 12), ROWS)
-def test_rows_with_both_variables_go_to_the_part_that_holds_them(weights: dict[int, int], parts: int, rows: list[tuple[int, int]]):
+def test_rows_with_both_variables_go_to_the_part_that_holds_them(
+    weights: dict[int, int], parts: int, rows: list[tuple[int, int]]
+):
     ranges = cut(weights, parts, divisible=True)
     first, after = route(ranges, *columns(rows))
     assert (after - first == 1).all()
@@ -26,13 +28,17 @@ def test_rows_with_both_variables_go_to_the_part_that_holds_them(weights: dict[i
 
 
 @given(st.dictionaries(KEYS, WEIGHTS, max_size=30), st.integers(1, 12), ROWS)
-def test_rows_without_the_second_go_to_all_parts_of_their_key(weights: dict[int, int], parts: int, rows: list[tuple[int, int]]):
+def test_rows_without_the_second_go_to_all_parts_of_their_key(
+    weights: dict[int, int], parts: int, rows: list[tuple[int, int]]
+):
     ranges = cut(weights, parts, divisible=True)
     first, after = route(ranges, columns(rows)[0])
     for (key, _), low, high in zip(rows, first, after, strict=True):
-        assert [number for number, part in enumerate(ranges) if any(holds(part, key, second) for second in range(-3, 12))] == [
-            *range(low, high)
-        ]
+        assert [
+            number
+            for number, part in enumerate(ranges)
+            if any(holds(part, key, second) for second in range(-3, 12))
+        ] == [*range(low, high)]
 
 
 def test_rows_outside_all_parts_go_nowhere():

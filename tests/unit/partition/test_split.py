@@ -1,4 +1,6 @@
-"""Ranges of keys: nothing is left out or twice there, heavy keys stand apart, and no part is much heavier than it has to be."""
+"""Ranges of keys: nothing is left out or twice there, heavy keys stand apart, and no part is much
+heavier than it has to be.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +30,38 @@ def below(key: int) -> tuple[np.ndarray, np.ndarray]:
 
 def cut(weights: dict[int, int], parts: int, divisible: bool) -> list[KeyRange]:
     keys = np.array(sorted(weights), np.int64)
-    return split(keys, np.array([weights[key] for key in sorted(weights)], np.float64), parts, below if divisible else None)
+    return split(
+        keys,
+        np.array([weights[key] for key in sorted(weights)], np.float64),
+        parts,
+        below if divisible else None,
+    )
 
 
-@given(st.dictionaries(KEYS, WEIGHTS, max_size=30), st.integers(1, 12), st.booleans(), KEYS, st.integers(-2, 12))
-def test_every_pair_of_keys_lies_in_exactly_one_part(weights: dict[int, int], parts: int, divisible: bool, key: int, second: int):
+@given(
+    st.dictionaries(KEYS, WEIGHTS, max_size=30),
+    st.integers(1, 12),
+    st.booleans(),
+    KEYS,
+    st.integers(-2, 12),
+)
+def test_every_pair_of_keys_lies_in_exactly_one_part(
+    weights: dict[int, int], parts: int, divisible: bool, key: int, second: int
+):
     ranges = cut(weights, parts, divisible)
     assert sum(holds(part, key, second) for part in ranges) == 1
 
 
 @given(st.dictionaries(KEYS, WEIGHTS, min_size=1, max_size=30), st.integers(1, 12), st.booleans())
-def test_parts_ascend_and_are_no_more_than_asked_for(weights: dict[int, int], parts: int, divisible: bool):
+def test_parts_ascend_and_are_no_more_than_asked_for(
+    weights: dict[int, int], parts: int, divisible: bool
+):
     ranges = cut(weights, parts, divisible)
     assert sum(part.weight > 0 for part in ranges) <= parts
-    starts = [(LEAST - 1 if p.low is None else p.low, LEAST - 1 if p.second_low is None else p.second_low) for p in ranges]
+    starts = [
+        (LEAST - 1 if p.low is None else p.low, LEAST - 1 if p.second_low is None else p.second_low)
+        for p in ranges
+    ]
     assert starts == sorted(set(starts))
     assert sum(part.weight for part in ranges) == pytest.approx(sum(weights.values()))
 
@@ -55,7 +75,9 @@ def test_a_part_weighs_what_its_keys_weigh(weights: dict[int, int], parts: int, 
         for second, share in zip(seconds, shares, strict=True)
     ]
     for part in cut(weights, parts, divisible):
-        assert part.weight == pytest.approx(sum(weight for key, second, weight in pairs if holds(part, key, second)))
+        assert part.weight == pytest.approx(
+            sum(weight for key, second, weight in pairs if holds(part, key, second))
+        )
 
 
 @given(st.lists(st.integers(50, 150), min_size=200, max_size=400), st.integers(2, 20))
@@ -79,13 +101,21 @@ def test_a_heavy_key_has_parts_of_its_own():
 
 
 def test_a_heavy_key_under_which_nothing_is_known_stays_whole():
-    ranges = split(np.array([4]), np.array([9.0]), 3, lambda key: (np.empty(0, np.int64), np.empty(0)))
-    assert [(part.low, part.high, part.divides_key) for part in ranges] == [(None, 4, False), (4, 5, False), (5, None, False)]
+    ranges = split(
+        np.array([4]), np.array([9.0]), 3, lambda key: (np.empty(0, np.int64), np.empty(0))
+    )
+    assert [(part.low, part.high, part.divides_key) for part in ranges] == [
+        (None, 4, False),
+        (4, 5, False),
+        (5, None, False),
+    ]
 
 
 def test_the_last_of_all_keys_may_be_heavy_and_cut():
     ranges = cut({GREATEST: 9}, 3, divisible=True)
-    assert [(part.low, part.high) for part in ranges] == [(None, GREATEST)] + [(GREATEST, None)] * (len(ranges) - 1)
+    assert [(part.low, part.high) for part in ranges] == [(None, GREATEST)] + [(GREATEST, None)] * (
+        len(ranges) - 1
+    )
     assert all(part.divides_key for part in ranges[1:])
 
 

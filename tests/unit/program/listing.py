@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lftj.program.normal_form import AggregateTerm, Apply, Expression, FunctorRule, NormalRule, Ref, Value
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Apply,
+    Expression,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    Value,
+)
 from lftj.syntax.constants import print_constant
 
 
@@ -18,22 +26,34 @@ def list_rule(rule: NormalRule | FunctorRule) -> str:
     names = variable_names(rule)
     parts = [_atom(atom.relation, atom.args, names) for atom in rule.atoms]
     parts += ["!" + _atom(atom.relation, atom.args, names) for atom in rule.negated]
-    parts += [f"{names[each.variable]} := {_expression(each.expression, names)}" for each in rule.assignments]
-    parts += [f"{_expression(each.left, names)} {each.operator} {_expression(each.right, names)}" for each in rule.filters]
+    parts += [
+        f"{names[each.variable]} := {_expression(each.expression, names)}"
+        for each in rule.assignments
+    ]
+    parts += [
+        f"{_expression(each.left, names)} {each.operator} {_expression(each.right, names)}"
+        for each in rule.filters
+    ]
     head = _atom(rule.relation, rule.head, names)
     return f"{head} :- {', '.join(parts)}." if parts else f"{head}."
 
 
 def variable_names(rule: NormalRule) -> list[str]:
-    """A name of its own for each variable: the user's where that is enough, else with the variable's number."""
+    """A name of its own for each variable: the user's where that is enough, else with the
+    variable's number.
+    """
     uses = Counter(variable.name for variable in rule.variables)
     return [
-        variable.name if uses[variable.name] == 1 and variable.name != "_" else f"{variable.name}{number}"
+        variable.name
+        if uses[variable.name] == 1 and variable.name != "_"
+        else f"{variable.name}{number}"
         for number, variable in enumerate(rule.variables)
     ]
 
 
-def _atom(relation: str, terms: tuple[Ref | Value | AggregateTerm | None, ...], names: list[str]) -> str:
+def _atom(
+    relation: str, terms: tuple[Ref | Value | AggregateTerm | None, ...], names: list[str]
+) -> str:
     return f"{relation}({', '.join(_term(term, names) for term in terms)})"
 
 

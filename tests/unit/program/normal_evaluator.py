@@ -1,4 +1,6 @@
-"""Evaluates a stratified program over Python sets, straight from the meaning of the normal form: slow, short, and free of plans."""
+"""Evaluates a stratified program over Python sets, straight from the meaning of the normal form:
+slow, short, and free of plans.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from functools import total_ordering
 from typing import Any
 
 from lftj.program import arithmetic, functors
-from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, StratifiedProgram, Value
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Expression,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    StratifiedProgram,
+    Value,
+)
 from tests.reference.aggregates import fold
 
 Row = tuple[object, ...]
@@ -45,7 +55,11 @@ def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
         results = {row: functors.call(rule.functor, row) for row in relations[rule.domain]}
         if functors.STRING_FUNCTORS[rule.functor].many:
             return {(*row, result) for row, each in results.items() for result in each}
-        return {(*row, result) for row, result in results.items()} if rule.result is not None else {row for row in results if results[row]}
+        return (
+            {(*row, result) for row, result in results.items()}
+            if rule.result is not None
+            else {row for row in results if results[row]}
+        )
     groups: dict[Row, list[Env]] = {}
     for env in assignments(rule, relations):
         key = tuple(env[term.variable] for term in rule.head if isinstance(term, Ref))
@@ -57,16 +71,32 @@ def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
     """The distinct satisfying assignments of all variables."""
     envs: list[Env] = [{}]
     for atom in rule.atoms:
-        envs = [found for env in envs for row in relations[atom.relation] if (found := _match(atom.args, row, env)) is not None]
+        envs = [
+            found
+            for env in envs
+            for row in relations[atom.relation]
+            if (found := _match(atom.args, row, env)) is not None
+        ]
     waiting = list(rule.assignments)
     while waiting:
         ready = next(each for each in waiting if all(_has(env, each.expression) for env in envs))
         waiting.remove(ready)
         envs = [{**env, ready.variable: value} for env, value in ((env, value_of(ready.expression, env)) for env in envs)
                 if env.get(ready.variable, value) == value]  # fmt: skip
-    envs = [env for env in envs if all(arithmetic.holds(t.operator, value_of(t.left, env), value_of(t.right, env)) for t in rule.filters)]
+    envs = [
+        env
+        for env in envs
+        if all(
+            arithmetic.holds(t.operator, value_of(t.left, env), value_of(t.right, env))
+            for t in rule.filters
+        )
+    ]
     for atom in rule.negated:
-        envs = [env for env in envs if all(_match(atom.args, row, env) is None for row in relations[atom.relation])]
+        envs = [
+            env
+            for env in envs
+            if all(_match(atom.args, row, env) is None for row in relations[atom.relation])
+        ]
     assert all(len(env) == len(rule.variables) for env in envs)
     return list({tuple(sorted(env.items())): env for env in envs}.values())
 
@@ -105,7 +135,13 @@ def _row(rule: NormalRule, key: Row, envs: list[Env]) -> Row:
     plain, row = iter(key), []
     for term in rule.head:
         if isinstance(term, AggregateTerm):
-            row.append(fold(term.function, [tuple(env[arg.variable] for arg in term.args) for env in envs], {}))  # type: ignore[misc]
+            row.append(
+                fold(
+                    term.function,
+                    [tuple(env[arg.variable] for arg in term.args) for env in envs],
+                    {},
+                )
+            )  # type: ignore[misc]
         else:
             row.append(next(plain))
     return tuple(row)

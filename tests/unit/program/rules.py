@@ -90,7 +90,9 @@ def codes(text: str) -> list[str]:
     return [each.code for each in problems(text)]
 
 
-def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[NormalRule | FunctorRule]) -> StratifiedProgram:
+def stratify(
+    relations: Mapping[str, RelationSchema], rules: Sequence[NormalRule | FunctorRule]
+) -> StratifiedProgram:
     """All strata anew, as if these were the first rules."""
     choosing = [name for name, schema in relations.items() if schema.choice]
     return StratifiedProgram(dict(relations), Stratification.of(strata_of(rules, choosing)))

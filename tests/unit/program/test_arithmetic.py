@@ -71,18 +71,26 @@ def test_failure(operator: str, values: tuple[object, ...], type: Type, code: st
 
 
 @pytest.mark.parametrize(
-    ("operator", "value", "type", "written"), [("to_int", 1e30, INT, "to_number(1e+30)"), ("neg", INT64_MIN, INT, f"-({INT64_MIN})")]
+    ("operator", "value", "type", "written"),
+    [("to_int", 1e30, INT, "to_number(1e+30)"), ("neg", INT64_MIN, INT, f"-({INT64_MIN})")],
 )
-def test_failures_name_operations_as_rules_write_them(operator: str, value: object, type: Type, written: str):
+def test_failures_name_operations_as_rules_write_them(
+    operator: str, value: object, type: Type, written: str
+):
     with pytest.raises(ValueRangeError, match=re.escape(f"{written} is outside the range of int")):
         evaluate(operator, (value,), type)
 
 
-@pytest.mark.parametrize("context", [decimal.Context(prec=3), decimal.Context(prec=3, traps=[decimal.Inexact])])
+@pytest.mark.parametrize(
+    "context", [decimal.Context(prec=3), decimal.Context(prec=3, traps=[decimal.Inexact])]
+)
 def test_decimals_are_exact_whatever_the_context_of_the_caller(context: decimal.Context):
     price, cent = decimal.Decimal("12345.67"), decimal.Decimal("0.01")
     with decimal.localcontext(context):
-        found = [evaluate("+", (price, cent), decimal_type(18, 2)), evaluate("neg", (price,), decimal_type(18, 2))]
+        found = [
+            evaluate("+", (price, cent), decimal_type(18, 2)),
+            evaluate("neg", (price,), decimal_type(18, 2)),
+        ]
     assert found == [decimal.Decimal("12345.68"), decimal.Decimal("-12345.67")]
 
 

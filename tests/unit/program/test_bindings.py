@@ -10,13 +10,20 @@ from tests.unit.program.rules import checked_rule
 def body(text: str) -> tuple[tuple[CheckedLiteral, ...], dict[str, int]]:
     """The literals of a rule and the numbers of its variables."""
     rule = checked_rule(text)
-    return rule.body.literals, {variable.name: number for number, variable in enumerate(rule.variables)}
+    return rule.body.literals, {
+        variable.name: number for number, variable in enumerate(rule.variables)
+    }
 
 
 def sliced(text: str, *names: str, heads: tuple[str, ...] = (), near: str = "") -> list[str]:
     """The relations (or `=`) of the literals chosen to bind the named variables."""
     literals, numbers = body(text)
-    chosen = slice_for(frozenset(numbers[name] for name in names), literals, heads, frozenset(numbers[name] for name in near))
+    chosen = slice_for(
+        frozenset(numbers[name] for name in names),
+        literals,
+        heads,
+        frozenset(numbers[name] for name in near),
+    )
     assert {numbers[name] for name in names} <= bound_by(chosen)
     return [literal.relation if isinstance(literal, CheckedAtom) else "=" for literal in chosen]
 
@@ -25,7 +32,11 @@ def test_equations_bind_through_one_another():
     literals, numbers = body("h1(z) :- z = y + 1, y = x + 1, b(x), x < 3.")
     assert bound_by(literals) == set(numbers.values())
     assert bound_by(literals[:2]) == set()
-    assert bound_by(literals[:2], frozenset({numbers["x"]})) == {numbers["x"], numbers["y"], numbers["z"]}
+    assert bound_by(literals[:2], frozenset({numbers["x"]})) == {
+        numbers["x"],
+        numbers["y"],
+        numbers["z"],
+    }
 
 
 def test_a_disjunction_binds_what_all_branches_bind():
@@ -60,8 +71,19 @@ def test_relations_being_defined_come_last():
 def test_atoms_with_nothing_in_common_come_with_what_links_them():
     assert sliced("h1(x) :- b(x), a(x, s), a(y, t), e(x, y), b(y).", "s", "t") == ["a", "a", "e"]
     assert sliced("h1(x) :- a(x, s), a(y, t), y = x + 1.", "s", "t") == ["a", "a", "="]
-    assert sliced("h1(x) :- a(x, s), a(y, t), z = x + w, e(z, y), b(w).", "s", "t") == ["a", "a", "=", "e", "b"]
-    assert sliced("h1(x) :- a(x, s), a(y, t), e(x, z), e(z, y), b(z).", "s", "t") == ["a", "a", "e", "e"]
+    assert sliced("h1(x) :- a(x, s), a(y, t), z = x + w, e(z, y), b(w).", "s", "t") == [
+        "a",
+        "a",
+        "=",
+        "e",
+        "b",
+    ]
+    assert sliced("h1(x) :- a(x, s), a(y, t), e(x, z), e(z, y), b(z).", "s", "t") == [
+        "a",
+        "a",
+        "e",
+        "e",
+    ]
 
 
 def test_what_nothing_links_stays_apart():
@@ -70,7 +92,11 @@ def test_what_nothing_links_stays_apart():
 
 def test_relations_being_defined_link_only_what_depends_on_them():
     assert sliced("h2(y, y) :- a(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["a", "a"]
-    assert sliced("h2(y, y) :- h2(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["h2", "a", "h2"]
+    assert sliced("h2(y, y) :- h2(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == [
+        "h2",
+        "a",
+        "h2",
+    ]
 
 
 def test_what_is_near_is_linked_too():

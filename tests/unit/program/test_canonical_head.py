@@ -1,4 +1,6 @@
-"""Which aggregated rules range over the same assignments in the same groups, whatever their variables are called."""
+"""Which aggregated rules range over the same assignments in the same groups, whatever their
+variables are called.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ PLAIN = "r(x, min(v)) :- e(x, y, v, _), f(x, y, _)."
 def head_of(rule: str) -> CanonicalHead:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED + rule)
-    rules = [each for stratum in workspace._engine.state.program.stratified.strata for each in stratum.rules]
+    rules = [
+        each
+        for stratum in workspace._engine.state.program.stratified.strata
+        for each in stratum.rules
+    ]
     (found,) = [rule for rule in rules if isinstance(rule, NormalRule) and rule.aggregates]
     return canonical_head(found)
 
@@ -56,13 +62,19 @@ def test_another_core_or_grouping(rule: str) -> None:
 
 
 def test_values_of_different_atoms_are_not_multiplied_with_each_other() -> None:
-    one, other = head_of("r(y, sum(v)) :- e(x, y, v, _), f(x, y, w)."), head_of("r(y, sum(w)) :- e(x, y, v, _), f(x, y, w).")
+    one, other = (
+        head_of("r(y, sum(v)) :- e(x, y, v, _), f(x, y, w)."),
+        head_of("r(y, sum(w)) :- e(x, y, v, _), f(x, y, w)."),
+    )
     assert one.body == other.body
     assert one.key != other.key
 
 
 def test_what_is_computed_for_the_head_alone_is_no_part_of_the_core() -> None:
-    one, other = head_of('s(x, concat(t, ",")) :- e(x, _, _, t).'), head_of('s(p, concat(q, ";")) :- e(p, _, _, q).')
+    one, other = (
+        head_of('s(x, concat(t, ",")) :- e(x, _, _, t).'),
+        head_of('s(p, concat(q, ";")) :- e(p, _, _, q).'),
+    )
     assert one.key == other.key
     assert one.calls[0].text != other.calls[0].text
     assert one.core.assignments == ()

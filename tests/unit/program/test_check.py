@@ -1,4 +1,6 @@
-"""Every check of declarations, facts, types and forms, by code; all errors at once, in the order of the text."""
+"""Every check of declarations, facts, types and forms, by code; all errors at once, in the order of
+the text.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ WRONG = {
     "h1(x) :- m(_, _, c, _), b(x), c = 1.5.": ["E130"],
     "hf(9007199254740993, 9007199254740993).": ["E210"],
     'm(date("2013-01-31"), timestamp("2013-01-31 12:00:00"), decimal("1.555"), true).': ["E210"],
-    'm(date("2013-01-31"), timestamp("2013-01-31 12:00:00"), decimal("1234567890.5"), true).': ["E220"],
+    'm(date("2013-01-31"), timestamp("2013-01-31 12:00:00"), decimal("1234567890.5"), true).': [
+        "E220"
+    ],
     "h1(x) :- b(x), m(_, _, c, _), c / c > 1.": ["E132"],
     "h1(x) :- b(x), m(_, f, c, _), c * f > 1.": ["E132"],
     "h1(x) :- b(x), m(_, _, c, _), c * c * c * c * c * c * c * c * c * c > 1.": ["E132"],
@@ -137,7 +141,16 @@ def test_all_errors_of_all_clauses_come_together_in_order():
     h2(x, sum(t)) :- s(x, t), !a(x, z).
     """
     found = problems(text)
-    assert [each.code for each in found] == ["E110", "E142", "E130", "E145", "E130", "E110", "E132", "E141"]
+    assert [each.code for each in found] == [
+        "E110",
+        "E142",
+        "E130",
+        "E145",
+        "E130",
+        "E110",
+        "E132",
+        "E141",
+    ]
     places = [(each.span.line, each.span.column) for each in found if each.span]
     assert places == sorted(places)
 
@@ -147,7 +160,9 @@ def test_declarations_may_come_after_their_use():
 
 
 def test_an_unknown_type_does_not_cause_more_errors():
-    assert codes('.decl q(x: nope, y: int) h1(x) :- q(x, _), b(x). q("a", 1). q(2, 3). hs(t) :- q(t, _).') == ["E113"]
+    assert codes(
+        '.decl q(x: nope, y: int) h1(x) :- q(x, _), b(x). q("a", 1). q(2, 3). hs(t) :- q(t, _).'
+    ) == ["E113"]
 
 
 def test_what_is_known_already_is_not_checked_again():

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from lftj.program.strata import components
 
-graphs = st.dictionaries(st.sampled_from("abcdefg"), st.lists(st.sampled_from("abcdefg"), unique=True))
+graphs = st.dictionaries(
+    st.sampled_from("abcdefg"), st.lists(st.sampled_from("abcdefg"), unique=True)
+)
 
 
 def reachable(graph: dict[str, list[str]], start: str) -> set[str]:
@@ -23,7 +25,9 @@ def reachable(graph: dict[str, list[str]], start: str) -> set[str]:
 
 @given(graphs)
 def test_members_reach_one_another_and_come_after_what_they_read(drawn: dict[str, list[str]]):
-    graph = {node: [target for target in targets if target in drawn] for node, targets in drawn.items()}
+    graph = {
+        node: [target for target in targets if target in drawn] for node, targets in drawn.items()
+    }
     found = components(graph)
     assert sorted(node for members in found for node in members) == sorted(graph)
     place = {node: number for number, members in enumerate(found) for node in members}
@@ -31,7 +35,9 @@ def test_members_reach_one_another_and_come_after_what_they_read(drawn: dict[str
     for left in graph:
         assert all(place[target] <= place[left] for target in graph[left])
         for right in graph:
-            assert (place[left] == place[right]) == (left == right or (right in reach[left] and left in reach[right]))
+            assert (place[left] == place[right]) == (
+                left == right or (right in reach[left] and left in reach[right])
+            )
 
 
 def test_the_order_is_that_of_the_keys():
@@ -41,7 +47,12 @@ def test_the_order_is_that_of_the_keys():
 
 def test_chains_of_any_depth():
     depth = 100_000
-    graph = {f"n{number}": [f"n{number + 1}"] if number < depth else ["n0"] for number in range(depth + 1)}
+    graph = {
+        f"n{number}": [f"n{number + 1}"] if number < depth else ["n0"]
+        for number in range(depth + 1)
+    }
     assert len(components(graph)) == 1
     graph[f"n{depth}"] = []
-    assert [members[0] for members in components(graph)] == [f"n{number}" for number in range(depth, -1, -1)]
+    assert [members[0] for members in components(graph)] == [
+        f"n{number}" for number in range(depth, -1, -1)
+    ]

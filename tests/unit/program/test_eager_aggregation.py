@@ -68,15 +68,27 @@ def test_what_nothing_links_is_aggregated_once() -> None:
     ("rule", "why"),
     [
         ("v(x, sum(d)) :- w(x, _, d).", "one atom"),
-        ("v(x, n) :- e(x, _), n = count : { e(x, y), e(y, z) }.", "the last variable of a count is not listed"),
+        (
+            "v(x, n) :- e(x, _), n = count : { e(x, y), e(y, z) }.",
+            "the last variable of a count is not listed",
+        ),
         ("v(x, sum(d)) :- e(x, y), w(y, x, d).", "two variables link"),
         ("z(x, sum(f)) :- e(x, y), t(y, _, f).", "sums of floats are rounded once"),
         ("z(x, mean(d)) :- e(x, y), w(y, _, d).", "a mean of means is another one"),
         ("v(x, max(d)) :- e(x, y), w(y, _, d).", "the head may come to stand in a cycle"),
         ("v(x, n) :- e(x, _), n = sum d : { e(x, y), k[y] = d }.", "the link is a key"),
-        ("v(x, n) :- e(x, _), n = sum d : { e(x, y), w(y, c, d), c / x > 1 }.", "a test reads both sides"),
-        ("v(x, n) :- e(x, _), n = sum d : { e(x, y), w(y, c, d), 9 / c > 1 }.", "the test may fail for rows without a partner"),
-        ("v(x, n) :- e(x, _), n = sum d : { e(3, y), w(y, _, d), e(x, _) }.", "the rest asks for few rows"),
+        (
+            "v(x, n) :- e(x, _), n = sum d : { e(x, y), w(y, c, d), c / x > 1 }.",
+            "a test reads both sides",
+        ),
+        (
+            "v(x, n) :- e(x, _), n = sum d : { e(x, y), w(y, c, d), 9 / c > 1 }.",
+            "the test may fail for rows without a partner",
+        ),
+        (
+            "v(x, n) :- e(x, _), n = sum d : { e(3, y), w(y, _, d), e(x, _) }.",
+            "the rest asks for few rows",
+        ),
     ],
 )
 def test_left_as_it_is(rule: str, why: str) -> None:
@@ -85,14 +97,18 @@ def test_left_as_it_is(rule: str, why: str) -> None:
 
 def test_where_nobody_knows_nothing_is_drawn_in() -> None:
     program, _ = Program().add(parse(DECLARED + PATHS))
-    assert [list_rule(each) for each in program.rules] == normal(PATHS, repeats=False) != normal(PATHS)
+    assert (
+        [list_rule(each) for each in program.rules] == normal(PATHS, repeats=False) != normal(PATHS)
+    )
 
 
 def test_rows_tell_whether_a_link_repeats() -> None:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED)
     workspace.load("e", pa.table({"x": list(range(400)), "y": [n % 40 for n in range(400)]}))
-    workspace.load("w", pa.table({"x": [n % 40 for n in range(400)], "y": list(range(400)), "d": [7] * 400}))
+    workspace.load(
+        "w", pa.table({"x": [n % 40 for n in range(400)], "y": list(range(400)), "d": [7] * 400})
+    )
 
     def drawn(body: str) -> bool:
         handle = workspace.add_rule(f"v(0, n) :- n = max d : {{ {body} }}.")

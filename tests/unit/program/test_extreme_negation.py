@@ -35,7 +35,10 @@ EXTREMES = {
     ),
     "of what is not in another relation": (
         "h1(x) :- a(x, y), !b(y), !e(x, _), !( a(x, z), y < z, !b(z), !e(x, _) ).",
-        ["rule1#not1(x, max(z)) :- a(x, z), !b(z), !e(x, _).", "h1(x) :- a(x, y), rule1#not1(x, y), !b(y), !e(x, _)."],
+        [
+            "rule1#not1(x, max(z)) :- a(x, z), !b(z), !e(x, _).",
+            "h1(x) :- a(x, y), rule1#not1(x, y), !b(y), !e(x, _).",
+        ],
     ),
     "among those of two atoms": (
         "h1(x) :- a(x, y), b(y), !( a(x, z), y < z, b(z) ).",

@@ -142,7 +142,9 @@ ASKING = "q(x) :- d(x), f(_, y), p(y, _). p(x, y) :- s(x, y), g(_)."
 
 @pytest.mark.parametrize("text", [CHOOSING + ASKING, ASKING + CHOOSING])
 def test_nothing_is_taken_out_that_comes_to_depend_on_a_choice(text: str) -> None:
-    hidden = [rule.partition(" :- ")[2] for rule in normal(text) if "#part" in rule.partition(" :- ")[0]]
+    hidden = [
+        rule.partition(" :- ")[2] for rule in normal(text) if "#part" in rule.partition(" :- ")[0]
+    ]
     assert hidden == ["g(_0)."]
 
 
@@ -176,7 +178,9 @@ def test_so_it_is_in_questions_negations_and_recursion() -> None:
     ws = workspace(300)
     with ws.limits(work=20_000):
         assert len(ws.query(MANY.replace("i(x)", "i(x), x < 9")).fetchall()) == 9
-        ws.add_rules(f".decl n(x: number) n(x) :- i(x), !( e(y), y = x + 1, {MANY.replace('(x)', '(_)')} ).")
+        ws.add_rules(
+            f".decl n(x: number) n(x) :- i(x), !( e(y), y = x + 1, {MANY.replace('(x)', '(_)')} )."
+        )
         assert ws["n"].fetchall() == [(299,)]
         ws.add_rules(f"q(0). q(x + 1) :- q(x), i(x), q(_), {MANY.replace('i(x), ', '')}.")
         assert len(ws["q"]) == 301

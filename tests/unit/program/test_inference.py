@@ -48,4 +48,8 @@ def test_types(text: str, expected: dict[str, str], catalog: Catalog):
 
 def test_reasons_name_the_column(catalog: Catalog):
     found = Inference(rule("h1(y) :- w(x, v), y = x."), catalog)
-    assert found.reasons == {"x": "column `x` of `w`", "v": "column `v` of `w`", "y": "by an equation"}
+    assert found.reasons == {
+        "x": "column `x` of `w`",
+        "v": "column `v` of `w`",
+        "y": "by an equation",
+    }

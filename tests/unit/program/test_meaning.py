@@ -1,4 +1,6 @@
-"""The normal form means what the rules mean: random programs, evaluated in both forms, derive the same rows."""
+"""The normal form means what the rules mean: random programs, evaluated in both forms, derive the
+same rows.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from tests.unit.program.normal_evaluator import evaluate_normal
 
 
 def nested(body: tree.Body) -> tree.Body:
-    """The body with `!( b(i), true )` for `!b(i)` where `i` is the negation's own: that much has to be said."""
+    """The body with `!( b(i), true )` for `!b(i)` where `i` is the negation's own: that much has to
+    be said.
+    """
     literals: list[tree.Literal] = []
     for literal in body.literals:
         if isinstance(literal, tree.Negation) and mentioned_names(literal) & LOCAL_NAMES:
@@ -34,12 +38,20 @@ LOCAL_NAMES = {name for names in LOCAL.values() for name in names}
 
 
 def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
-    """Derive everything in both ways and compare; also check the invariants of every normal rule."""
-    clauses = tuple(replace(each, body=nested(each.body)) if isinstance(each, tree.Rule) else each for each in clauses)
+    """Derive everything in both ways and compare; also check the invariants of every
+    normal rule.
+    """
+    clauses = tuple(
+        replace(each, body=nested(each.body)) if isinstance(each, tree.Rule) else each
+        for each in clauses
+    )
     try:
-        program, ids = Program().add(tree.ParsedProgram(clauses), lambda relation, column: (len(relation) + column) % 3 > 0)
+        program, ids = Program().add(
+            tree.ParsedProgram(clauses), lambda relation, column: (len(relation) + column) % 3 > 0
+        )
     except ProgramErrors as problems:
-        # A nested body may ask for values that only the relation being defined binds; what the reference does then is not stratified here.
+        # A nested body may ask for values that only the relation being defined binds; what the
+        # reference does then is not stratified here.
         if not all(isinstance(each, StratificationError) for each in problems.errors):
             raise
         reject()
@@ -55,15 +67,21 @@ def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
 
 
 @given(programs(), databases())
-# Without shrinking: programs with data shrink slowly, and the first failure found is mostly short enough to read.
+# Without shrinking: programs with data shrink slowly, and the first failure found is mostly short
+# enough to read.
 @settings(phases=[Phase.generate], max_examples=3 * settings().max_examples)
 def test_programs_derive_what_the_reference_derives(program: Drawn, facts: dict[str, list[Row]]):
     both((*program.declarations, *program.rules), facts)
 
 
 @given(programs(), databases(), st.randoms(use_true_random=False))
-def test_so_they_do_with_their_bodies_shuffled(program: Drawn, facts: dict[str, list[Row]], random: st.DataObject):
+def test_so_they_do_with_their_bodies_shuffled(
+    program: Drawn, facts: dict[str, list[Row]], random: st.DataObject
+):
     shuffled = [
-        tree.Rule(rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))) for rule in program.rules
+        tree.Rule(
+            rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))
+        )
+        for rule in program.rules
     ]
     both((*program.declarations, *shuffled), facts)

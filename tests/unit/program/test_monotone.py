@@ -88,7 +88,9 @@ def test_what_else_is_refused(text: str, code: str):
 
 
 def test_the_column_and_function_of_a_lattice():
-    assert lattices(program(SEED + "h2(x, min(d)) :- h1(x), h2(x, d). h1(x) :- h2(x, _).").rules) == {"h2": Lattice(1, "min")}
+    assert lattices(
+        program(SEED + "h2(x, min(d)) :- h1(x), h2(x, d). h1(x) :- h2(x, _).").rules
+    ) == {"h2": Lattice(1, "min")}
 
 
 def test_several_rules_with_one_extreme_need_no_cycle():

@@ -11,26 +11,62 @@ from lftj.program.normal_form import AggregateTerm, NormalRule
 from tests.unit.program.rules import lines, normal, program
 
 PLAIN = {
-    "a wildcard is a variable of its own": ("h1(x) :- a(x, _), e(_, x).", "h1(x) :- a(x, _1), e(_2, x)."),
+    "a wildcard is a variable of its own": (
+        "h1(x) :- a(x, _), e(_, x).",
+        "h1(x) :- a(x, _1), e(_2, x).",
+    ),
     "a constant stays in its atom": ("h1(x) :- a(x, 3).", "h1(x) :- a(x, 3)."),
     "a constant in a head is assigned": ("h2(1, x) :- b(x).", "h2(_1, x) :- b(x), _1 := 1."),
-    "an expression in an atom is assigned": ("h1(x) :- b(x), a(x, x + 1).", "h1(x) :- b(x), a(x, _1), _1 := x + 1."),
+    "an expression in an atom is assigned": (
+        "h1(x) :- b(x), a(x, x + 1).",
+        "h1(x) :- b(x), a(x, _1), _1 := x + 1.",
+    ),
     "equal variables are one": ("h2(x, y) :- a(x, y), x = y.", "h2(x, x) :- a(x, x)."),
     "the first of two names is kept": ("h1(x) :- a(_, y), x = y.", "h1(x) :- a(_0, x)."),
-    "an equation of a bound variable is an assignment too": ("h1(x) :- b(x), 3 = x.", "h1(x) :- b(x), x := 3."),
-    "a variable in its own equation is a filter": ("h1(x) :- b(x), x = x * x.", "h1(x) :- b(x), x = x * x."),
-    "no circles of assignments": ("h1(x) :- a(x, y), y = x * 2, x = y - 2.", "h1(x) :- a(x, y), y := x * 2, x = y - 2."),
-    "two equations of one variable": ("h1(x) :- a(x, y), z = x, z = y + 1.", "h1(z) :- a(z, y), z := y + 1."),
-    "assignments chain": ("h1(z) :- b(x), z = y + 1, y = x + 1.", "h1(z) :- b(x), y := x + 1, z := y + 1."),
+    "an equation of a bound variable is an assignment too": (
+        "h1(x) :- b(x), 3 = x.",
+        "h1(x) :- b(x), x := 3.",
+    ),
+    "a variable in its own equation is a filter": (
+        "h1(x) :- b(x), x = x * x.",
+        "h1(x) :- b(x), x = x * x.",
+    ),
+    "no circles of assignments": (
+        "h1(x) :- a(x, y), y = x * 2, x = y - 2.",
+        "h1(x) :- a(x, y), y := x * 2, x = y - 2.",
+    ),
+    "two equations of one variable": (
+        "h1(x) :- a(x, y), z = x, z = y + 1.",
+        "h1(z) :- a(z, y), z := y + 1.",
+    ),
+    "assignments chain": (
+        "h1(z) :- b(x), z = y + 1, y = x + 1.",
+        "h1(z) :- b(x), y := x + 1, z := y + 1.",
+    ),
     "what holds of constants disappears": ("h1(x) :- b(x), 1 < 2, true.", "h1(x) :- b(x)."),
-    "what fails of constants takes its rule along": ("h1(x) :- b(x), 2 < 1. h1(x) :- b(x), false.", ""),
+    "what fails of constants takes its rule along": (
+        "h1(x) :- b(x), 2 < 1. h1(x) :- b(x), false.",
+        "",
+    ),
     "constants are computed": ("h1(x) :- a(x, 2 + 3 * 4).", "h1(x) :- a(x, 14)."),
     "a body may be empty of atoms": ("h() :- 1 < 2.", "h()."),
-    "a repeated literal counts once": ("h1(x) :- b(x), b(x), x < 2, x < 2.", "h1(x) :- b(x), x < 2."),
-    "the functional form is an atom": ("F[x] = v * 2.0 :- F[x] = v.", "F(x, _2) :- F(x, v), _2 := v * 2.0."),
+    "a repeated literal counts once": (
+        "h1(x) :- b(x), b(x), x < 2, x < 2.",
+        "h1(x) :- b(x), x < 2.",
+    ),
+    "the functional form is an atom": (
+        "F[x] = v * 2.0 :- F[x] = v.",
+        "F(x, _2) :- F(x, v), _2 := v * 2.0.",
+    ),
     "an int is welcome as a float": ("hf(x, 1) :- w(x, 2).", "hf(x, _1) :- w(x, 2.0), _1 := 1.0."),
-    "conversions between numbers are arithmetic": ("hf(x, to_float(x)) :- b(x).", "hf(x, _1) :- b(x), _1 := to_float(x)."),
-    "min and max of many nest": ("h1(min(x, y, 3)) :- a(x, y).", "h1(_2) :- a(x, y), _2 := min(min(x, y), 3)."),
+    "conversions between numbers are arithmetic": (
+        "hf(x, to_float(x)) :- b(x).",
+        "hf(x, _1) :- b(x), _1 := to_float(x).",
+    ),
+    "min and max of many nest": (
+        "h1(min(x, y, 3)) :- a(x, y).",
+        "h1(_2) :- a(x, y), _2 := min(min(x, y), 3).",
+    ),
 }
 
 CONSTRUCTS = {
@@ -51,7 +87,10 @@ CONSTRUCTS = {
         rule1#or1(y) :- y := 4.
         h1(x) :- a(x, y), rule1#or1(y).""",
     ),
-    "a short list of values": ("h1(x) :- a(x, y), (y = 1 ; y = 2).", "h1(x) :- a(x, y), y := 1.\nh1(x) :- a(x, y), y := 2."),
+    "a short list of values": (
+        "h1(x) :- a(x, y), (y = 1 ; y = 2).",
+        "h1(x) :- a(x, y), y := 1.\nh1(x) :- a(x, y), y := 2.",
+    ),
     "a list of pairs in a disjunction": (
         "h2(x, y) :- a(x, y), (b(x) ; (x = 3, y = 4 ; y = 5, x = 6 ; x = 1, y = 1 ; x = 1, y = 2)).",
         """rule1#or1(x, y) :- x := 3, y := 4.
@@ -72,9 +111,15 @@ CONSTRUCTS = {
         h2(x, x) :- a(x, x), x := 3.
         h2(x, y) :- a(x, y), e(x, 4).""",
     ),
-    "negated atom": ("h1(x) :- b(x), !a(x, _), !a(x, x + 1).", "h1(x) :- b(x), !a(x, _), !a(x, _1), _1 := x + 1."),
+    "negated atom": (
+        "h1(x) :- b(x), !a(x, _), !a(x, x + 1).",
+        "h1(x) :- b(x), !a(x, _), !a(x, _1), _1 := x + 1.",
+    ),
     "negated comparison": ("h1(x) :- b(x), !( x > 3 ).", "h1(x) :- b(x), x <= 3."),
-    "nested negation": ("h1(x) :- b(x), !( a(x, y), b(y) ).", "rule1#not1(x) :- a(x, y), b(y).\nh1(x) :- b(x), !rule1#not1(x)."),
+    "nested negation": (
+        "h1(x) :- b(x), !( a(x, y), b(y) ).",
+        "rule1#not1(x) :- a(x, y), b(y).\nh1(x) :- b(x), !rule1#not1(x).",
+    ),
     "nested negation that asks for an outer binding": (
         "h1(x) :- a(x, y), !( b(z), z > y ).",
         "rule1#not1(y) :- a(x, y), b(z), z > y.\nh1(x) :- a(x, y), !rule1#not1(y).",
@@ -155,7 +200,10 @@ AGGREGATES = {
         "h2(x, y) :- a(x, d), a(y, e), d / 3 = e / 3, x = y.",
         "h2(x, x) :- a(x, d), a(x, e), d / 3 = e / 3.",
     ),
-    "head aggregate over an expression": ("hf(x, sum(v * 2.0)) :- w(x, v).", "hf(x, sum(_2)) :- w(x, v), _2 := v * 2.0."),
+    "head aggregate over an expression": (
+        "hf(x, sum(v * 2.0)) :- w(x, v).",
+        "hf(x, sum(_2)) :- w(x, v), _2 := v * 2.0.",
+    ),
     "concat keeps its separator as a variable": (
         'hs(concat(t, ", ", n)) :- s(n, t).',
         'hs(concat(t, _2, n)) :- s(n, t), _2 := ", ".',
@@ -175,7 +223,10 @@ AGGREGATES = {
         rule1#or1(x, _1) :- b(x), !rule1#count1(x, _), _1 := 0.
         h2(x, count()) :- b(x), rule1#or1(x, n), n < 3.""",
     ),
-    "an aggregate over nothing": ("h1(n) :- n = count : { false }. h1(n) :- n = max x : { b(x), false }.", "h1(n) :- n := 0."),
+    "an aggregate over nothing": (
+        "h1(n) :- n = count : { false }. h1(n) :- n = max x : { b(x), false }.",
+        "h1(n) :- n := 0.",
+    ),
 }
 
 CASES = PLAIN | CONSTRUCTS | AGGREGATES
@@ -189,7 +240,10 @@ def test_becomes(name: str):
 
 def test_hidden_names_carry_the_rule_they_come_from():
     made = program("h1(x) :- b(x), !( a(x, y), b(y) ). h1(x) :- b(x), !( e(x, y), b(y) ).")
-    assert [name for name in made.stratified.relations if "#" in name] == ["rule1#not1", "rule2#not1"]
+    assert [name for name in made.stratified.relations if "#" in name] == [
+        "rule1#not1",
+        "rule2#not1",
+    ]
     assert [rule.source for rule in made.rules] == [1, 1, 2, 2]
 
 
@@ -209,23 +263,37 @@ def test_aggregate_terms_carry_their_results_type():
 
 
 def test_too_many_alternatives_are_refused():
-    text = "h1(x) :- b(x), " + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13)) + "."
+    text = (
+        "h1(x) :- b(x), "
+        + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13))
+        + "."
+    )
     with pytest.raises(ProgramErrors) as caught:
         program(text)
     assert [error.code for error in caught.value.errors] == ["E166"]
 
 
 def test_the_same_disjunctions_under_an_aggregate_are_fine():
-    text = "h2(x, count()) :- b(x), " + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13)) + "."
+    text = (
+        "h2(x, count()) :- b(x), "
+        + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13))
+        + "."
+    )
     assert len(normal(text)) == 27
 
 
 @pytest.mark.parametrize(
     ("inner", "said"),
     [
-        ("n = count : { w1(A), w2(B) }", "the aggregate `count` takes 241 values from the rest of its rule; 230 is the most there may be"),
+        (
+            "n = count : { w1(A), w2(B) }",
+            "the aggregate `count` takes 241 values from the rest of its rule; 230 is the most there may be",
+        ),
         ("n = 1, !( w1(B), w2(A) )", "`!( … )` takes 240 values from"),
-        ("n = 1, s(_, t), t = cat(T)", "what a functor or an aggregate is given takes 300 values from"),
+        (
+            "n = 1, s(_, t), t = cat(T)",
+            "what a functor or an aggregate is given takes 300 values from",
+        ),
     ],
 )
 def test_an_inner_part_that_takes_too_many_values_is_refused_at_its_rule(inner, said):
@@ -233,7 +301,9 @@ def test_an_inner_part_that_takes_too_many_values_is_refused_at_its_rule(inner, 
     columns = ", ".join(f"c{number}: number" for number in range(120))
     inner = inner.replace("A", first).replace("B", second).replace("T", ", ".join(["t"] * 300))
     with pytest.raises(ProgramErrors, match=re.escape(said)) as caught:
-        program(f".decl w1({columns}) .decl w2({columns}) .decl wide(n: number)\nwide(n) :- w1({first}), w2({second}), {inner}.")
+        program(
+            f".decl w1({columns}) .decl w2({columns}) .decl wide(n: number)\nwide(n) :- w1({first}), w2({second}), {inner}."
+        )
     (error,) = caught.value.errors
     assert error.code == "E168"
     assert error.span is not None

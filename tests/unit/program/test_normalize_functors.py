@@ -1,4 +1,6 @@
-"""What functors, and the parts of a rule that ask the rest of it for values, become as the text of normal rules (`:=` is an assignment)."""
+"""What functors, and the parts of a rule that ask the rest of it for values, become as the text of
+normal rules (`:=` is an assignment).
+"""
 
 from __future__ import annotations
 

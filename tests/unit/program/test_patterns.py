@@ -64,7 +64,10 @@ def test_a_pattern_means_what_it_does_in_ecmascript(pattern: str, text: str, hol
     assert matches(pattern, text) is holds
 
 
-@given(st.text("ab()|*+?.[]^{}12,\\d", max_size=8), st.lists(st.text("ab1{}[]", max_size=5), max_size=4))
+@given(
+    st.text("ab()|*+?.[]^{}12,\\d", max_size=8),
+    st.lists(st.text("ab1{}[]", max_size=5), max_size=4),
+)
 def test_a_pattern_is_refused_or_matches_as_in_python(pattern: str, texts: list[str]) -> None:
     try:
         found = matching(pattern, pa.array(texts, pa.large_string()))
@@ -102,7 +105,9 @@ def test_a_pattern_from_data_is_looked_at_when_it_is_met() -> None:
 
 
 def test_a_pattern_that_makes_others_backtrack_is_done_at_once() -> None:
-    """Where a search goes through all ways to read a text, this one has 2³⁴ of them, and the test never ends."""
+    """Where a search goes through all ways to read a text, this one has 2³⁴ of them, and the test
+    never ends.
+    """
     assert not matches("(a|a)*b", "a" * 34)
     assert matches("(a|a)*b", "a" * 1_000_000 + "b")
 

@@ -27,8 +27,16 @@ def test_add_gives_ids_in_the_order_of_the_text():
 
 
 def test_facts_and_directives_are_those_of_the_last_add():
-    made, _ = Program().add(parsed('b(1). b(2 * 3). s(1, "x"). hf(1, 2). F[1] = 0.5. h(). b(1). .output h1'))
-    assert made.facts == {"b": [(1,), (6,), (1,)], "s": [(1, "x")], "hf": [(1, 2.0)], "F": [(1, 0.5)], "h": [()]}
+    made, _ = Program().add(
+        parsed('b(1). b(2 * 3). s(1, "x"). hf(1, 2). F[1] = 0.5. h(). b(1). .output h1')
+    )
+    assert made.facts == {
+        "b": [(1,), (6,), (1,)],
+        "s": [(1, "x")],
+        "hf": [(1, 2.0)],
+        "F": [(1, 0.5)],
+        "h": [()],
+    }
     assert [directive.relation for directive in made.directives] == ["h1"]
     again, _ = made.add(parse("h1(x) :- b(x)."))
     assert again.facts == {}
@@ -90,7 +98,11 @@ def test_user_aggregates():
     made, _ = made.add(parse("hf(x, product(v)) :- w(x, v)."))
     (rule,) = made.rules
     assert str(rule).count("product") == 1
-    for wrong in ("hs(product(t)) :- s(_, t).", "hf(x, product(v, v)) :- w(x, v).", "hs(product(v)) :- w(_, v)."):
+    for wrong in (
+        "hs(product(t)) :- s(_, t).",
+        "hf(x, product(v, v)) :- w(x, v).",
+        "hs(product(v)) :- w(_, v).",
+    ):
         with pytest.raises(ProgramErrors):
             made.add(parse(wrong))
     with pytest.raises(DeclarationError):
@@ -107,10 +119,14 @@ def test_a_false_rule_is_kept_as_a_source_without_normal_rules():
     assert made.stratified.strata == ()
 
 
-@pytest.mark.parametrize("literals", list(permutations(["h(x)", "b(x)", "strlen(x) < 3"])), ids=", ".join)
+@pytest.mark.parametrize(
+    "literals", list(permutations(["h(x)", "b(x)", "strlen(x) < 3"])), ids=", ".join
+)
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("head", ["k(x)", "m(x, min(n))"])
-def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(head: str, together: bool, literals: tuple[str, ...]):
+def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(
+    head: str, together: bool, literals: tuple[str, ...]
+):
     names = ".decl a, b, h(x: symbol) .decl k(x: symbol) choice-domain x .decl m, g(x: symbol, n: number)\n"
     body = ", ".join(literals).replace("h(x)", "h(x)" if head == "k(x)" else "g(x, n)")
     first, second = names + "h(x) :- k(x). g(x, min(n)) :- m(x, n).", f"{head} :- {body}."
@@ -124,7 +140,10 @@ def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(head: s
 def test_each_rule_with_a_functor_beside_a_choice_takes_its_values_from_outside():
     names = ".decl a, b, c, h(x: symbol) .decl k(x: symbol) choice-domain x\n"
     made, _ = Program().add(
-        parse(names + "k(x) :- a(x). h(x) :- k(x). k(x) :- h(x), b(x), strlen(x) < 3. k(x) :- h(x), c(x), strlen(x) > 5.")
+        parse(
+            names
+            + "k(x) :- a(x). h(x) :- k(x). k(x) :- h(x), b(x), strlen(x) < 3. k(x) :- h(x), c(x), strlen(x) > 5."
+        )
     )
     recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]
     assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
@@ -133,7 +152,12 @@ def test_each_rule_with_a_functor_beside_a_choice_takes_its_values_from_outside(
     assert {error.code for error in caught.value.errors} == {"E153"}
 
 
-BESIDE_A_CHOICE = ("k(x) :- a(x).", "h(x) :- k(x).", "k(x) :- h(x), b(x), strlen(x) < 3.", "k(x) :- h(x), c(x), strlen(x) > 5.")
+BESIDE_A_CHOICE = (
+    "k(x) :- a(x).",
+    "h(x) :- k(x).",
+    "k(x) :- h(x), b(x), strlen(x) < 3.",
+    "k(x) :- h(x), c(x), strlen(x) > 5.",
+)
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations(BESIDE_A_CHOICE)], ids=lambda _: "")

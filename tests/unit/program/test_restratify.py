@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import ProgramErrors
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum
+from lftj.program.normal_form import (
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+    Stratum,
+)
 from lftj.program.restratify import restratify
 from lftj.program.stratification import Stratification
 from lftj.types import INT
@@ -25,12 +33,22 @@ drawn_rules = st.tuples(names, st.sets(names, min_size=1, max_size=2), st.sets(n
 def made(source: int, head: str, reads: set[str], negated: set[str]) -> NormalRule:
     """The rule `head(x) :- reads(x)…, !negated(x)…`."""
     atoms = tuple(PositiveAtom(name, x) for name in sorted(reads))
-    return NormalRule(source, head, x, (RuleVariable("x", INT),), atoms, tuple(NegatedAtom(name, x) for name in sorted(negated)))
+    return NormalRule(
+        source,
+        head,
+        x,
+        (RuleVariable("x", INT),),
+        atoms,
+        tuple(NegatedAtom(name, x) for name in sorted(negated)),
+    )
 
 
 def summary(strata: tuple[Stratum, ...]) -> set[tuple[frozenset[str], frozenset[int], bool]]:
     """What strata hold, without their order."""
-    return {(frozenset(each.relations), frozenset(rule.source for rule in each.rules), each.recursive) for each in strata}
+    return {
+        (frozenset(each.relations), frozenset(rule.source for rule in each.rules), each.recursive)
+        for each in strata
+    }
 
 
 def check_order(strata: tuple[Stratum, ...]) -> None:
@@ -50,7 +68,9 @@ def codes(attempt: Callable[[], object]) -> set[str]:
 
 def check_index(order: Stratification) -> None:
     """Places and readers are what a look at all strata says."""
-    assert order.place == {name: at for at, each in enumerate(order.strata) for name in each.relations}
+    assert order.place == {
+        name: at for at, each in enumerate(order.strata) for name in each.relations
+    }
     readers: dict[str, set[str]] = {}
     for each in order.strata:
         for name in each.reads:
@@ -63,8 +83,17 @@ def check_index(order: Stratification) -> None:
     assert order.row_readers == rows
 
 
-@given(st.lists(st.one_of(st.lists(drawn_rules, min_size=1, max_size=3), st.sets(st.integers(0, 20), max_size=2)), max_size=12))
-def test_step_by_step_is_as_all_at_once(steps: list[list[tuple[str, set[str], set[str]]] | set[int]]):
+@given(
+    st.lists(
+        st.one_of(
+            st.lists(drawn_rules, min_size=1, max_size=3), st.sets(st.integers(0, 20), max_size=2)
+        ),
+        max_size=12,
+    )
+)
+def test_step_by_step_is_as_all_at_once(
+    steps: list[list[tuple[str, set[str], set[str]]] | set[int]],
+):
     rules: list[NormalRule] = []
     order = Stratification()
     for number, step in enumerate(steps):
@@ -85,7 +114,11 @@ def test_step_by_step_is_as_all_at_once(steps: list[list[tuple[str, set[str], se
 
 
 def test_rules_that_come_while_others_go():
-    kept, gone, new = made(1, "a", {"b"}, set()), made(2, "b", {"a"}, set()), made(3, "c", {"a"}, {"b"})
+    kept, gone, new = (
+        made(1, "a", {"b"}, set()),
+        made(2, "b", {"a"}, set()),
+        made(3, "c", {"a"}, {"b"}),
+    )
     order = restratify(restratify(Stratification(), [kept, gone]), [new], [gone])
     assert summary(order.strata) == summary(stratify(SCHEMAS, [kept, new]).strata)
     check_index(order)
@@ -94,10 +127,15 @@ def test_rules_that_come_while_others_go():
 def test_a_relation_that_chooses_has_a_stratum_without_rules_too():
     rule = made(1, "a", {"b"}, set())
     order = restratify(Stratification(), [made(2, "c", {"a"}, set())], choosing=["b"])
-    assert summary(order.strata) == {(frozenset("b"), frozenset(), False), (frozenset("c"), frozenset({2}), False)}
+    assert summary(order.strata) == {
+        (frozenset("b"), frozenset(), False),
+        (frozenset("c"), frozenset({2}), False),
+    }
     order = restratify(order, [rule])
     with_rule = restratify(order, [made(3, "b", {"d"}, set())], choosing=["b"])
-    without = restratify(with_rule, (), with_rule.strata[with_rule.place["b"]].rules, choosing=["b"])
+    without = restratify(
+        with_rule, (), with_rule.strata[with_rule.place["b"]].rules, choosing=["b"]
+    )
     assert summary(without.strata) == summary(order.strata)
     for each in (order, with_rule, without):
         check_order(each.strata)
@@ -105,7 +143,10 @@ def test_a_relation_that_chooses_has_a_stratum_without_rules_too():
 
 
 def test_strata_that_have_nothing_to_do_with_a_change_are_the_same_objects():
-    first = restratify(Stratification(), [made(1, "a", {"b"}, set()), made(2, "c", {"a"}, set()), made(3, "d", {"b"}, set())])
+    first = restratify(
+        Stratification(),
+        [made(1, "a", {"b"}, set()), made(2, "c", {"a"}, set()), made(3, "d", {"b"}, set())],
+    )
     more = restratify(first, [made(4, "e", {"a"}, {"d"})])
     assert all(old is new for old, new in zip(first.strata, more.strata, strict=False))
     changed = restratify(more, [made(5, "c", {"d"}, set())])
@@ -114,7 +155,16 @@ def test_strata_that_have_nothing_to_do_with_a_change_are_the_same_objects():
 
 
 def test_rules_apart_from_each_other_leave_what_stands_between_them():
-    chain = [made(number, head, {read}, set()) for number, (head, read) in enumerate(zip("abcde", "fabcd", strict=True))]
+    chain = [
+        made(number, head, {read}, set())
+        for number, (head, read) in enumerate(zip("abcde", "fabcd", strict=True))
+    ]
     order = restratify(Stratification(), chain)
     more = restratify(order, [made(8, "a", {"f"}, set()), made(9, "e", {"f"}, set())])
-    assert [old is new for old, new in zip(order.strata, more.strata, strict=True)] == [False, True, True, True, False]
+    assert [old is new for old, new in zip(order.strata, more.strata, strict=True)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]

@@ -53,7 +53,9 @@ def test_user_names_come_back():
 
 
 def test_direct_names_are_those_of_the_body_itself():
-    body = rule("h(x) :- a(p), !b(q), r < s + 1, (c(t) ; d(t), e(u)), !( f(v), g(w) ), n = count : { i(j) }.").body
+    body = rule(
+        "h(x) :- a(p), !b(q), r < s + 1, (c(t) ; d(t), e(u)), !( f(v), g(w) ), n = count : { i(j) }."
+    ).body
     assert list(direct_names(body.literals)) == ["p", "q", "r", "s", "t", "n"]
     assert mentioned_names(body) == set("pqrstuvwnj")
 

@@ -16,7 +16,10 @@ from tests.unit.program.rules import problems, program, rule, stratify
 
 def strata(text: str) -> list[tuple[tuple[str, ...], int, bool]]:
     """Relations, number of rules and recursion of each stratum."""
-    return [(each.relations, len(each.rules), each.recursive) for each in program(text).stratified.strata]
+    return [
+        (each.relations, len(each.rules), each.recursive)
+        for each in program(text).stratified.strata
+    ]
 
 
 def test_a_relation_comes_after_what_it_reads():
@@ -50,21 +53,34 @@ def test_the_order_depends_on_the_rules_only():
 
 
 def test_ten_thousand_rules_in_a_chain():
-    schemas = {f"r{number}": RelationSchema(f"r{number}", (("x", INT),)) for number in range(10_001)}
+    schemas = {
+        f"r{number}": RelationSchema(f"r{number}", (("x", INT),)) for number in range(10_001)
+    }
     x, ref = (RuleVariable("x", INT),), (Ref(0),)
-    rules = [NormalRule(number, f"r{number + 1}", ref, x, (PositiveAtom(f"r{number}", ref),)) for number in reversed(range(10_000))]
+    rules = [
+        NormalRule(number, f"r{number + 1}", ref, x, (PositiveAtom(f"r{number}", ref),))
+        for number in reversed(range(10_000))
+    ]
     made = stratify(schemas, rules)
-    assert [stratum.relations[0] for stratum in made.strata] == [f"r{number}" for number in range(1, 10_001)]
+    assert [stratum.relations[0] for stratum in made.strata] == [
+        f"r{number}" for number in range(1, 10_001)
+    ]
 
 
 CYCLES = {
     "h1(x) :- b(x), !h1(x).": ("E150", "`h1` ← not `h1`"),
     "h1(x) :- b(x), !h2(x, _). h2(x, y) :- a(x, y), h1(y).": ("E150", "`h1` ← not `h2` ← `h1`"),
-    "h1(x) :- b(x), !( h2(x, y), b(y) ). h2(x, y) :- a(x, y), h1(y).": ("E150", "`h1` ← `!( … )` ← `h2` ← `h1`"),
+    "h1(x) :- b(x), !( h2(x, y), b(y) ). h2(x, y) :- a(x, y), h1(y).": (
+        "E150",
+        "`h1` ← `!( … )` ← `h2` ← `h1`",
+    ),
     "h2(x, count()) :- b(x), h2(_, x).": ("E151", "`h2` ← `h2`"),
     "h2(x, n) :- b(x), n = count : { h2(x, _) }.": ("E151", "`h2` ← the aggregate `count` ← `h2`"),
     "h2(x, n) :- b(x), n = max y : { h2(x, y) }.": ("E151", "`h2` ← the aggregate `max` ← `h2`"),
-    "hs(max(cat(t, t))) :- hs(t).": ("E152", "the functor `cat` inside a cycle of rules: `hs` ← the functor `cat`"),
+    "hs(max(cat(t, t))) :- hs(t).": (
+        "E152",
+        "the functor `cat` inside a cycle of rules: `hs` ← the functor `cat`",
+    ),
     "h1(x) :- h1(x), !( b(y), y > x ).": ("E150", "`h1` ← `!( … )` ← `h1`"),
 }
 
@@ -86,18 +102,24 @@ def test_each_rule_at_fault_is_reported():
 
 
 def test_a_cycle_without_negation_in_it_is_fine():
-    assert strata("h1(x) :- b(x), !a(x, x). h1(x) :- h1(y), a(y, x), !b(y). h2(x, count()) :- h1(x).")[0][2]
+    assert strata(
+        "h1(x) :- b(x), !a(x, x). h1(x) :- h1(y), a(y, x), !b(y). h2(x, count()) :- h1(x)."
+    )[0][2]
 
 
 def test_rules_without_a_place_are_shown():
     made = program("h1(x) :- b(x).")
     clause = program("h1(x) :- b(x), !h2(x, _).").rule(1)
     with pytest.raises(ProgramErrors, match="in the rule"):
-        made.add(tree.ParsedProgram((replace(clause, span=None), rule("h2(x, y) :- a(x, y), h1(y)."))))
+        made.add(
+            tree.ParsedProgram((replace(clause, span=None), rule("h2(x, y) :- a(x, y), h1(y).")))
+        )
 
 
 def test_listing():
-    text = "h2(x, y) :- a(x, y). h2(x, z) :- h2(x, y), a(y, z). h1(x) :- h2(x, _), !( b(y), e(x, y) )."
+    text = (
+        "h2(x, y) :- a(x, y). h2(x, z) :- h2(x, y), a(y, z). h1(x) :- h2(x, _), !( b(y), e(x, y) )."
+    )
     assert describe_strata(program(text).stratified).splitlines() == [
         "   1  h2: 2 rules, recursive",
         "   2  rule3#not1: 1 rule",

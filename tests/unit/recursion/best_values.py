@@ -39,8 +39,10 @@ def shortest(edges: Edges) -> set[tuple[int, int]]:
 
 
 def widest(edges: Edges) -> set[tuple[int, int]]:
-    """(least weight on a path from node 0 where that is greatest, node): the widest path is the one along a maximum spanning arborescence,
-    found here by asking each weight whether its heavier edges lead there."""
+    """(least weight on a path from node 0 where that is greatest, node): the widest path is the one
+    along a maximum spanning arborescence, found here by asking each weight whether its heavier
+    edges lead there.
+    """
     found = {0: 1000}
     for weight in sorted(set(edges.values()), reverse=True):
         heavy = graph({edge: w for edge, w in edges.items() if w >= weight})

@@ -9,13 +9,17 @@ from tests.unit.recursion.stratum import counted_at_once
 
 EDGES = ".decl e(x: number, y: number)\n"
 
-CLOSURE = EDGES + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).\n"
+CLOSURE = (
+    EDGES + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).\n"
+)
 
 RING = [(i, (i + 1) % 40) for i in range(40)]
 
 
 def workspace(text: str, facts: dict[str, list[tuple[Any, ...]]], elastic: float = 0.2) -> Any:
-    """A workspace with these rules and rows, its first small change done, so that states are counted."""
+    """A workspace with these rules and rows, its first small change done, so that states are
+    counted.
+    """
     found = lftj.connect(elastic=elastic)
     found.add_rules(text)
     name, rows = next((name, rows) for name, rows in facts.items() if rows)
@@ -26,7 +30,11 @@ def workspace(text: str, facts: dict[str, list[tuple[Any, ...]]], elastic: float
     return found
 
 
-def change(target: Any, inserts: dict[str, list[tuple[Any, ...]]], deletes: dict[str, list[tuple[Any, ...]]]) -> None:
+def change(
+    target: Any,
+    inserts: dict[str, list[tuple[Any, ...]]],
+    deletes: dict[str, list[tuple[Any, ...]]],
+) -> None:
     with target.transaction() as transaction:
         for name, rows in deletes.items():
             transaction.delete(name, rows)
@@ -36,7 +44,11 @@ def change(target: Any, inserts: dict[str, list[tuple[Any, ...]]], deletes: dict
 
 def strategies(target: Any, commits: int = 1) -> list[str]:
     profile = target.profile(last=commits)
-    return [strategy for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True) if not rule]
+    return [
+        strategy
+        for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True)
+        if not rule
+    ]
 
 
 def steps(target: Any) -> int:

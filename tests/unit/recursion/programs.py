@@ -12,8 +12,12 @@ from tests.reference import evaluate
 Row = tuple[Any, ...]
 
 
-def views(text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = None, **options: Any) -> dict[str, set[Row]]:
-    """All relations of a program whose facts come in one commit after its rules; `options` are those of `lftj.connect`."""
+def views(
+    text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = None, **options: Any
+) -> dict[str, set[Row]]:
+    """All relations of a program whose facts come in one commit after its rules; `options` are
+    those of `lftj.connect`.
+    """
     with lftj.connect(**options) as workspace:
         workspace.add_rules(text)
         with workspace.limits(work=work), workspace.transaction() as transaction:
@@ -25,7 +29,9 @@ def views(text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = N
 
 
 def derived(text: str, facts: Mapping[str, Iterable[Row]], **options: Any) -> dict[str, set[Row]]:
-    """As `views`, but the facts, integers that `text` does not declare, come before the rules: rows are found without counting proofs."""
+    """As `views`, but the facts, integers that `text` does not declare, come before the rules: rows
+    are found without counting proofs.
+    """
     with lftj.connect(**options) as workspace:
         for name, rows in facts.items():
             workspace.relation(name, {f"c{i}": int for i in range(len(next(iter(rows))))})

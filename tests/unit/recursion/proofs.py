@@ -1,7 +1,9 @@
-"""Proof counts by their definition, with Python sets and nested loops: what the state of a recursive stratum has to be.
+"""Proof counts by their definition, with Python sets and nested loops: what the state of a
+recursive stratum has to be.
 
-A program is a list of rules (head, positive atoms, negated atoms, test); an atom is (relation, arguments), an argument a variable's name or
-a constant. `counted` gives for each derived row the iteration that first derives it and its number of proofs in that iteration.
+A program is a list of rules (head, positive atoms, negated atoms, test); an atom is (relation,
+arguments), an argument a variable's name or a constant. `counted` gives for each derived row the
+iteration that first derives it and its number of proofs in that iteration.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ Counted = dict[str, dict[Row, tuple[int, int]]]
 
 
 class Rule(NamedTuple):
-    """`test` gets the bindings by name and says whether comparisons hold; it may bind more names (arithmetic)."""
+    """`test` gets the bindings by name and says whether comparisons hold; it may bind more names
+    (arithmetic).
+    """
 
     head: Atom
     atoms: tuple[Atom, ...]
@@ -39,8 +43,12 @@ def _match(args: tuple[Any, ...], row: Row, bindings: dict[str, Any]) -> dict[st
     return found
 
 
-def _bindings(rule: Rule, facts: Input) -> Iterator[tuple[dict[str, Any], tuple[tuple[str, Row], ...]]]:
-    def extend(i: int, bindings: dict[str, Any], used: tuple[tuple[str, Row], ...]) -> Iterator[Any]:
+def _bindings(
+    rule: Rule, facts: Input
+) -> Iterator[tuple[dict[str, Any], tuple[tuple[str, Row], ...]]]:
+    def extend(
+        i: int, bindings: dict[str, Any], used: tuple[tuple[str, Row], ...]
+    ) -> Iterator[Any]:
         if i == len(rule.atoms):
             yield bindings, used
             return
@@ -53,7 +61,9 @@ def _bindings(rule: Rule, facts: Input) -> Iterator[tuple[dict[str, Any], tuple[
 
 
 def counted(rules: list[Rule], members: set[str], facts: Input) -> Counted:
-    """Iteration and proof count of every row of `members`, whose base rows and all other relations are `facts`."""
+    """Iteration and proof count of every row of `members`, whose base rows and all other relations
+    are `facts`.
+    """
     known: Counted = {name: dict.fromkeys(facts.get(name, ()), (0, 1)) for name in members}
     iteration = 0
     while True:
@@ -62,10 +72,14 @@ def counted(rules: list[Rule], members: set[str], facts: Input) -> Counted:
         for rule in rules:
             recursive = any(name in members for name, _ in rule.atoms)
             for bindings, used in _bindings(rule, readable):
-                last = max((known[name][row][0] for name, row in used if name in members), default=-1)
+                last = max(
+                    (known[name][row][0] for name, row in used if name in members), default=-1
+                )
                 if (last != iteration - 1) if recursive else iteration > 0:
                     continue
-                if rule.test(bindings) and not any(_holds(atom, bindings, facts) for atom in rule.negated):
+                if rule.test(bindings) and not any(
+                    _holds(atom, bindings, facts) for atom in rule.negated
+                ):
                     proofs[rule.head[0]][_row(rule.head[1], bindings)] += 1
         for name, found in proofs.items():
             for row, count in found.items():
@@ -73,7 +87,9 @@ def counted(rules: list[Rule], members: set[str], facts: Input) -> Counted:
                     known[name][row] = (0, known[name].get(row, (0, 0))[1] + count)
                 elif row not in known[name]:
                     known[name][row] = (iteration, count)
-        if iteration and not any(i == iteration for rows in known.values() for i, _ in rows.values()):
+        if iteration and not any(
+            i == iteration for rows in known.values() for i, _ in rows.values()
+        ):
             return known
         iteration += 1
 

@@ -1,4 +1,6 @@
-"""A recursive stratum of a workspace looked at from inside, and from nothing, for tests of its state."""
+"""A recursive stratum of a workspace looked at from inside, and from nothing, for tests of its
+state.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ Rows = dict[tuple[int, ...], tuple[int, int]]
 
 @contextmanager
 def counted_at_once() -> Iterator[None]:
-    """Meanwhile the first small change of a stratum makes its proofs counted, though it could be followed by its rows alone."""
+    """Meanwhile the first small change of a stratum makes its proofs counted, though it could be
+    followed by its rows alone.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lftj.maintenance.ladder.follow_by_rows", lambda *_: None)
         yield
@@ -30,7 +34,9 @@ def counted_at_once() -> Iterator[None]:
 
 def states(workspace: Any) -> list[StratumState]:
     """The counted states that a workspace keeps."""
-    return [state for state in workspace._engine.state.heads.values() if isinstance(state, StratumState)]
+    return [
+        state for state in workspace._engine.state.heads.values() if isinstance(state, StratumState)
+    ]
 
 
 def rows_of(state: StratumState) -> dict[str, Rows]:
@@ -38,40 +44,57 @@ def rows_of(state: StratumState) -> dict[str, Rows]:
     found: dict[str, Rows] = {}
     for name, relation in state.relations.items():
         rows, iterations, proofs = relation.counted()
-        found[name] = {tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()}
+        found[name] = {
+            tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()
+        }
     return found
 
 
 def candidates_of(state: StratumState) -> dict[str, tuple[Rows, set[tuple[int, ...]]]]:
-    """Per relation with a choice: codes of the candidate → (iteration, proofs), and the rows of the ranking."""
+    """Per relation with a choice: codes of the candidate → (iteration, proofs), and the rows of the
+    ranking.
+    """
     found: dict[str, tuple[Rows, set[tuple[int, ...]]]] = {}
     for name, kept in state.candidates.items():
         rows, iterations, proofs = kept.rows.counted()
-        counted = {tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()}
+        counted = {
+            tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()
+        }
         found[name] = counted, set(map(tuple, np.transpose(kept.ranking.columns()).tolist()))
     return found
 
 
 def check(workspace: Any) -> int:
-    """Every kept state equals a bootstrap on the present input, all its key orders agree, and its rows are the views'. Their number."""
+    """Every kept state equals a bootstrap on the present input, all its key orders agree, and its
+    rows are the views'. Their number.
+    """
     engine = workspace._engine
     database, program = engine.state.database, engine.state.program.stratified
     kept = states(workspace)
     for state in kept:
-        rules = [rule for stratum in program.strata if set(stratum.relations) == set(state.schemas) for rule in stratum.rules]
+        rules = [
+            rule
+            for stratum in program.strata
+            if set(stratum.relations) == set(state.schemas)
+            for rule in stratum.rules
+        ]
         context = engine.context(engine.state.aggregates)
         versions = Versions(database, database, {}, engine.arena)
         empty = replace(StratumState.empty(state.schemas, engine.arena), lattices=state.lattices)
         normal = [rule for rule in rules if isinstance(rule, NormalRule)]
         if state.lattices:
-            fresh = prove(empty, normal, {name: database[name] for name in state.schemas}, versions, context)
+            fresh = prove(
+                empty, normal, {name: database[name] for name in state.schemas}, versions, context
+            )
             assert fresh is not None
         else:
             fresh = elastic_bootstrap(state.schemas, empty.queries_of(normal), versions, context)
         assert rows_of(state) == rows_of(fresh)
         assert candidates_of(state) == candidates_of(fresh)
         for name, relation in state.relations.items():
-            assert [column.tolist() for column in relation.rows()] == [column.tolist() for column in database[name].columns()]
+            assert [column.tolist() for column in relation.rows()] == [
+                column.tolist() for column in database[name].columns()
+            ]
             _check_orders(relation)
     return len(kept)
 

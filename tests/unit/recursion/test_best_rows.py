@@ -1,4 +1,6 @@
-"""Of many better values the best are taken first; which ones does not depend on how far apart they are."""
+"""Of many better values the best are taken first; which ones does not depend on how far apart they
+are.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def table(function: str, *, best_first: bool) -> BestRows:
     return BestRows(empty, Lattice(1, function), Dictionary(), best_first=best_first)
 
 
-@pytest.mark.parametrize(("function", "better"), [("min", lambda a, b: a < b), ("max", lambda a, b: a > b)])
+@pytest.mark.parametrize(
+    ("function", "better"), [("min", lambda a, b: a < b), ("max", lambda a, b: a > b)]
+)
 def test_waves_come_best_first_and_miss_nothing(function: str, better: object):
     draw = np.random.default_rng(1)
     values = draw.permutation(np.concatenate([[LEAST, MOST], np.arange(-2500, 2500)]))
@@ -39,9 +43,13 @@ def test_waves_come_best_first_and_miss_nothing(function: str, better: object):
         waves.append(wave[1].tolist())
     assert len(waves) > 3
     assert 256 <= len(waves[0]) < 400
-    ends = [(max(wave), min(wave)) if function == "min" else (min(wave), max(wave)) for wave in waves]
+    ends = [
+        (max(wave), min(wave)) if function == "min" else (min(wave), max(wave)) for wave in waves
+    ]
     assert all(better(worst, best) for (worst, _), (_, best) in pairwise(ends))  # type: ignore[operator]
-    assert {tuple(row) for row in np.transpose(rows.total.columns()).tolist()} == set(enumerate(values.tolist()))
+    assert {tuple(row) for row in np.transpose(rows.total.columns()).tolist()} == set(
+        enumerate(values.tolist())
+    )
 
 
 def test_what_waits_may_be_bettered_or_not_needed():
@@ -58,15 +66,22 @@ def test_what_waits_may_be_bettered_or_not_needed():
 
 
 def test_what_is_said_with_a_value_rides_along():
-    """Of offers as good as each other the least is taken; one that is no better than what a group has changes nothing."""
+    """Of offers as good as each other the least is taken; one that is no better than what a group
+    has changes nothing.
+    """
     schema = RelationSchema("v", (("x", INT), ("value", INT), ("by", INT), ("also", INT)))
-    rows = BestRows(RelationVersion.empty(schema, Arena()), Lattice(1, "max", riding=2), Dictionary())
+    rows = BestRows(
+        RelationVersion.empty(schema, Arena()), Lattice(1, "max", riding=2), Dictionary()
+    )
 
     def take(*offers: tuple[int, int, int, int]) -> list[list[int]]:
         rows.add_columns(list(np.array(offers).T))
         return np.transpose(rows.take_fresh()).tolist()
 
-    assert take((1, 5, 8, 0), (1, 5, 7, 3), (1, 4, 1, 1), (2, 5, 9, 9), (1, 5, 7, 2)) == [[1, 5, 7, 2], [2, 5, 9, 9]]
+    assert take((1, 5, 8, 0), (1, 5, 7, 3), (1, 4, 1, 1), (2, 5, 9, 9), (1, 5, 7, 2)) == [
+        [1, 5, 7, 2],
+        [2, 5, 9, 9],
+    ]
     assert take((1, 5, 0, 0), (2, 4, 0, 0)) == []
     assert take((2, 6, 3, 3), (1, 5, 6, 6)) == [[2, 6, 3, 3]]
     assert np.transpose(rows.total.columns()).tolist() == [[1, 5, 7, 2], [2, 6, 3, 3]]
@@ -94,10 +109,14 @@ def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
 
 @pytest.mark.parametrize("few", [True, False], ids=["much the same", "all different"])
 @pytest.mark.parametrize("function", [None, "min", "max"])
-def test_of_very_many_offers_only_those_that_count_wait(function: str | None, few: bool, monkeypatch: pytest.MonkeyPatch):
+def test_of_very_many_offers_only_those_that_count_wait(
+    function: str | None, few: bool, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
     draw, schema = np.random.default_rng(8), RelationSchema("v", (("x", INT), ("value", INT)))
-    rows = BestRows(RelationVersion.empty(schema, Arena()), function and Lattice(1, function), Dictionary())  # type: ignore[arg-type]
+    rows = BestRows(
+        RelationVersion.empty(schema, Arena()), function and Lattice(1, function), Dictionary()
+    )  # type: ignore[arg-type]
     expected: set[tuple[int, ...]] = set()
     for turn in range(2):
         offers = [draw.integers(-20, 20 if few else 10**12, (2, 300)) for _ in range(40)]
@@ -117,9 +136,16 @@ def test_of_very_many_offers_only_those_that_count_wait(function: str | None, fe
 
 def test_threads_that_add_very_many_offers_lose_none(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
-    rows = BestRows(RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()), None, Dictionary())
+    rows = BestRows(
+        RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()), None, Dictionary()
+    )
     with ThreadPoolExecutor(4) as threads:
         list(
-            threads.map(lambda first: [rows.add_columns([np.arange(i, i + 50) % 3000]) for i in range(first, 9000, 160)], range(0, 160, 40))
+            threads.map(
+                lambda first: [
+                    rows.add_columns([np.arange(i, i + 50) % 3000]) for i in range(first, 9000, 160)
+                ],
+                range(0, 160, 40),
+            )
         )
     assert rows.take_fresh()[0].tolist() == list(range(3000))

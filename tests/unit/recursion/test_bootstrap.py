@@ -1,4 +1,6 @@
-"""Fixpoints of every shape beside the naive reference: those that fall apart into parts and those that do not, over values of all kinds."""
+"""Fixpoints of every shape beside the naive reference: those that fall apart into parts and those
+that do not, over values of all kinds.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,10 @@ PROGRAMS = DECOMPOSABLE | GENERIC
 def facts(values: list, rows: int, by: random.Random) -> dict[str, set[Row]]:
     """Random rows for base relations, and a few for views, which then have base rows too."""
     widths = {"e": (2, rows), "f": (3, rows), "n": (1, 3), "t": (2, 2), "t1": (1, 1), "t3": (3, 2)}
-    return {name: {tuple(by.choice(values) for _ in range(width)) for _ in range(count)} for name, (width, count) in widths.items()}
+    return {
+        name: {tuple(by.choice(values) for _ in range(width)) for _ in range(count)}
+        for name, (width, count) in widths.items()
+    }
 
 
 @pytest.mark.parametrize("kind", VALUES)
@@ -87,6 +92,9 @@ def test_empty_relations(name: str):
 
 
 def test_a_step_that_is_never_taken_may_not_fail():
-    text = DECLARATIONS.format(type="number") + "t(x, y) :- e(x, y). t(x, z) :- t(x, y), f(y, w, z), 10 / w > 1."
+    text = (
+        DECLARATIONS.format(type="number")
+        + "t(x, y) :- e(x, y). t(x, z) :- t(x, y), f(y, w, z), 10 / w > 1."
+    )
     given = {"e": {(1, 2)}, "f": {(2, 4, 3), (7, 0, 1)}}
     assert views(text, given)["t"] == {(1, 2), (1, 3)}

@@ -1,4 +1,6 @@
-"""Fixpoints that would go on for ever are broken off by limits and by Ctrl-C, and leave everything as it was."""
+"""Fixpoints that would go on for ever are broken off by limits and by Ctrl-C, and leave everything
+as it was.
+"""
 
 from __future__ import annotations
 

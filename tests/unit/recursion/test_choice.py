@@ -1,4 +1,6 @@
-"""Choice: which candidates are accepted, in which iteration, and that nothing but the candidates decides it."""
+"""Choice: which candidates are accepted, in which iteration, and that nothing but the candidates
+decides it.
+"""
 
 from __future__ import annotations
 
@@ -37,25 +39,31 @@ def rows_of(workspace: lftj.Workspace, name: str) -> set[tuple[object, ...]]:
     return set(workspace[name].fetchall())
 
 
-# ── the chooser ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the chooser ───────────────────────────────────────────────────────────────────────────────────
 def chosen(chooser: Chooser, *rows: tuple[int, ...]) -> list[tuple[int, ...]]:
     columns = chooser.accepted([np.array(column, np.int64) for column in zip(*rows, strict=True)])
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def test_each_domain_admits_a_value_once():
-    chooser = Chooser(RelationSchema("r", (("a", INT), ("b", INT)), choice=((0,), (1,))), Dictionary())
+    chooser = Chooser(
+        RelationSchema("r", (("a", INT), ("b", INT)), choice=((0,), (1,))), Dictionary()
+    )
     assert chosen(chooser, (2, 1), (1, 1), (1, 2), (2, 2), (3, 2)) == [(1, 1), (2, 2)]
     assert chosen(chooser, (3, 1), (4, 2), (4, 4), (3, 4)) == [(3, 4)]
 
 
 def test_a_rejected_candidate_takes_no_value():
-    chooser = Chooser(RelationSchema("r", (("a", INT), ("b", INT)), choice=((0,), (1,))), Dictionary())
+    chooser = Chooser(
+        RelationSchema("r", (("a", INT), ("b", INT)), choice=((0,), (1,))), Dictionary()
+    )
     assert chosen(chooser, (1, 1), (2, 1), (2, 2)) == [(1, 1), (2, 2)]
 
 
 def test_a_domain_of_two_columns_is_about_both():
-    chooser = Chooser(RelationSchema("r", (("a", INT), ("b", INT), ("c", INT)), choice=((0, 1),)), Dictionary())
+    chooser = Chooser(
+        RelationSchema("r", (("a", INT), ("b", INT), ("c", INT)), choice=((0, 1),)), Dictionary()
+    )
     assert chosen(chooser, (1, 1, 2), (1, 1, 1), (1, 2, 3)) == [(1, 1, 1), (1, 2, 3)]
 
 
@@ -65,10 +73,13 @@ def test_strings_are_compared_by_code_point_and_not_by_arrival():
     chooser = Chooser(RelationSchema("r", (("a", INT), ("s", STR)), choice=((0,),)), dictionary)
     columns = [np.array([1, 2, 2, 1], np.int64), np.asarray(codes, np.int64)]
     found = chooser.accepted(columns)
-    assert set(zip(found[0].tolist(), found[1].tolist(), strict=True)) == {(1, int(codes[3])), (2, int(codes[2]))}
+    assert set(zip(found[0].tolist(), found[1].tolist(), strict=True)) == {
+        (1, int(codes[3])),
+        (2, int(codes[2])),
+    }
 
 
-# ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── programs ──────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("names", list(itertools.permutations(["b", "a", "\U0001f600", "\uffff"])))
 def test_a_total_order_does_not_depend_on_the_order_of_arrival(names: tuple[str, ...]):
     workspace = loaded(ORDER, node=[(name,) for name in names])
@@ -147,7 +158,9 @@ def test_a_rule_whose_cycle_is_cut_chooses_anew_though_no_candidate_came_or_went
 def test_the_profile_names_the_strategy_and_what_nothing_touches_does_no_work():
     workspace = loaded(ORDER + ".decl other(x: number)", node=[("b",)])
     workspace.load("node", [("a",)])
-    assert workspace.profile(last=1)[["relation", "strategy", "head_changes"]].values.tolist() == [["next", "choice", 3]]
+    assert workspace.profile(last=1)[["relation", "strategy", "head_changes"]].values.tolist() == [
+        ["next", "choice", 3]
+    ]
     workspace.load("other", [(1,)])
     assert workspace.profile(last=1).empty
 
@@ -168,22 +181,29 @@ def test_many_rounds_cost_what_is_new_in_them():
     assert workspace.profile(last=1)["steps"].sum() < 3 * short
 
 
-# ── choice in a rule ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── choice in a rule ──────────────────────────────────────────────────────────────────────────────
 def test_a_choice_in_a_rule_gives_one_value_for_each():
-    workspace = loaded(".decl a(x: number, y: number)\n.decl r(y: number, x: number)\nr(y, x) :- a(x, y), choice((x), (y)).")
+    workspace = loaded(
+        ".decl a(x: number, y: number)\n.decl r(y: number, x: number)\nr(y, x) :- a(x, y), choice((x), (y))."
+    )
     workspace.load("a", [(1, 2), (1, 1), (2, 1)])
     assert rows_of(workspace, "r") == {(1, 1), (1, 2)}
 
 
 def test_several_choices_in_a_rule_choose_together_in_any_order():
     for choices in itertools.permutations(["choice((x), (y))", "choice((y), (x))"]):
-        workspace = loaded(f".decl a(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- {choices[0]}, a(x, y), {choices[1]}.")
+        workspace = loaded(
+            f".decl a(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- {choices[0]}, a(x, y), {choices[1]}."
+        )
         workspace.load("a", [(1, 2), (1, 1), (2, 1), (2, 2)])
         assert rows_of(workspace, "r") == {(1, 1), (2, 2)}
 
 
 def test_a_choice_for_nothing_takes_the_least_of_all():
-    workspace = loaded(".decl a(x: symbol)\n.decl r(x: symbol)\nr(x) :- a(x), choice((), (x)).", a=[("b",), ("a",), ("c",)])
+    workspace = loaded(
+        ".decl a(x: symbol)\n.decl r(x: symbol)\nr(x) :- a(x), choice((), (x)).",
+        a=[("b",), ("a",), ("c",)],
+    )
     assert rows_of(workspace, "r") == {("a",)}
 
 
@@ -196,13 +216,11 @@ def test_the_head_ranges_over_all_that_goes_with_what_is_chosen():
 
 
 def test_text_reads_back():
-    text = (
-        '.decl r(x: number, y: number, z: symbol) choice-domain x, (y, z)\nr(x, y, "") :- a(x, y), choice((x), (y)), choice((), (x, y)).\n'
-    )
+    text = '.decl r(x: number, y: number, z: symbol) choice-domain x, (y, z)\nr(x, y, "") :- a(x, y), choice((x), (y)), choice((), (x, y)).\n'
     assert print_program(parse(text)) == text
 
 
-# ── in Python ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── in Python ─────────────────────────────────────────────────────────────────────────────────────
 def test_relations_and_rules_in_python_are_those_of_the_text():
     workspace = lftj.connect()
     workspace.relation("r", {"x": int, "y": int, "z": str}, choice=["x", ("z", "y")])
@@ -210,11 +228,14 @@ def test_relations_and_rules_in_python_are_those_of_the_text():
     with pytest.raises(lftj.UnknownNameError):
         workspace.relation("s", {"x": int}, choice="y")
     x, y, z = lftj.vars("x y z")
-    a, b = workspace.relation("a", {"x": int, "y": int, "z": int}), workspace.relation("b", {"x": int})
-    rule = b(x) <= a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z))
-    assert str(lftj.rule(b(x), a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z)))) == (
-        "b(x) :- a(x, y, z), choice((x, y), (z)), choice((), (x, y, z))."
+    a, b = (
+        workspace.relation("a", {"x": int, "y": int, "z": int}),
+        workspace.relation("b", {"x": int}),
     )
+    rule = b(x) <= a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z))
+    assert str(
+        lftj.rule(b(x), a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z)))
+    ) == ("b(x) :- a(x, y, z), choice((x, y), (z)), choice((), (x, y, z)).")
     workspace.load(a, [(2, 1, 1), (1, 2, 1)])
     workspace.add_rule(rule)
     assert rows_of(workspace, "b") == {(1,)}

@@ -1,4 +1,6 @@
-"""Recursive relations with one choice domain follow changes by updates, which leave the state that a bootstrap gives."""
+"""Recursive relations with one choice domain follow changes by updates, which leave the state that
+a bootstrap gives.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def counted(text: str, **rows: list[tuple[object, ...]]) -> lftj.Workspace:
 
 
 def test_the_next_candidate_takes_the_place_of_one_that_goes_in_its_own_iteration():
-    forest = counted(FOREST, root=[(0,)], edge=[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 3)])
+    forest = counted(
+        FOREST, root=[(0,)], edge=[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 3)]
+    )
     assert (3, 1) in rows_of(forest, "parent")
     assert change(forest, "delete", "edge", (1, 3)) == "update"
     assert rows_of(forest, "parent") == {(0, 0), (1, 0), (2, 0), (3, 2), (4, 3), (5, 4)}
@@ -44,7 +48,9 @@ def test_the_next_candidate_takes_the_place_of_one_that_goes_in_its_own_iteratio
 
 
 def test_a_candidate_of_an_earlier_iteration_displaces_a_later_one_with_all_that_rests_on_it():
-    forest = counted(FOREST, root=[(0,)], edge=[(0, 1), (1, 2), (2, 3), (3, 9), (3, 4), (4, 5), (9, 5)])
+    forest = counted(
+        FOREST, root=[(0,)], edge=[(0, 1), (1, 2), (2, 3), (3, 9), (3, 4), (4, 5), (9, 5)]
+    )
     assert change(forest, "insert", "edge", (0, 4)) == "update"
     assert rows_of(forest, "parent") == {(0, 0), (1, 0), (2, 1), (3, 2), (9, 3), (4, 0), (5, 4)}
     assert change(forest, "delete", "edge", (0, 4)) == "update"
@@ -61,7 +67,10 @@ def test_a_tree_that_loses_its_root_does_not_keep_itself_alive():
 
 def test_a_change_of_one_tree_of_a_forest_takes_steps_for_that_tree():
     blocks: list[tuple[object, ...]] = [
-        (20 * block + x, 20 * block + (7 * x + y) % 20) for block in range(1000) for x in range(20) for y in (1, 8)
+        (20 * block + x, 20 * block + (7 * x + y) % 20)
+        for block in range(1000)
+        for x in range(20)
+        for y in (1, 8)
     ]
     forest = loaded(FOREST, root=[(20 * block,) for block in range(1000)], edge=blocks[:-1])
     whole = forest.profile(last=1)["steps"].sum()
@@ -78,7 +87,11 @@ def test_a_change_of_one_tree_of_a_forest_takes_steps_for_that_tree():
 
 def test_texts_are_compared_by_code_point_when_a_candidate_comes():
     text = FOREST.replace("number", "symbol")
-    forest = counted(text, root=[("r",)], edge=[("r", "z"), ("r", "b"), ("r", "m"), ("z", "t"), ("m", "t"), ("t", "u")])
+    forest = counted(
+        text,
+        root=[("r",)],
+        edge=[("r", "z"), ("r", "b"), ("r", "m"), ("z", "t"), ("m", "t"), ("t", "u")],
+    )
     assert ("t", "m") in rows_of(forest, "parent")
     assert change(forest, "insert", "edge", ("b", "t"), ("r", "a"), ("a", "t")) == "update"
     assert ("t", "a") in rows_of(forest, "parent")
@@ -96,7 +109,9 @@ def test_one_choice_for_all_follows_in_a_cycle():
     reached(x) :- first(x).
     reached(y) :- reached(x), step(x, y), choice((), (x, y)).
     """
-    chain = counted(text, start=[("b",), ("c",)], step=[("b", "y"), ("b", "x"), ("x", "z"), ("a", "b")])
+    chain = counted(
+        text, start=[("b",), ("c",)], step=[("b", "y"), ("b", "x"), ("x", "z"), ("a", "b")]
+    )
     assert rows_of(chain, "reached") == {("b",), ("x",)}
     assert change(chain, "delete", "step", ("b", "x")) == "update"
     assert rows_of(chain, "reached") == {("b",), ("y",)}

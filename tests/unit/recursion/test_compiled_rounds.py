@@ -1,4 +1,6 @@
-"""Iterations done in compiled code leave what the others leave, and are left to those where they cannot be done."""
+"""Iterations done in compiled code leave what the others leave, and are left to those where they
+cannot be done.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,17 @@ from tests.unit.recursion.stratum import check, counted_at_once
 
 DECLARED = ".decl s(x: number)\n.decl e(x: number, y: number)\n.decl gone(x: number)\n.decl a(x: number)\n.decl b(x: number)\n"
 MUTUAL = DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y).\n"
-NEGATED = DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y), !gone(y). a(y) :- b(x), e(x, y), x + y != 7.\n"
-PAIRS = DECLARED + ".decl t(x: number, y: number)\nt(x, y) :- s(x), e(x, y). t(x, z) :- t(x, y), e(y, z). t(y, x) :- t(x, y), gone(x).\n"
-SQUARE = DECLARED + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), t(y, z), !gone(z).\n"
+NEGATED = (
+    DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y), !gone(y). a(y) :- b(x), e(x, y), x + y != 7.\n"
+)
+PAIRS = (
+    DECLARED
+    + ".decl t(x: number, y: number)\nt(x, y) :- s(x), e(x, y). t(x, z) :- t(x, y), e(y, z). t(y, x) :- t(x, y), gone(x).\n"
+)
+SQUARE = (
+    DECLARED
+    + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), t(y, z), !gone(z).\n"
+)
 
 CHOSEN = (
     DECLARED
@@ -39,7 +49,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
     def noted(self: CompiledRounds, *arguments: Any) -> Any:
         records = one(self, *arguments)
-        found.append((int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS])))
+        found.append(
+            (int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS]))
+        )
         return records
 
     monkeypatch.setattr(CompiledRounds, "_slice", noted)
@@ -51,11 +63,15 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 def test_random_changes_of_paths_with_shortcuts(text: str, seed: int, runs: list[tuple[int, int]]):
     rnd = random.Random(seed)
     nodes = 25
-    edges = {(i, i + 1) for i in range(nodes)} | {(rnd.randrange(nodes), rnd.randrange(nodes)) for _ in range(4)}
+    edges = {(i, i + 1) for i in range(nodes)} | {
+        (rnd.randrange(nodes), rnd.randrange(nodes)) for _ in range(4)
+    }
     found = workspace(text, {"s": [(0,)], "gone": [(nodes + 1,)], "e": sorted(edges)}, elastic=1000)
     for _ in range(12):
         lost = set(rnd.sample(sorted(edges), min(len(edges), rnd.randrange(3))))
-        won = {(i, i + rnd.choice((1, 1, 2, -3))) for i in rnd.sample(range(nodes), rnd.randrange(3))}
+        won = {
+            (i, i + rnd.choice((1, 1, 2, -3))) for i in rnd.sample(range(nodes), rnd.randrange(3))
+        }
         edges = (edges - lost) | won
         flip = [(rnd.randrange(nodes),)]
         gone = {"gone": flip} if rnd.random() < 0.3 else {}
@@ -67,7 +83,9 @@ def test_random_changes_of_paths_with_shortcuts(text: str, seed: int, runs: list
     assert sum(rounds for _, rounds in runs) > 5
 
 
-def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(runs: list[tuple[int, int]]):
+def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
+    runs: list[tuple[int, int]],
+):
     wide = [(20, 100 + i) for i in range(200)] + [(100 + i, 1000) for i in range(200)]
     edges = [(i, i + 1) for i in range(20)] + wide + [(i, i + 1) for i in range(1000, 1040)]
     found = workspace(MUTUAL, {"s": [(0,)], "e": edges}, elastic=1000)

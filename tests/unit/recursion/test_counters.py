@@ -1,4 +1,6 @@
-"""What `ws.profile()` tells of recursive strata: assignments found, whichever way a stratum is followed, and the bytes of what is kept."""
+"""What `ws.profile()` tells of recursive strata: assignments found, whichever way a stratum is
+followed, and the bytes of what is kept.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def closed(step: str, *, rules_first: bool) -> lftj.Workspace:
 
 @pytest.mark.parametrize("rules_first", [False, True])
 @pytest.mark.parametrize(("step", "assignments"), [("p", 6 + 35), ("e", 6 + 15)])
-def test_what_is_evaluated_from_nothing_counts_all_assignments(step: str, assignments: int, rules_first: bool) -> None:
+def test_what_is_evaluated_from_nothing_counts_all_assignments(
+    step: str, assignments: int, rules_first: bool
+) -> None:
     """Of n nodes inside a path each cuts it in two; with single steps only the last does."""
     work = closed(step, rules_first=rules_first).profile(last=1).iloc[-1]
     assert (work["head_changes"], work["assignments"]) == (PATHS, assignments)

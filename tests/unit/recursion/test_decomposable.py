@@ -79,5 +79,7 @@ def test_the_steps_are_what_a_rule_says_without_the_recursive_atom():
     found = shape("t(x, z) :- t(x, y), e3(y, 3, z), !n(z), y < z.")
     assert found is not None
     (rule,) = found.steps
-    assert [variable.name for variable in rule.variables] == ["z", "y"] or [variable.name for variable in rule.variables] == ["y", "z"]
+    assert [variable.name for variable in rule.variables] == ["z", "y"] or [
+        variable.name for variable in rule.variables
+    ] == ["y", "z"]
     assert list_rule(rule) == "t(y, z) :- e3(y, 3, z), !n(z), y < z."

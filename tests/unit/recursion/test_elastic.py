@@ -1,4 +1,6 @@
-"""How recursive strata follow changes: which strategy is taken, what it may cost, and that none leaves another answer."""
+"""How recursive strata follow changes: which strategy is taken, what it may cost, and that none
+leaves another answer.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,26 @@ from typing import Any
 import pytest
 
 import lftj
-from tests.unit.recursion.following import CLOSURE, EDGES, RING, change, steps, strategies, workspace
+from tests.unit.recursion.following import (
+    CLOSURE,
+    EDGES,
+    RING,
+    change,
+    steps,
+    strategies,
+    workspace,
+)
 from tests.unit.recursion.stratum import check, counted_at_once, rows_of, states
 
 KINDS = '.decl t(x: symbol, p: symbol, y: symbol)\nt(x, "is", z) :- t(x, "is", y), t(y, "sub", z).'
 
 
-# ── deletions that cut a cycle: the classic wrong answer of counting ──────────────────────────────────────────────────
+# ── deletions that cut a cycle: the classic wrong answer of counting ──────────────────────────────
 def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
-    ring = workspace(EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).", {"e": RING, "s": [(0,)]})
+    ring = workspace(
+        EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).",
+        {"e": RING, "s": [(0,)]},
+    )
     change(ring, {}, {"s": [(0,)]})
     assert ring["r"].fetchall() == []
     assert strategies(ring) == ["update"]
@@ -31,7 +44,10 @@ def test_cutting_a_ring_leaves_the_paths():
 
 
 def test_two_relations_that_only_support_each_other_both_go():
-    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(y) :- b(x), e(x, y). b(y) :- a(x), e(x, y)."
+    text = (
+        EDGES
+        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(y) :- b(x), e(x, y). b(y) :- a(x), e(x, y)."
+    )
     pair = workspace(text, {"s": [(1,), (2,)], "e": [(1, 1), (2, 2)]})
     change(pair, {}, {"s": [(1,)]})
     assert pair["a"].fetchall() == pair["b"].fetchall() == [(2,)]
@@ -49,7 +65,7 @@ def test_a_row_found_again_by_a_longer_way_moves_to_its_iteration():
     assert check(chain) == 1
 
 
-# ── strategies ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── strategies ────────────────────────────────────────────────────────────────────────────────────
 def test_a_small_change_of_a_large_closure_costs_little():
     rows = [(i, i + 1) for block in range(50) for i in range(40 * block, 40 * block + 39)]
     closure = workspace(CLOSURE, {"e": rows})
@@ -60,7 +76,9 @@ def test_a_small_change_of_a_large_closure_costs_little():
 
 
 def test_a_change_that_touches_nothing_recursive_does_no_work():
-    both = workspace(CLOSURE + ".decl other(x: number)\n.decl view(x: number)\nview(x) :- other(x).", {"e": RING})
+    both = workspace(
+        CLOSURE + ".decl other(x: number)\n.decl view(x: number)\nview(x) :- other(x).", {"e": RING}
+    )
     change(both, {"other": [(1,)]}, {})
     assert strategies(both) == []
 
@@ -68,7 +86,11 @@ def test_a_change_that_touches_nothing_recursive_does_no_work():
 def test_the_first_evaluation_and_large_changes_count_nothing():
     first = lftj.connect()
     first.add_rules(CLOSURE)
-    change(first, {"e": [(i, i + 1) for block in range(400) for i in range(10 * block, 10 * block + 5)]}, {})
+    change(
+        first,
+        {"e": [(i, i + 1) for block in range(400) for i in range(10 * block, 10 * block + 5)]},
+        {},
+    )
     assert strategies(first) == ["bootstrap"]
     assert states(first) == []
     change(first, {"e": [(5, 6)]}, {})
@@ -105,7 +127,9 @@ def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: py
     assert ring.verify() == []
 
 
-def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
+def test_an_update_that_is_expected_to_cost_too_much_is_not_started(
+    monkeypatch: pytest.MonkeyPatch,
+):
     ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
     monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
     ring._engine.fraction = 0.2
@@ -126,7 +150,9 @@ def test_a_row_that_exists_in_no_version_fails_nothing():
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_rows_with_too_many_proofs_to_count_are_found_without_counting(most: int, monkeypatch: pytest.MonkeyPatch):
+def test_rows_with_too_many_proofs_to_count_are_found_without_counting(
+    most: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("lftj.maintenance.counting.derivation_count.MOST_PROOFS", most)
     ways = workspace(CLOSURE, {"e": [(0, y) for y in range(1, 4)] + [(y, 9) for y in range(1, 4)]})
     assert len(states(ways)) == (most == 3)
@@ -136,7 +162,7 @@ def test_rows_with_too_many_proofs_to_count_are_found_without_counting(most: int
     assert ways.verify() == []
 
 
-# ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
+# ── rules that come and go ────────────────────────────────────────────────────────────────────────
 def test_a_rule_that_comes_and_goes_leaves_the_state_as_it_was():
     closure = workspace(CLOSURE, {"e": RING[:20]})
     (before,) = map(rows_of, states(closure))
@@ -152,7 +178,9 @@ def test_a_rule_that_comes_and_goes_leaves_the_state_as_it_was():
 
 
 def test_a_rule_may_come_together_with_rows_and_another_go():
-    closure = workspace(CLOSURE + ".decl f(x: number, y: number)\n", {"e": RING[:20], "f": [(3, 50)]})
+    closure = workspace(
+        CLOSURE + ".decl f(x: number, y: number)\n", {"e": RING[:20], "f": [(3, 50)]}
+    )
     handle = closure.add_rules("t(x, z) :- t(x, y), f(y, z).")[0]
     with closure.transaction() as transaction:
         transaction.remove_rule(handle)
@@ -165,7 +193,10 @@ def test_a_rule_may_come_together_with_rows_and_another_go():
 
 
 def test_strata_that_merge_are_followed_by_their_rows():
-    text = CLOSURE + ".decl u(x: number, y: number)\nu(x, y) :- t(x, y). u(x, z) :- u(x, y), u(y, z), x < z.\n"
+    text = (
+        CLOSURE
+        + ".decl u(x: number, y: number)\nu(x, y) :- t(x, y). u(x, z) :- u(x, y), u(y, z), x < z.\n"
+    )
     two = workspace(text, {"e": RING[:10]})
     assert check(two) == 2
     handle = two.add_rules("t(x, y) :- u(y, x), x > 8.")[0]
@@ -181,7 +212,7 @@ def test_strata_that_merge_are_followed_by_their_rows():
     assert two.verify() == []
 
 
-# ── values of all kinds ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── values of all kinds ───────────────────────────────────────────────────────────────────────────
 def test_strings_and_floats():
     text = """
     .decl likes(a: symbol, b: symbol, much: float)
@@ -190,7 +221,13 @@ def test_strings_and_floats():
     fan(a, c) :- fan(a, b), fan(b, c), a != c.
     fan(a, "everyone") :- fan(a, b), fan(b, a).
     """
-    rows = [("ann", "bob", 0.75), ("bob", "cy", 1.5), ("cy", "ann", 2.0), ("cy", "dan", 0.25), ("dan", "é", 3.0)]
+    rows = [
+        ("ann", "bob", 0.75),
+        ("bob", "cy", 1.5),
+        ("cy", "ann", 2.0),
+        ("cy", "dan", 0.25),
+        ("dan", "é", 3.0),
+    ]
     fans = workspace(text, {"likes": rows})
     for row in rows:
         change(fans, {}, {"likes": [row]})
@@ -203,7 +240,10 @@ def test_strings_and_floats():
 
 def test_a_long_chain_loses_and_wins_its_first_edge():
     depth = 20_000
-    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y)."
+    text = (
+        EDGES
+        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y)."
+    )
     chain = workspace(text, {"s": [(0,)], "e": [(i, i + 1) for i in range(depth)]}, elastic=1000)
     change(chain, {}, {"e": [(0, 1)]})
     assert (chain["a"].fetchall(), chain["b"].fetchall()) == ([(0,)], [])
@@ -214,7 +254,7 @@ def test_a_long_chain_loses_and_wins_its_first_edge():
     assert check(chain) == 1
 
 
-# ── before anything is counted ────────────────────────────────────────────────────────────────────────────────────────
+# ── before anything is counted ────────────────────────────────────────────────────────────────────
 def dense(elastic: float) -> Any:
     """The closure of a graph in which everything is reached from everything, not counted yet."""
     found = lftj.connect(elastic=elastic)
@@ -257,7 +297,17 @@ def test_a_view_and_its_counted_state_share_their_pages():
 def test_proofs_are_counted_while_facts_are_loaded_of_which_little_follows():
     loaded = lftj.connect()
     loaded.add_rules(KINDS)
-    change(loaded, {"t": [*((str(x), "has", str(x + 1)) for x in range(2000)), ("1", "is", "2"), ("2", "sub", "3")]}, {})
+    change(
+        loaded,
+        {
+            "t": [
+                *((str(x), "has", str(x + 1)) for x in range(2000)),
+                ("1", "is", "2"),
+                ("2", "sub", "3"),
+            ]
+        },
+        {},
+    )
     assert check(loaded) == 1
     change(loaded, {"t": [("0", "is", "2")]}, {})
     assert (strategies(loaded), check(loaded)) == (["update"], 1)
@@ -267,7 +317,11 @@ def test_proofs_are_counted_while_facts_are_loaded_of_which_little_follows():
 def test_nothing_is_counted_while_facts_are_loaded_of_which_much_follows():
     loaded = lftj.connect()
     loaded.add_rules(".decl t(x: number, y: number)\nt(x, z) :- t(x, y), t(y, z).")
-    change(loaded, {"t": [(x, x + 1) for block in range(20) for x in range(100 * block, 100 * block + 80)]}, {})
+    change(
+        loaded,
+        {"t": [(x, x + 1) for block in range(20) for x in range(100 * block, 100 * block + 80)]},
+        {},
+    )
     assert states(loaded) == []
     assert len(loaded["t"]) == 20 * 80 * 81 // 2
 
@@ -275,7 +329,11 @@ def test_nothing_is_counted_while_facts_are_loaded_of_which_much_follows():
 def test_constants_that_no_moved_row_has_are_not_asked_for():
     kinds = lftj.connect(elastic=float("inf"))
     kinds.add_rules(KINDS)
-    change(kinds, {"t": [("a", "is", "b"), ("b", "sub", "c"), ("c", "sub", "d"), ("a", "has", "b")]}, {})
+    change(
+        kinds,
+        {"t": [("a", "is", "b"), ("b", "sub", "c"), ("c", "sub", "d"), ("a", "has", "b")]},
+        {},
+    )
     change(kinds, {}, {"t": [("a", "has", "b")]})
     change(kinds, {"t": [("e", "has", "c")]}, {})
     quiet = steps(kinds)

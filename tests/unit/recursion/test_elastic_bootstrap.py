@@ -1,4 +1,6 @@
-"""Bootstraps that count: part by part and by joins, with whatever room, the same rows, iterations and counts."""
+"""Bootstraps that count: part by part and by joins, with whatever room, the same rows, iterations
+and counts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ import lftj
 from lftj.errors import LimitError
 from lftj.maintenance.counting import iterated_relation
 from lftj.maintenance.counting.apply_iteration_kernels import GONE
-from lftj.maintenance.counting.derivation_count import iterations_of, proofs_of, standing, without_proofs
+from lftj.maintenance.counting.derivation_count import (
+    iterations_of,
+    proofs_of,
+    standing,
+    without_proofs,
+)
 from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.stratum_state import StratumState
@@ -35,7 +42,9 @@ def bootstrapped(workspace: Any, work: int | None = None) -> dict[str, Rows]:
     queries = StratumState.empty(schemas, engine.arena).queries_of(stratum.rules)
     context = engine.context({})
     context.work_limit = work
-    return rows_of(elastic_bootstrap(schemas, queries, Versions(database, database, {}, engine.arena), context))
+    return rows_of(
+        elastic_bootstrap(schemas, queries, Versions(database, database, {}, engine.arena), context)
+    )
 
 
 def loaded(text: str, facts: dict[str, Iterable[tuple[Any, ...]]]) -> Any:
@@ -53,7 +62,9 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
     rnd = random.Random(name + kind)
     pick = lambda width: {tuple(rnd.choice(VALUES[kind]) for _ in range(width)) for _ in range(14)}  # noqa: E731
     facts = {"e": pick(2), "f": pick(3), "n": pick(1), "t": pick(2)}
-    workspace = loaded(DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts)
+    workspace = loaded(
+        DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts
+    )
     by_parts = bootstrapped(workspace)
     monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap._FIRST_ROOM", 2)
     monkeypatch.setattr("lftj.maintenance.separable.walks.SLICE", 3)
@@ -69,7 +80,9 @@ def test_many_rows_by_parts_and_by_joins(monkeypatch: pytest.MonkeyPatch):
     rnd = random.Random(3)
     edges = {(rnd.randrange(150), rnd.randrange(150)) for _ in range(500)}
     closure = "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z)."
-    workspace = loaded(f".decl e(x: number, y: number)\n.decl t(x: number, y: number)\n{closure}", {"e": edges})
+    workspace = loaded(
+        f".decl e(x: number, y: number)\n.decl t(x: number, y: number)\n{closure}", {"e": edges}
+    )
     by_parts = bootstrapped(workspace)
     assert len(by_parts["t"]) > 10_000
     monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap.decompose", lambda *_: None)
@@ -89,7 +102,11 @@ def test_a_proof_table_counts_proofs_of_the_present_iteration_only():
     assert [column.tolist() for column in table.take_fresh()] == [[], []]
     rows, iterations, proofs = table.columns()
     found = dict(
-        zip(zip(*(column.tolist() for column in rows), strict=True), zip(iterations.tolist(), proofs.tolist(), strict=True), strict=True)
+        zip(
+            zip(*(column.tolist() for column in rows), strict=True),
+            zip(iterations.tolist(), proofs.tolist(), strict=True),
+            strict=True,
+        )
     )
     assert list(found) == sorted({*every, (5000, 1)})
     assert found[5000, 1] == (1, 5)
@@ -114,25 +131,40 @@ def test_a_version_gets_the_key_orders_of_an_earlier_one():
     schema = workspace._engine.state.database["t"].schema
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
-    after = before.moved([np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))], [np.array([3]), np.array([7])])
+    after = before.moved(
+        [np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))],
+        [np.array([3]), np.array([7])],
+    )
     before.tree((1, 0, 2))
     moved = after.with_orders_of(before).tree((1, 0, 2))
     assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
     assert iterations_of(moved.columns()[-1]).tolist() == [5, 5, 0]
-    assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [column.tolist() for column in moved.columns()]
+    assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [
+        column.tolist() for column in moved.columns()
+    ]
 
 
 def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
     made = []
-    monkeypatch.setattr(iterated_relation, "reordered", lambda *asked: made.append(asked[1]) or reordered(*asked))
+    monkeypatch.setattr(
+        iterated_relation, "reordered", lambda *asked: made.append(asked[1]) or reordered(*asked)
+    )
     workspace = loaded(".decl t(x: number, y: number)\n", {})
     schema = workspace._engine.state.database["t"].schema
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
     nothing = [np.empty(0, np.int64)] * 3
-    first = before.moved([np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing[:2])
-    second = first.moved(nothing, [np.array([3]), np.array([7])], np.array([[1, 3], [9, 7], [7, GONE]]))
-    rows_then = {second: [[6, 4], [8, 2], [9, 1]], first: [[6, 4], [7, 3], [8, 2], [9, 1]], before: [[7, 3], [8, 2], [9, 1]]}
+    first = before.moved(
+        [np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing[:2]
+    )
+    second = first.moved(
+        nothing, [np.array([3]), np.array([7])], np.array([[1, 3], [9, 7], [7, GONE]])
+    )
+    rows_then = {
+        second: [[6, 4], [8, 2], [9, 1]],
+        first: [[6, 4], [7, 3], [8, 2], [9, 1]],
+        before: [[7, 3], [8, 2], [9, 1]],
+    }
     for version, expected in rows_then.items():
         assert np.transpose(version.tree((1, 0, 2)).columns()[:-1]).tolist() == expected
     assert made == [(1, 0)]

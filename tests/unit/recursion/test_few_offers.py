@@ -1,4 +1,6 @@
-"""Rounds of improvement done in compiled code find what the others find, in as many rounds and steps, and are left where they cannot be."""
+"""Rounds of improvement done in compiled code find what the others find, in as many rounds and
+steps, and are left where they cannot be.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check
 from tests.unit.recursion.test_monotone_update import change, steps
 
-pytestmark = pytest.mark.skipif(not ADDRESSES, reason="rounds in compiled code need kernels that are compiled and not checked")
+pytestmark = pytest.mark.skipif(
+    not ADDRESSES, reason="rounds in compiled code need kernels that are compiled and not checked"
+)
 
 Run = tuple[int, int]  # what it ended with, and after how many rounds
 PLAIN = """
@@ -42,7 +46,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
 
     def noted(self: FewOffers, *arguments: Any) -> Any:
         records = one(self, *arguments)
-        found.append((int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS])))
+        found.append(
+            (int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS]))
+        )
         return records
 
     monkeypatch.setattr(FewOffers, "_slice", noted)
@@ -66,7 +72,9 @@ def workspace(text: str, edges: Iterable[tuple[int, ...]] = (), **options: Any) 
 
 @pytest.mark.parametrize("view", CASES)
 @pytest.mark.parametrize("seed", range(3))
-def test_random_changes_of_paths_with_shortcuts(view: str, seed: int, runs: list[Run], at_once: None):
+def test_random_changes_of_paths_with_shortcuts(
+    view: str, seed: int, runs: list[Run], at_once: None
+):
     text, reference = CASES[view]
     draw = random.Random(seed)
     nodes = 40
@@ -76,12 +84,23 @@ def test_random_changes_of_paths_with_shortcuts(view: str, seed: int, runs: list
     with workspace(text, [(*edge, weight) for edge, weight in edges.items()], elastic=1000) as ws:
         assert set(ws[view].fetchall()) == reference(edges)
         for step in range(30):
-            missing = [(i, i + 1) for i in range(nodes) if step % 4 == 3 and (i, i + 1) not in edges]
+            missing = [
+                (i, i + 1) for i in range(nodes) if step % 4 == 3 and (i, i + 1) not in edges
+            ]
             gone = draw.sample(sorted(edges), draw.choice([0, 1, 1, 3]))
             lost = [(*edge, edges.pop(edge)) for edge in gone]
-            new = dict.fromkeys(missing, draw.randrange(9))  # what was cut off comes back, from node to node
-            new |= {(x, x + draw.choice((1, 1, 2, -3))): draw.randrange(9) for x in draw.sample(range(nodes), draw.randrange(4))}
-            new = {edge: weight for edge, weight in new.items() if edge not in edges and edge not in gone}
+            new = dict.fromkeys(
+                missing, draw.randrange(9)
+            )  # what was cut off comes back, from node to node
+            new |= {
+                (x, x + draw.choice((1, 1, 2, -3))): draw.randrange(9)
+                for x in draw.sample(range(nodes), draw.randrange(4))
+            }
+            new = {
+                edge: weight
+                for edge, weight in new.items()
+                if edge not in edges and edge not in gone
+            }
             edges |= new
             change(ws, [(*edge, weight) for edge, weight in new.items()], lost)
             assert set(ws[view].fetchall()) == reference(edges)
@@ -100,8 +119,15 @@ def test_other_cycles_follow_their_facts(name: str, seed: int, runs: list[Run], 
         for step in range(8):
             with ws.transaction() as tx:
                 for relation, width in widths.items():
-                    gone = set(draw.sample(sorted(facts[relation]), len(facts[relation]) // 4)) if step % 3 == 2 else set()
-                    new = {tuple(draw.randrange(8) for _ in range(width)) for _ in range(draw.randrange(1, 5))} - facts[relation]
+                    gone = (
+                        set(draw.sample(sorted(facts[relation]), len(facts[relation]) // 4))
+                        if step % 3 == 2
+                        else set()
+                    )
+                    new = {
+                        tuple(draw.randrange(8) for _ in range(width))
+                        for _ in range(draw.randrange(1, 5))
+                    } - facts[relation]
                     tx.delete(relation, sorted(gone))
                     tx.insert(relation, sorted(new))
                     facts[relation] = (facts[relation] - gone) | new
@@ -111,7 +137,9 @@ def test_other_cycles_follow_their_facts(name: str, seed: int, runs: list[Run], 
 
 
 def chain_taken(ws: lftj.Workspace, length: int) -> list[tuple[str, int, int]]:
-    """The first edge of a chain deleted and inserted twice: strategy, kernel steps and rows after each commit."""
+    """The first edge of a chain deleted and inserted twice: strategy, kernel steps and rows after
+    each commit.
+    """
     first = [(0, 1, 1)]
     found = [("", steps(ws), len(ws["dist"]))]
     for lost, new in ((first, []), ([], first), (first, []), ([], first)):
@@ -143,7 +171,9 @@ def test_rounds_and_steps_are_those_of_other_rounds(monkeypatch: pytest.MonkeyPa
     assert taken[0] == taken[1]
 
 
-def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(runs: list[Run], at_once: None):
+def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(
+    runs: list[Run], at_once: None
+):
     wide = [(20, 100 + i, 1) for i in range(200)] + [(100 + i, 1000, 200 - i) for i in range(200)]
     edges = [(i, i + 1, 1) for i in range(20)] + wide + [(i, i + 1, 1) for i in range(1000, 1040)]
     with workspace(SHORTEST, edges) as ws:
@@ -157,7 +187,11 @@ def test_a_run_that_came_to_little_is_tried_again_only_after_more_rounds(runs: l
     edges: list[tuple[int, int, int]] = []
     for first in range(0, 1000 * waves, 1000):
         edges += [(first + i, first + i + 1, 1) for i in range(40)]
-        edges += [edge for i in range(many) for edge in ((first + 40, first + 100 + i, 1), (first + 100 + i, first + 1000, 1))]
+        edges += [
+            edge
+            for i in range(many)
+            for edge in ((first + 40, first + 100 + i, 1), (first + 100 + i, first + 1000, 1))
+        ]
     with workspace(SHORTEST, edges) as ws:
         assert ws.query(f"dist({1000 * waves}, d)").fetchall() == [(42 * waves,)]
     assert [status for status, _ in runs].count(rounds_kernels.LEFT) == 1
@@ -166,7 +200,9 @@ def test_a_run_that_came_to_little_is_tried_again_only_after_more_rounds(runs: l
 def test_what_fails_on_the_way_fails_as_in_other_rounds(runs: list[Run]):
     text = SHORTEST.replace("d + w", "d + w + 1000 / (900 - x)")
     with workspace(text) as ws:
-        with pytest.raises(lftj.ValueRangeError, match=r"division by zero with x = 900, .* in a rule for `dist`"):
+        with pytest.raises(
+            lftj.ValueRangeError, match=r"division by zero with x = 900, .* in a rule for `dist`"
+        ):
             ws.load("edge", [(i, i + 1, 1) for i in range(1000)])
         assert runs
         assert (len(ws["edge"]), ws["dist"].fetchall()) == (0, [(0, 0)])
@@ -192,16 +228,24 @@ def test_limits_hold_on_the_way_and_leave_no_pages_behind(runs: list[Run]):
         assert len(ws["dist"]) == len(chain) + 1
 
 
-def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(runs: list[Run], monkeypatch: pytest.MonkeyPatch, at_once: None):
+def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch, at_once: None
+):
     monkeypatch.setattr(compiled_runs, "_ROUNDS", 50)
     monkeypatch.setattr(variant_plans, "_PLAN_COST", 0)
     made: list[str] = []
     plan_rule = variant_plans.plan_rule
     monkeypatch.setattr(
-        variant_plans, "plan_rule", lambda rule, *given, **named: made.append(rule.relation) or plan_rule(rule, *given, **named)
+        variant_plans,
+        "plan_rule",
+        lambda rule, *given, **named: (
+            made.append(rule.relation) or plan_rule(rule, *given, **named)
+        ),
     )
     text = SHORTEST.replace("edge(x, y, w)", "edge(y, x, w), y != 3 * x")
-    with workspace(text, [(i + 1, i, 1) for i in range(400)] + [(1000 + i, i, 3) for i in range(400)]) as ws:
+    with workspace(
+        text, [(i + 1, i, 1) for i in range(400)] + [(1000 + i, i, 3) for i in range(400)]
+    ) as ws:
         assert len(ws["dist"]) == 801
         assert ws.query("dist(1399, d)").fetchall() == [(402,)]
     assert len([rounds for _, rounds in runs if rounds == 50]) > 5
@@ -223,8 +267,12 @@ def test_least_texts_along_a_chain_are_compared_as_texts(runs: list[Run]):
     assert not runs
 
 
-def test_rows_alone_are_followed_in_compiled_rounds_too(runs: list[Run], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(by_rows, "_LEAST", by_rows._ALWAYS)  # the chain was not there when all rows were found
+def test_rows_alone_are_followed_in_compiled_rounds_too(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        by_rows, "_LEAST", by_rows._ALWAYS
+    )  # the chain was not there when all rows were found
     with workspace(PLAIN, [(0, 10_000 + i, 1) for i in range(20_000)]) as ws:
         assert not runs
         assert change(ws, [(i, i + 1, 1) for i in range(1000)]) == "update"
@@ -238,10 +286,19 @@ def test_rows_alone_are_followed_in_compiled_rounds_too(runs: list[Run], monkeyp
 
 
 def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once: None) -> None:
-    """A ring of relations, each of which asks one question in its turn: after the first eight a stop plans as many as are planned."""
+    """A ring of relations, each of which asks one question in its turn: after the first eight a
+    stop plans as many as are planned.
+    """
     many = 64
-    declarations = [".decl seed(x: int)", ".decl step(x: int, y: int)", *(f".decl r{i}(x: int)" for i in range(many))]
-    rules = ["r0(x) :- seed(x).", *(f"r{(i + 1) % many}(y) :- r{i}(x), step(x, y)." for i in range(many))]
+    declarations = [
+        ".decl seed(x: int)",
+        ".decl step(x: int, y: int)",
+        *(f".decl r{i}(x: int)" for i in range(many)),
+    ]
+    rules = [
+        "r0(x) :- seed(x).",
+        *(f"r{(i + 1) % many}(y) :- r{i}(x), step(x, y)." for i in range(many)),
+    ]
     ws = lftj.connect()
     ws.add_rules("\n".join([*declarations, *rules]))
     ws.load("step", [(x, x) for x in range(3)])
@@ -253,8 +310,12 @@ def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once
 
 
 def test_a_run_after_a_round_that_threads_shared_reads_all_rows(runs: list[Run], at_once: None):
-    fan = [(0, x, x) for x in range(1, 301)]  # more offers than a run takes: two threads do that round in pieces
+    fan = [
+        (0, x, x) for x in range(1, 301)
+    ]  # more offers than a run takes: two threads do that round in pieces
     chain = [(300, 301, 1), (301, 302, 1), (302, 303, 1)]
-    with workspace(SHORTEST, fan + chain, executor=lftj.ThreadExecutor(threads=2, parts=64, patience=1)) as ws:
+    with workspace(
+        SHORTEST, fan + chain, executor=lftj.ThreadExecutor(threads=2, parts=64, patience=1)
+    ) as ws:
         assert len(ws["dist"]) == 304
         assert sum(rounds for _, rounds in runs) > 3

@@ -16,7 +16,9 @@ PROGRAMS = (
     "r(x, d) :- f(d, x).\ns(d, y) :- r(x, d), e(d, x, y).\nr(y, d) :- s(d, x), e(d, y, x).",
 )  # fmt: skip
 ROWS = st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 5))
-CHANGES = st.lists(st.tuples(st.booleans(), st.lists(ROWS, min_size=1, max_size=6)), min_size=1, max_size=4)
+CHANGES = st.lists(
+    st.tuples(st.booleans(), st.lists(ROWS, min_size=1, max_size=6)), min_size=1, max_size=4
+)
 START = [(d, x, (x * x + d) % 6) for d in range(8) for x in range(6)]
 
 
@@ -33,7 +35,12 @@ def _history(program, changes):
         with workspace.transaction() as tx:
             (tx.insert if insert else tx.delete)("e", rows)
             (tx.delete if insert else tx.insert)("f", [row[:2] for row in rows[:2]])
-        seen.append([(sorted(workspace[name].fetchall()), sorted(tx.changes(name).fetchall())) for name in names])
+        seen.append(
+            [
+                (sorted(workspace[name].fetchall()), sorted(tx.changes(name).fetchall()))
+                for name in names
+            ]
+        )
         strategies |= set(workspace.profile(last=1)["strategy"])
     return seen, strategies
 
@@ -74,7 +81,9 @@ def outcomes(monkeypatch):
 
 def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z)."):
     workspace = lftj.connect()
-    workspace.add_rules(DECLARED + ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\n" + rules)
+    workspace.add_rules(
+        DECLARED + ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\n" + rules
+    )
     workspace.load("e", rows)
     outcomes.clear()
     with workspace.transaction() as tx:
@@ -84,7 +93,9 @@ def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z)."):
 
 
 def test_a_short_path_is_closed_by_few_rounds(outcomes):
-    workspace = _reach(outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11), (6, 0, 1)])
+    workspace = _reach(
+        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11), (6, 0, 1)]
+    )
     assert outcomes == [True]
     assert len(workspace["r"].fetchall()) == 5 * 55 + 66 + 1
     assert workspace.verify() == []
@@ -93,7 +104,9 @@ def test_a_short_path_is_closed_by_few_rounds(outcomes):
 @pytest.mark.parametrize(("name", "limit"), [("_ROUNDS", 8), ("_MOST", 40)])
 def test_many_rounds_and_many_rows_are_left_to_others(outcomes, monkeypatch, name, limit):
     monkeypatch.setattr(small_fixpoint, name, limit)
-    workspace = _reach(outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)])
+    workspace = _reach(
+        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)]
+    )
     assert outcomes == [False]
     assert len(workspace["r"].fetchall()) == 5 * 55 + 66
     assert workspace.verify() == []
@@ -101,6 +114,8 @@ def test_many_rounds_and_many_rows_are_left_to_others(outcomes, monkeypatch, nam
 
 def test_rules_that_join_rows_of_the_stratum_are_left_to_others(outcomes):
     rules = "r(d, x, z) :- r(d, x, y), r(d, y, z)."
-    workspace = _reach(outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)], rules)
+    workspace = _reach(
+        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)], rules
+    )
     assert outcomes == [False]
     assert workspace.verify() == []

@@ -37,15 +37,28 @@ def test_rows_are_judged_by_where_they_stand() -> None:
 
 
 def test_fewer_proofs_than_none_and_more_than_a_word_can_tell_show() -> None:
-    present, words = np.array([True, True]), standing(np.array([1, 1]), np.array([1, (1 << 32) - 1]))
+    present, words = (
+        np.array([True, True]),
+        standing(np.array([1, 1]), np.array([1, (1 << 32) - 1])),
+    )
     counts = np.array([-2, 1])
-    assert judge_rows(present, words, counts, 1, np.empty_like(counts), np.empty_like(counts)) == (-1, 1 << 32)
+    assert judge_rows(present, words, counts, 1, np.empty_like(counts), np.empty_like(counts)) == (
+        -1,
+        1 << 32,
+    )
 
 
 def test_a_proof_counts_behind_its_latest_row_and_is_lost_by_each_that_is_as_it_was() -> None:
     now = standing(np.array([0, 4, 2, 0]), np.array([9, 1, 2, 1]))
     moved = standing(np.array([3, 1, 2, 7]))
-    found = np.stack([np.arange(4), now, np.where([True, False, True, True], moved, ~moved), np.array([2, 3, 4, 5])])
+    found = np.stack(
+        [
+            np.arange(4),
+            now,
+            np.where([True, False, True, True], moved, ~moved),
+            np.array([2, 3, 4, 5]),
+        ]
+    )
     found[1, 3] = ~found[1, 3]
     found[2, 3] = ~found[2, 3]
     iterations = np.empty(4, np.int64)
@@ -57,16 +70,24 @@ def test_a_proof_counts_behind_its_latest_row_and_is_lost_by_each_that_is_as_it_
     assert found[0].tolist() == [0, 1, 2, 3]
 
 
-CHANGES = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 3)), st.sampled_from([GONE, 3, 7]), max_size=12)
+CHANGES = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(0, 3)), st.sampled_from([GONE, 3, 7]), max_size=12
+)
 
 
 def _matrix(changes: dict[tuple[int, int], int]) -> np.ndarray:
-    return np.array([[*row, word] for row, word in sorted(changes.items())], np.int64).reshape(-1, 3).T.copy()
+    return (
+        np.array([[*row, word] for row, word in sorted(changes.items())], np.int64)
+        .reshape(-1, 3)
+        .T.copy()
+    )
 
 
 @given(CHANGES, CHANGES, CHANGES)
 def test_changes_that_are_not_applied_yet_are_laid_over_what_was_there(
-    there: dict[tuple[int, int], int], first: dict[tuple[int, int], int], second: dict[tuple[int, int], int]
+    there: dict[tuple[int, int], int],
+    first: dict[tuple[int, int], int],
+    second: dict[tuple[int, int], int],
 ) -> None:
     late = np.empty((3, len(first) + len(second)), np.int64)
     late = np.ascontiguousarray(late[:, : follow(_matrix(first), _matrix(second), late)])

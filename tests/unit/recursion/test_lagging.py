@@ -1,4 +1,6 @@
-"""The identity order of a counted relation lags behind over several updates: nothing that is read tells, and it is brought forward once."""
+"""The identity order of a counted relation lags behind over several updates: nothing that is read
+tells, and it is brought forward once.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,14 @@ def lags(target: Any) -> bool:
 @given(
     st.sampled_from([CLOSURE, BOTH_WAYS]),
     st.sets(edge, min_size=6),
-    st.lists(st.tuples(st.sets(edge, max_size=3), st.sets(edge, max_size=3), st.sampled_from(["go on", "look", "check"])), max_size=8),
+    st.lists(
+        st.tuples(
+            st.sets(edge, max_size=3),
+            st.sets(edge, max_size=3),
+            st.sampled_from(["go on", "look", "check"]),
+        ),
+        max_size=8,
+    ),
 )
 def test_states_and_views_are_right_whenever_they_are_read(text, start, steps):
     with pytest.MonkeyPatch.context() as patch:
@@ -59,14 +68,18 @@ def closure(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
     return found
 
 
-def test_changes_wait_from_one_update_to_the_next_and_are_applied_once(monkeypatch: pytest.MonkeyPatch):
+def test_changes_wait_from_one_update_to_the_next_and_are_applied_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
     target = workspace(CLOSURE, {"e": BLOCKS})
     for i in range(3):
         change(target, {}, {"e": [(20 * i + 17, 20 * i + 18)]})
         assert (strategies(target), lags(target)) == (["update"], True)
     applied: list[Tree] = []
     apply = Tree.apply
-    monkeypatch.setattr(Tree, "apply", lambda self, *rows: applied.append(self) or apply(self, *rows))
+    monkeypatch.setattr(
+        Tree, "apply", lambda self, *rows: applied.append(self) or apply(self, *rows)
+    )
     assert len(target["t"]) == 50 * 190 - 3 * 36
     assert not applied, "the number of rows is known"
     assert (5, 18) not in target["t"].fetchall()
@@ -86,7 +99,9 @@ def test_many_changes_do_not_wait(monkeypatch: pytest.MonkeyPatch, limit: str, v
 
 def test_many_changes_wait_on_when_few_follow_until_waiting_has_cost_as_much_as_applying():
     rows, zeros = [np.arange(10_000), np.arange(10_000)], np.zeros(10_000, np.int64)
-    relation = IteratedRelation.of(RelationSchema("t", (("x", INT), ("y", INT))), Arena(), rows, zeros, zeros + 1)
+    relation = IteratedRelation.of(
+        RelationSchema("t", (("x", INT), ("y", INT))), Arena(), rows, zeros, zeros + 1
+    )
     relation.tree((1, 0, 2))
     relation = relation.moved([np.empty(0, np.int64)] * 3, [column[:1000] for column in rows])
     waited = 0

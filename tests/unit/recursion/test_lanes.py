@@ -21,7 +21,13 @@ SPANS = {"dense": 60, "sparse": 10**7, "wide": 2**61}
 @pytest.mark.parametrize("expected", [0, 10, 2**61])
 def test_each_row_is_new_to_one_of_the_threads(span: str, expected: int) -> None:
     by = random.Random(span)
-    pool = [(by.randint(-9, 9) if by.random() < 0.5 else by.randint(0, SPANS[span]), by.randint(0, SPANS[span])) for _ in range(3000)]
+    pool = [
+        (
+            by.randint(-9, 9) if by.random() < 0.5 else by.randint(0, SPANS[span]),
+            by.randint(0, SPANS[span]),
+        )
+        for _ in range(3000)
+    ]
     batches = [by.sample(pool, by.choice([1, 60, 1500])) for _ in range(40)]
     rows = RowSet(2, np.zeros(2), np.full(2, expected), ThreadExecutor(4))
     seen: set[tuple[int, ...]] = set()

@@ -9,7 +9,10 @@ from scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import SHORTEST
 from tests.unit.recursion.stratum import check, states
 
-pytestmark = pytest.mark.skipif(not ADDRESSES, reason="iterations in compiled code need kernels that are compiled and not checked")
+pytestmark = pytest.mark.skipif(
+    not ADDRESSES,
+    reason="iterations in compiled code need kernels that are compiled and not checked",
+)
 
 LENGTH = 1500
 TURNS = """

@@ -24,8 +24,15 @@ def test_views_follow_the_edges(view: str, seed: int):
             with ws.transaction() as tx:
                 gone = draw.sample(sorted(edges), min(len(edges), draw.choice([0, 0, 1, 3])))
                 tx.delete("edge", [(*edge, edges.pop(edge)) for edge in gone])
-                new = {(draw.randrange(25), draw.randrange(25)): draw.randrange(20) for _ in range(draw.choice([1, 2, 12]))}
-                new = {edge: weight for edge, weight in new.items() if edge not in edges and edge not in gone}
+                new = {
+                    (draw.randrange(25), draw.randrange(25)): draw.randrange(20)
+                    for _ in range(draw.choice([1, 2, 12]))
+                }
+                new = {
+                    edge: weight
+                    for edge, weight in new.items()
+                    if edge not in edges and edge not in gone
+                }
                 tx.insert("edge", [(*edge, weight) for edge, weight in new.items()])
                 edges |= new
             assert set(ws[view].fetchall()) == reference(edges)
@@ -50,9 +57,13 @@ def test_insertions_go_on_from_the_rows_there_are():
 
 
 def test_to_count_proofs_nothing_is_found_again_that_is_there():
-    """The steps of the first deletion, which counts, and of loading; the same rows found once more would be as many again."""
+    """The steps of the first deletion, which counts, and of loading; the same rows found once more
+    would be as many again.
+    """
     by = random.Random(5)
-    edges = {(x, y) for x, y in ((by.randrange(3000), by.randrange(3000)) for _ in range(9000)) if x != y}
+    edges = {
+        (x, y) for x, y in ((by.randrange(3000), by.randrange(3000)) for _ in range(9000)) if x != y
+    }
     with lftj.connect() as ws:
         ws.add_rules("""
             .decl edge(x: number, y: number)  .decl label(x: number, l: number)
@@ -128,7 +139,10 @@ def test_what_reads_a_finished_relation_may_do_anything_with_its_values():
     """
     )
     with lftj.connect() as ws:
-        ws.add_rules(text + "source(0). level(5). level(2). edge(0, 1, 5). edge(1, 2, 1). edge(2, 3, 3). edge(0, 4, 5).")
+        ws.add_rules(
+            text
+            + "source(0). level(5). level(2). edge(0, 1, 5). edge(1, 2, 1). edge(2, 3, 3). edge(0, 4, 5)."
+        )
         assert (ws["far"].fetchall(), ws["at"].fetchall()) == ([(0, 2)], [(5, 2)])
         ws.load("edge", [(0, 3, 4), (3, 1, -2)])
         assert (ws["far"].fetchall(), ws["at"].fetchall()) == ([(0, 1)], [(2, 1), (5, 1)])

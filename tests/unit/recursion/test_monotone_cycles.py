@@ -33,7 +33,10 @@ def test_values_of_other_types(type: str, values: list[object]):
     most(max(v), x) :- own(x, v).
     most(max(v), y) :- most(v, x), edge(x, y).
     """
-    facts = {"edge": [(0, 1), (1, 2), (2, 0), (2, 3), (4, 3)], "own": [(0, values[0]), (2, values[1]), (4, values[2]), (3, values[0])]}
+    facts = {
+        "edge": [(0, 1), (1, 2), (2, 0), (2, 3), (4, 3)],
+        "own": [(0, values[0]), (2, values[1]), (4, values[2]), (3, values[0])],
+    }
     found = views(text, facts)
     assert found == expected(text, facts)
     assert (1, min(values[:2])) in found["least"]  # type: ignore[type-var]
@@ -52,8 +55,15 @@ def test_other_cycles_follow_their_facts(name: str, seed: int):
         for step in range(8):
             with ws.transaction() as tx:
                 for relation, width in widths.items():
-                    gone = set(draw.sample(sorted(facts[relation]), len(facts[relation]) // 4)) if step % 3 == 2 else set()
-                    new = {tuple(draw.randrange(8) for _ in range(width)) for _ in range(draw.randrange(5))} - facts[relation]
+                    gone = (
+                        set(draw.sample(sorted(facts[relation]), len(facts[relation]) // 4))
+                        if step % 3 == 2
+                        else set()
+                    )
+                    new = {
+                        tuple(draw.randrange(8) for _ in range(width))
+                        for _ in range(draw.randrange(5))
+                    } - facts[relation]
                     tx.delete(relation, sorted(gone))
                     tx.insert(relation, sorted(new))
                     facts[relation] = (facts[relation] - gone) | new
@@ -72,4 +82,7 @@ def test_a_value_per_group_of_a_function():
     draw = random.Random(1)
     edges = {(draw.randrange(12), draw.randrange(12)): draw.randrange(9) for _ in range(30)}
     found = views(text, {"edge": [(*edge, weight) for edge, weight in edges.items()]})["far"]
-    assert found == expected(text, {"edge": [(*edge, weight) for edge, weight in edges.items()]})["far"]
+    assert (
+        found
+        == expected(text, {"edge": [(*edge, weight) for edge, weight in edges.items()]})["far"]
+    )

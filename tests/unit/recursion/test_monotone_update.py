@@ -1,4 +1,6 @@
-"""Deletions under `min` and `max` in a cycle: followed at the cost of what they touch, to the state that evaluation from nothing gives."""
+"""Deletions under `min` and `max` in a cycle: followed at the cost of what they touch, to the state
+that evaluation from nothing gives.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,27 @@ import lftj
 from lftj.join.plan import statistics
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
-from tests.unit.recursion.best_values import CASES, DECLARATIONS, LABELS, OTHERS, SHORTEST, Edges, shortest
+from tests.unit.recursion.best_values import (
+    CASES,
+    DECLARATIONS,
+    LABELS,
+    OTHERS,
+    SHORTEST,
+    Edges,
+    shortest,
+)
 from tests.unit.recursion.stratum import check, rows_of, states
 from tests.unit.workspace.reading import everything
 
 Row = tuple[int, ...]
 
 
-def change(ws: lftj.Workspace, inserted: Iterable[Row] = (), deleted: Iterable[Row] = (), relation: str = "edge") -> str:
+def change(
+    ws: lftj.Workspace,
+    inserted: Iterable[Row] = (),
+    deleted: Iterable[Row] = (),
+    relation: str = "edge",
+) -> str:
     """One commit; how the stratum with the aggregate was brought up to date."""
     with ws.transaction() as tx:
         tx.delete(relation, list(deleted))
@@ -31,7 +46,9 @@ def change(ws: lftj.Workspace, inserted: Iterable[Row] = (), deleted: Iterable[R
 def strategy(ws: lftj.Workspace) -> str:
     """The strategy of the last recursive stratum of the last commit; "" if none was affected."""
     work = ws.profile(last=1)
-    taken = [strategy for strategy, rule in zip(work["strategy"], work["rule"], strict=True) if not rule]
+    taken = [
+        strategy for strategy, rule in zip(work["strategy"], work["rule"], strict=True) if not rule
+    ]
     return taken[-1] if taken else ""
 
 
@@ -53,11 +70,15 @@ def counted(text: str, edges: Iterable[Row], **options: Any) -> lftj.Workspace:
 
 
 def drawn(draw: random.Random, nodes: int, many: int, weights: int) -> Edges:
-    return {(draw.randrange(nodes), draw.randrange(nodes)): draw.randrange(weights) for _ in range(many)}
+    return {
+        (draw.randrange(nodes), draw.randrange(nodes)): draw.randrange(weights) for _ in range(many)
+    }
 
 
 @pytest.mark.parametrize("view", CASES)
-@pytest.mark.parametrize(("nodes", "start", "weights"), [(25, 30, 20), (12, 40, 1), (12, 30, 3), (40, 30, 4)])
+@pytest.mark.parametrize(
+    ("nodes", "start", "weights"), [(25, 30, 20), (12, 40, 1), (12, 30, 3), (40, 30, 4)]
+)
 def test_oracle_histories_by_networkx(view: str, nodes: int, start: int, weights: int):
     text, reference = CASES[view]
     draw = random.Random(nodes + weights)
@@ -68,7 +89,11 @@ def test_oracle_histories_by_networkx(view: str, nodes: int, start: int, weights
             gone = draw.sample(sorted(edges), min(len(edges), draw.choice([0, 1, 1, 1, 3, 8])))
             lost = [(*edge, edges.pop(edge)) for edge in gone]
             new = drawn(draw, nodes, draw.choice([0, 1, 1, 2, 9]), weights)
-            new = {edge: weight for edge, weight in new.items() if edge not in edges and edge not in gone}
+            new = {
+                edge: weight
+                for edge, weight in new.items()
+                if edge not in edges and edge not in gone
+            }
             edges |= new
             seen.add(change(ws, [(*edge, weight) for edge, weight in new.items()], lost))
             assert set(ws[view].fetchall()) == reference(edges)
@@ -88,7 +113,10 @@ def test_other_cycles_keep_states_that_equal_a_bootstrap(name: str):
             with ws.transaction() as tx:
                 for relation, width in widths.items():
                     gone = set(draw.sample(sorted(facts[relation]), len(facts[relation]) // 3))
-                    new = {tuple(draw.randrange(8) for _ in range(width)) for _ in range(draw.randrange(5))} - facts[relation]
+                    new = {
+                        tuple(draw.randrange(8) for _ in range(width))
+                        for _ in range(draw.randrange(5))
+                    } - facts[relation]
                     tx.delete(relation, sorted(gone))
                     tx.insert(relation, sorted(new))
                     facts[relation] = (facts[relation] - gone) | new
@@ -129,15 +157,29 @@ def test_a_value_that_came_to_rest_on_itself_falls():
 
 
 def test_iterations_and_proofs_are_those_of_the_finished_rows():
-    with counted(SHORTEST, [(0, 1, 2), (0, 2, 1), (2, 1, 1), (1, 3, 1), (2, 3, 2), (0, 3, 7)]) as ws:
-        assert rows_of(states(ws)[0])["dist"] == {(0, 0): (0, 1), (1, 2): (1, 1), (2, 1): (1, 1), (3, 3): (2, 2)}
+    with counted(
+        SHORTEST, [(0, 1, 2), (0, 2, 1), (2, 1, 1), (1, 3, 1), (2, 3, 2), (0, 3, 7)]
+    ) as ws:
+        assert rows_of(states(ws)[0])["dist"] == {
+            (0, 0): (0, 1),
+            (1, 2): (1, 1),
+            (2, 1): (1, 1),
+            (3, 3): (2, 2),
+        }
         change(ws, deleted=[(0, 1, 2)])
-        assert rows_of(states(ws)[0])["dist"] == {(0, 0): (0, 1), (1, 2): (2, 1), (2, 1): (1, 1), (3, 3): (2, 1)}
+        assert rows_of(states(ws)[0])["dist"] == {
+            (0, 0): (0, 1),
+            (1, 2): (2, 1),
+            (2, 1): (1, 1),
+            (3, 3): (2, 1),
+        }
 
 
 def graph(nodes: int, many: int) -> list[Row]:
     draw = random.Random(1)
-    edges = {(draw.randrange(nodes), draw.randrange(nodes)): draw.randrange(1, 100) for _ in range(many)}
+    edges = {
+        (draw.randrange(nodes), draw.randrange(nodes)): draw.randrange(1, 100) for _ in range(many)
+    }
     return [(x, y, weight) for (x, y), weight in edges.items() if x != y]
 
 
@@ -163,7 +205,9 @@ def test_an_edge_that_no_least_label_rests_on_moves_nothing():
         assert {label for _, label in ws["label"].fetchall()} == {0}
         ws._engine.fraction = 20  # half of all rows move
         assert change(ws, deleted=[(2990, 2991, 0)]) == "update"
-        assert set(ws["label"].fetchall()) == {(x, 1501 if 1501 <= x <= 2990 else 0) for x in range(3001)}
+        assert set(ws["label"].fetchall()) == {
+            (x, 1501 if 1501 <= x <= 2990 else 0) for x in range(3001)
+        }
         assert check(ws) == 1
 
 
@@ -183,7 +227,9 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
         assert set(ws["dist"].fetchall()) == shortest(edges | {(0, 1): 1})
 
 
-def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
+def test_an_update_that_is_expected_to_cost_too_much_is_not_started(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
     edges = graph(50, 200)
     with counted(SHORTEST, edges) as ws:
@@ -221,7 +267,9 @@ def test_a_failure_inside_an_update_is_that_of_an_evaluation_from_nothing():
 
 
 def test_rules_that_come_and_go_are_followed():
-    with counted(SHORTEST + ".decl lift(x: int, y: int) lift(3, 9). lift(0, 3).", graph(60, 150)) as ws:
+    with counted(
+        SHORTEST + ".decl lift(x: int, y: int) lift(3, 9). lift(0, 3).", graph(60, 150)
+    ) as ws:
         rule = ws.add_rule("dist(y, min(d + 1)) :- dist(x, d), lift(x, y).")
         assert (strategy(ws), check(ws)) == ("update", 1)
         before = rows_of(states(ws)[0])
@@ -269,7 +317,9 @@ toll(x + 1, y + 1, min(s)) :- toll(x, y, s), east(v, t), north(w, t), v = x + 1,
 """
 
 
-def test_what_is_sampled_under_one_name_always_has_the_same_columns(monkeypatch: pytest.MonkeyPatch):
+def test_what_is_sampled_under_one_name_always_has_the_same_columns(
+    monkeypatch: pytest.MonkeyPatch,
+):
     arities: dict[str, set[int]] = {}
     sampled = statistics.estimate
 
@@ -282,7 +332,9 @@ def test_what_is_sampled_under_one_name_always_has_the_same_columns(monkeypatch:
     draw = random.Random(8)
     ws = lftj.connect(elastic=math.inf)
     ws.add_rules(LEVELS)
-    streets = [(name, (place, draw.randrange(1, 4))) for name in ("east", "north") for place in range(1, 9)]
+    streets = [
+        (name, (place, draw.randrange(1, 4))) for name in ("east", "north") for place in range(1, 9)
+    ]
     for name, row in streets:
         ws.load(name, [row])
     for name, row in draw.choices(streets, k=30):

@@ -39,7 +39,9 @@ def test_nothing_that_moves_is_no_change() -> None:
 def test_a_move_is_a_row_as_it_was_and_as_it_is() -> None:
     moves = Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1, 2), _stood(2, 6))
     *rows, words = moves.loose(2)
-    assert sorted(zip(*(column.tolist() for column in rows), (words >> 63).tolist(), strict=True)) == [
+    assert sorted(
+        zip(*(column.tolist() for column in rows), (words >> 63).tolist(), strict=True)
+    ) == [
         (1, 10, -1),
         (2, 20, -1),
         (5, 50, 0),
@@ -51,9 +53,15 @@ def test_a_move_is_a_row_as_it_was_and_as_it_is() -> None:
 
 def test_moved_rows_are_in_order_with_their_standings() -> None:
     rng = np.random.default_rng(1)
-    columns = [rng.integers(0, 3, 40), rng.integers(0, 1 << 40, 40), np.repeat(standing(np.array([0, 1, 7, (1 << 31) - 1])), 10)]
+    columns = [
+        rng.integers(0, 3, 40),
+        rng.integers(0, 1 << 40, 40),
+        np.repeat(standing(np.array([0, 1, 7, (1 << 31) - 1])), 10),
+    ]
     columns[-1][::2] = ~columns[-1][::2]
     schema = RelationSchema("t#moved", (("a", INT), ("b", INT), ("standing", INT)))
     for order in ((1, 0, 2), (0, 1, 2), (2, 1, 0)):
         found = MovedRows(schema, Arena(), columns).tree(order).columns()
-        assert np.transpose(found).tolist() == sorted(np.transpose([columns[i] for i in order]).tolist())
+        assert np.transpose(found).tolist() == sorted(
+            np.transpose([columns[i] for i in order]).tolist()
+        )

@@ -1,8 +1,10 @@
-"""The running example of "Towards Elastic Incrementalization for Datalog" [Elastic]: the multisets of its iterations, and its deletions.
+"""The running example of "Towards Elastic Incrementalization for Datalog" [Elastic]: the multisets
+of its iterations, and its deletions.
 
-The eight facts stand in section 2.2, the multisets N0, N1 and N2 in section 3.1, the two deletions in section 2.3. Figure 3 is not in
-the text at hand: the rules r1 to r3 follow from the instantiations that section 2.2 prints; that alias leaves out pairs of one variable
-follows from section 2.3, where a deletion that leaves vpt(c, L3) and vpt(d, L4) empties alias.
+The eight facts stand in section 2.2, the multisets N0, N1 and N2 in section 3.1, the two deletions
+in section 2.3. Figure 3 is not in the text at hand: the rules r1 to r3 follow from the
+instantiations that section 2.2 prints; that alias leaves out pairs of one variable follows from
+section 2.3, where a deletion that leaves vpt(c, L3) and vpt(d, L4) empties alias.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ Multisets = list[dict[tuple[str, ...], int]]
 
 
 def multisets(workspace: Any) -> Multisets:
-    """The multisets of vpt, N1 first: an iteration is counted from 0 here, since the facts are a stratum below."""
+    """The multisets of vpt, N1 first: an iteration is counted from 0 here, since the facts are a
+    stratum below.
+    """
     (state,) = states(workspace)
     decode = workspace._engine.dictionary.decode
     found: Multisets = []
@@ -51,7 +55,11 @@ def multisets(workspace: Any) -> Multisets:
     return found
 
 
-def commit(workspace: Any, inserted: dict[str, list[Any]] | None = None, deleted: dict[str, list[Any]] | None = None) -> None:
+def commit(
+    workspace: Any,
+    inserted: dict[str, list[Any]] | None = None,
+    deleted: dict[str, list[Any]] | None = None,
+) -> None:
     with counted_at_once(), workspace.transaction() as transaction:
         for name, rows in (deleted or {}).items():
             transaction.delete(name, rows)
@@ -61,7 +69,9 @@ def commit(workspace: Any, inserted: dict[str, list[Any]] | None = None, deleted
 
 @pytest.fixture(params=[0.2, 1e9], ids=["elastic", "always updated"])
 def counted(request: pytest.FixtureRequest) -> Any:
-    """The eight facts, with proofs counted: a ninth and its deletion make the first update of a stratum, which bootstraps its counts."""
+    """The eight facts, with proofs counted: a ninth and its deletion make the first update of a
+    stratum, which bootstraps its counts.
+    """
     workspace = lftj.connect(elastic=request.param)
     workspace.add_rules(PROGRAM)
     for name, rows in N0.items():
@@ -73,7 +83,10 @@ def counted(request: pytest.FixtureRequest) -> Any:
 
 def test_3_1_bootstrap_counts_the_proofs_of_each_iteration(counted: Any) -> None:
     assert sum(len(rows) for rows in N0.values()) == 8
-    assert multisets(counted) == [N1, N2]  # vpt(b, L1) has a proof by r2 and one by r3; iteration 3 finds nothing new
+    assert multisets(counted) == [
+        N1,
+        N2,
+    ]  # vpt(b, L1) has a proof by r2 and one by r3; iteration 3 finds nothing new
     assert set(counted["alias"]) == {("a", "b"), ("b", "a")}
     assert check(counted) == 1
 
@@ -86,10 +99,15 @@ def test_2_3_a_deletion_of_small_impact_changes_no_multiset(counted: Any) -> Non
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["one update", "two updates"])
-def test_2_3_a_deletion_of_large_impact_takes_half_of_vpt_and_all_of_alias(counted: Any, at_once: bool) -> None:
+def test_2_3_a_deletion_of_large_impact_takes_half_of_vpt_and_all_of_alias(
+    counted: Any, at_once: bool
+) -> None:
     for deleted in [{**L6_REMOVED, **L1_REMOVED}] if at_once else [L6_REMOVED, L1_REMOVED]:
         commit(counted, deleted=deleted)
-    assert set(counted["vpt"]) == {("c", "L3"), ("d", "L4")}  # a and b assigned to each other hold nothing up
+    assert set(counted["vpt"]) == {
+        ("c", "L3"),
+        ("d", "L4"),
+    }  # a and b assigned to each other hold nothing up
     assert list(counted["alias"]) == []
     assert multisets(counted) == [{("c", "L3"): 1, ("d", "L4"): 1}]
     assert check(counted) == 1
@@ -97,7 +115,9 @@ def test_2_3_a_deletion_of_large_impact_takes_half_of_vpt_and_all_of_alias(count
 
 
 def test_3_2_what_is_deleted_comes_back_in_its_iteration_with_its_proofs() -> None:
-    """Theorem 3.5 on the example: after an update the multisets are those of a bootstrap on the changed input."""
+    """Theorem 3.5 on the example: after an update the multisets are those of a bootstrap on the
+    changed input.
+    """
     workspace = lftj.connect(elastic=1e9)
     workspace.add_rules(PROGRAM)
     for name, rows in N0.items():

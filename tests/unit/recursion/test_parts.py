@@ -45,7 +45,9 @@ path(x, z) :- path(x, y), edge(y, z).
 
 @pytest.mark.parametrize("slice_of_work", [1, 7, 1000])
 @pytest.mark.parametrize("room", [1, 60])
-def test_a_walk_in_slices_with_little_room_is_the_same_walk(monkeypatch: pytest.MonkeyPatch, slice_of_work: int, room: int):
+def test_a_walk_in_slices_with_little_room_is_the_same_walk(
+    monkeypatch: pytest.MonkeyPatch, slice_of_work: int, room: int
+):
     by = random.Random(room)
     facts = {"edge": {(by.randrange(60), by.randrange(60)) for _ in range(110)}}
     monkeypatch.setattr(walks, "SLICE", slice_of_work)

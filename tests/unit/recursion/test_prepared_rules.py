@@ -1,4 +1,6 @@
-"""Rules that stay prepared: plans are made once for relations of about one size, and evaluations do not know of each other."""
+"""Rules that stay prepared: plans are made once for relations of about one size, and evaluations do
+not know of each other.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,19 @@ def test_every_evaluation_gives_what_one_from_nothing_gives():
     for rows in (150, 160, 140, 900):
         with workspace.transaction() as tx:
             tx.delete("e", workspace["e"].fetchall())
-            tx.insert("e", [(chooser.randrange(9), chooser.randrange(12), chooser.randrange(12)) for _ in range(rows)])
+            tx.insert(
+                "e",
+                [
+                    (chooser.randrange(9), chooser.randrange(12), chooser.randrange(12))
+                    for _ in range(rows)
+                ],
+            )
         context = engine.context({})
         expected = bootstrap(schemas, rules, engine.state.database, context)
         found = bootstrap_prepared(schemas, prepared, engine.state.database, context)
-        assert {name: [column.tolist() for column in columns] for name, columns in found.items()} == {
-            name: [column.tolist() for column in columns] for name, columns in expected.items()
-        }
+        assert {
+            name: [column.tolist() for column in columns] for name, columns in found.items()
+        } == {name: [column.tolist() for column in columns] for name, columns in expected.items()}
         assert len(found["r"][0]) > rows / 2
         plans.append([variant.idle_plans[0] for variant in (*prepared.seeds, *prepared.variants)])
     assert plans[0] == plans[1] == plans[2]

@@ -1,4 +1,6 @@
-"""Strata that keep no counts, followed by their rows alone: what is right, what it costs, and when proofs are counted instead."""
+"""Strata that keep no counts, followed by their rows alone: what is right, what it costs, and when
+proofs are counted instead.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from typing import Any
 import pytest
 
 import lftj
-from tests.unit.recursion.following import CLOSURE, EDGES, RING, change, steps, strategies, workspace
+from tests.unit.recursion.following import (
+    CLOSURE,
+    EDGES,
+    RING,
+    change,
+    steps,
+    strategies,
+    workspace,
+)
 from tests.unit.recursion.proofs import Row
 from tests.unit.recursion.stratum import states
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, expected, fact, text
@@ -36,11 +46,13 @@ FALLS_APART = {"closure", "mirrored closure", "negation"}
 """Programs in which every change touches parts that can be told."""
 
 
-# ── right ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── right ─────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.usefixtures("rows_alone")
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int, monkeypatch: pytest.MonkeyPatch):
+def test_rows_and_what_changed_are_right_after_every_change(
+    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+):
     if seed > 2:  # what returns is searched for in both ways in turn
         monkeypatch.setattr("lftj.maintenance.dred.rederive._OTHER_WAY", -1)
     if seed > 5:  # parts that are touched are evaluated, where there are some, or everything
@@ -62,10 +74,14 @@ def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int
         transaction = commit(workspace, facts, gone, new)
         should = expected(rules, set(heads), facts)
         for head in heads:
-            rows = set(should.get(head, {})) if WIDTHS[head] else {()} if should.get(head) else set()
+            rows = (
+                set(should.get(head, {})) if WIDTHS[head] else {()} if should.get(head) else set()
+            )
             assert set(workspace[head].fetchall()) == rows
             changes = {(row[:-2], row[-2]) for row in transaction.changes(head).fetchall()}
-            assert changes == {(row, 1) for row in rows - before[head]} | {(row, -1) for row in before[head] - rows}
+            assert changes == {(row, 1) for row in rows - before[head]} | {
+                (row, -1) for row in before[head] - rows
+            }
         assert workspace.verify() == []
         ways += strategies(workspace)
     assert states(workspace) == []
@@ -74,7 +90,8 @@ def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int
 
 def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
     ring = loaded(
-        EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).", {"e": RING[:15], "s": [(0,), (7,)]}
+        EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).",
+        {"e": RING[:15], "s": [(0,), (7,)]},
     )
     change(ring, {"e": [(15, 0)]}, {"s": [(7,)]})
     assert (len(ring["r"]), strategies(ring), states(ring)) == (16, ["update"], [])
@@ -96,7 +113,10 @@ def test_a_failure_of_an_expression_leaves_everything_as_it_was():
 
 
 def test_a_relation_that_is_read_and_negated_in_part_may_change():
-    program = EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y), x < y. r(0) :- r(x), x > 5, !e(_, x).\n"
+    program = (
+        EDGES
+        + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y), x < y. r(0) :- r(x), x > 5, !e(_, x).\n"
+    )
     both = loaded(program, {"s": [(9,)], "e": [(1, 2), (2, 3)]})
     assert sorted(both["r"].fetchall()) == [(0,), (9,)]
     change(both, {"e": [(8, 9), (9, 12), (12, 9)]}, {})
@@ -106,7 +126,7 @@ def test_a_relation_that_is_read_and_negated_in_part_may_change():
     assert both.verify() == []
 
 
-# ── what it costs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what it costs ─────────────────────────────────────────────────────────────────────────────────
 def test_the_first_changes_of_a_large_closure_cost_little_and_count_nothing():
     closure = loaded(CLOSURE, {"e": BLOCKS})
     evaluated = steps(closure)
@@ -134,7 +154,13 @@ def test_key_orders_that_a_change_needs_are_kept_for_the_next():
 def flows() -> Any:
     """Pairs that are carried along the steps of eight functions, in a hundred and more rounds."""
     points = [range(1000 * function, 1000 * function + 120) for function in range(8)]
-    steps_ = [(n, n + far) for each in points for n in each for far in (1, 2) if n + far in each and n % far == 0 and (n, far) != (3010, 1)]
+    steps_ = [
+        (n, n + far)
+        for each in points
+        for n in each
+        for far in (1, 2)
+        if n + far in each and n % far == 0 and (n, far) != (3010, 1)
+    ]
     pairs = [(each[0] + i, each[0] + i + 1, each[0]) for each in points for i in range(16)]
     program = """
         .decl pair(a: number, b: number, n: number)  .decl step(n: number, m: number)  .decl s(a: number, b: number, n: number)
@@ -148,13 +174,16 @@ def test_what_a_part_of_many_rounds_loses_is_followed():
     evaluated, rows = steps(found), len(found["s"])
     for verb in ("lost", "won"):
         change(found, *(({"step": [(3010, 3012)]}, {})[:: 1 if verb == "won" else -1]))
-        assert (strategies(found), abs(len(found["s"]) - rows)) == (["update"], 108 * 136 * (verb == "lost"))
+        assert (strategies(found), abs(len(found["s"]) - rows)) == (
+            ["update"],
+            108 * 136 * (verb == "lost"),
+        )
         assert steps(found) < evaluated / 4
     assert states(found) == []
     assert found.verify() == []
 
 
-# ── when proofs are counted instead ───────────────────────────────────────────────────────────────────────────────────
+# ── when proofs are counted instead ───────────────────────────────────────────────────────────────
 def dense() -> Any:
     return loaded(CLOSURE, {"e": [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]})
 
@@ -163,11 +192,15 @@ def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.Mon
     monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
     closure = dense()
     change(closure, {}, {"e": [(0, 1)]})
-    assert (strategies(closure), states(closure)) == (["fallback"], []), "everything would have gone and come back"
+    assert (strategies(closure), states(closure)) == (["fallback"], []), (
+        "everything would have gone and come back"
+    )
     assert closure.verify() == []
 
 
-def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(monkeypatch: pytest.MonkeyPatch):
+def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
     closure, taken = dense(), []
     while not states(closure) and len(taken) < 20:
@@ -191,7 +224,9 @@ def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
     assert strategies(closure, seen)[:1] == ["update"]
 
 
-def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch: pytest.MonkeyPatch):
+def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(
+    monkeypatch: pytest.MonkeyPatch,
+):
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     with monkeypatch.context() as nothing_is_tried:
@@ -207,7 +242,9 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch:
     assert closure.verify() == []
 
 
-def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(monkeypatch: pytest.MonkeyPatch):
+def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1)
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
@@ -218,14 +255,18 @@ def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(
     assert closure.verify() == []
 
 
-def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+):
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
     with monkeypatch.context() as nothing_is_finished:
         nothing_is_finished.setattr("lftj.maintenance.counting.forecast._RUN_ON", 0)
         nothing_is_finished.setattr("lftj.maintenance.counting.forecast.ALWAYS", 10_000)
         for row in BLOCKS[10:13]:
             change(closure, {}, {"e": [row]})
-    assert (strategies(closure), states(closure)) == (["parts"], []), "it is not tried again at once"
+    assert (strategies(closure), states(closure)) == (["parts"], []), (
+        "it is not tried again at once"
+    )
     change(closure, {"e": [(19, 3990)]}, {})
     assert (strategies(closure), states(closure)) == (["update"], [])
     assert steps(closure) < 500
@@ -253,8 +294,15 @@ def test_a_deletion_that_takes_nearly_all_costs_little_more_than_to_find_it_anew
 
 
 def test_where_rows_alone_take_too_much_the_parts_that_were_touched_are_evaluated():
-    """Six graphs in which everybody reaches everybody: a lost edge may have been on the way of any row of one of them."""
-    edges = [(300 * g + x, 300 * g + (x * 7 + y) % 300) for g in range(6) for x in range(300) for y in range(1, 9)]
+    """Six graphs in which everybody reaches everybody: a lost edge may have been on the way of any
+    row of one of them.
+    """
+    edges = [
+        (300 * g + x, 300 * g + (x * 7 + y) % 300)
+        for g in range(6)
+        for x in range(300)
+        for y in range(1, 9)
+    ]
     closure = loaded(CLOSURE, {"e": edges})
     evaluated, rows = steps(closure), len(closure["t"])
     assert rows == 6 * 300 * 300
@@ -269,10 +317,17 @@ def test_where_rows_alone_take_too_much_the_parts_that_were_touched_are_evaluate
 
 
 def test_a_row_that_is_derived_in_hundreds_of_ways_is_no_reason_to_count_soon():
-    """Each of 90,000 rows has 300 proofs: to count them takes many times what finding the rows does."""
-    ring, chords = [(x, (x + 1) % 300) for x in range(300)], [(7 * x % 300, 11 * x % 300) for x in range(150)]
+    """Each of 90,000 rows has 300 proofs: to count them takes many times what finding the rows
+    does.
+    """
+    ring, chords = (
+        [(x, (x + 1) % 300) for x in range(300)],
+        [(7 * x % 300, 11 * x % 300) for x in range(150)],
+    )
     workspace = lftj.connect()
-    workspace.add_rules(".decl e(x: number, y: number)\n.decl t(x: number, y: number)\nt(x, y) :- e(x, y).\nt(x, z) :- t(x, y), t(y, z).")
+    workspace.add_rules(
+        ".decl e(x: number, y: number)\n.decl t(x: number, y: number)\nt(x, y) :- e(x, y).\nt(x, z) :- t(x, y), t(y, z)."
+    )
     workspace.load("e", ring + chords)
     for chord in chords[20:24]:
         with workspace.transaction() as transaction:

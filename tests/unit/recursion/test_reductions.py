@@ -1,4 +1,6 @@
-"""Rows of the stratum looked through for what matches a delta: never a row too few, and fewer kernel steps than without."""
+"""Rows of the stratum looked through for what matches a delta: never a row too few, and fewer
+kernel steps than without.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("spread", [1, 10**6, 2**41])
 @pytest.mark.parametrize("passing", [0.0, 0.5, 1.0])
-def test_every_row_is_found(threads: int, spread: int, passing: float, noted: list, monkeypatch: pytest.MonkeyPatch):
+def test_every_row_is_found(
+    threads: int, spread: int, passing: float, noted: list, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(Reductions, "_worthwhile", staticmethod(lambda *_: True))
     monkeypatch.setattr(semi_joins, "_PASSING", passing)
     by = random.Random(spread)
@@ -52,12 +56,18 @@ def test_every_row_is_found(threads: int, spread: int, passing: float, noted: li
         return {(spread * by.randrange(-6, 6), spread * by.randrange(-6, 6)) for _ in range(count)}
 
     facts = {"e": pairs(8), "f": pairs(6)}
-    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(GIVEN + TEXT, facts)
+    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(
+        GIVEN + TEXT, facts
+    )
     assert bool(noted) == (spread < 2**41), "rows too wide to pack are not looked through"
 
 
-def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(noted: list, monkeypatch: pytest.MonkeyPatch):
-    """A long way whose steps each ask which rows of a wide relation of the same stratum end where the step does."""
+def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(
+    noted: list, monkeypatch: pytest.MonkeyPatch
+):
+    """A long way whose steps each ask which rows of a wide relation of the same stratum end where
+    the step does.
+    """
     text = """
     .decl next(x: int, y: int)  .decl given(x: int, y: int)
     .decl at(x: int)  .decl wide(x: int, y: int)  .decl hit(x: int)

@@ -25,7 +25,9 @@ def test_fresh_rows_are_those_not_seen_before(kind: str, expected: tuple[int, in
     rows = RowSet(width, np.full(width, expected[0]), np.full(width, expected[1]))
     seen: set[tuple[int, ...]] = set()
     for batch in (1, 500, 3000, 0, 2000):
-        span = [(low, high)] * width if seen else [(-3, 3)] * width  # the ranges widen after the first batch
+        span = (
+            [(low, high)] * width if seen else [(-3, 3)] * width
+        )  # the ranges widen after the first batch
         candidates = [tuple(by.randint(*each) for each in span) for _ in range(batch)]
         candidates += candidates[: batch // 3]
         rows.add(np.array(candidates, np.int64).reshape(-1, width).T.copy(), np.arange(width))
@@ -51,9 +53,15 @@ def test_rows_too_wide_to_pack_are_kept_as_others_are() -> None:
     rows = np.array([[5, -(2**61), 5, 2**61], [7, 8, 7, 9]])
     wide.add(rows, np.array([0, 1]))
     assert wide.count == 3
-    assert [column.tolist() for column in wide.take_fresh(ordered=True)] == [[-(2**61), 5, 2**61], [8, 7, 9]]
+    assert [column.tolist() for column in wide.take_fresh(ordered=True)] == [
+        [-(2**61), 5, 2**61],
+        [8, 7, 9],
+    ]
     wide.add(rows[:, :2], np.array([1, 0]))
-    assert [column.tolist() for column in wide.columns()] == [[-(2**61), 5, 7, 8, 2**61], [8, 7, 5, -(2**61), 9]]
+    assert [column.tolist() for column in wide.columns()] == [
+        [-(2**61), 5, 7, 8, 2**61],
+        [8, 7, 5, -(2**61), 9],
+    ]
     assert sorted(wide.take_fresh()[0].tolist()) == [7, 8]
 
 
@@ -64,7 +72,10 @@ def test_a_set_that_becomes_too_wide_to_pack_keeps_what_is_fresh() -> None:
     growing.add(np.array([[1, 5], [3, 6]]), np.array([0, 1]))
     growing.add(np.array([[2**61, 1], [-(2**61), 3]]), np.array([0, 1]))
     assert growing.count == 4
-    assert [column.tolist() for column in growing.take_fresh(ordered=True)] == [[5, 2**61], [6, -(2**61)]]
+    assert [column.tolist() for column in growing.take_fresh(ordered=True)] == [
+        [5, 2**61],
+        [6, -(2**61)],
+    ]
     assert growing.columns()[0].tolist() == [1, 2, 5, 2**61]
 
 

@@ -1,4 +1,6 @@
-"""Rules that come to strata whose rows alone are kept, and go: also where strata merge and split. What is right, and what it costs."""
+"""Rules that come to strata whose rows alone are kept, and go: also where strata merge and split.
+What is right, and what it costs.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def nothing_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"lftj.maintenance.dred.by_rows.{name}", 1 << 60)
 
 
-# ── right ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── right ─────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.usefixtures("nothing_too_much")
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_and_what_changed_are_those_of_a_workspace_made_anew(seed: int):
@@ -80,7 +82,10 @@ def test_rows_and_what_changed_are_those_of_a_workspace_made_anew(seed: int):
                         tx.remove_rule(kept.pop(rule))
                     else:
                         kept[rule] = tx.add_rule(rule)
-                for name, row in [(rnd.choice("eeffpq"), (rnd.randrange(5), rnd.randrange(5))) for _ in range(rnd.randrange(4))]:
+                for name, row in [
+                    (rnd.choice("eeffpq"), (rnd.randrange(5), rnd.randrange(5)))
+                    for _ in range(rnd.randrange(4))
+                ]:
                     (tx.delete if (name, row) in given else tx.insert)(name, [row])
                     given ^= {(name, row)}
         except lftj.ProgramErrors:
@@ -91,13 +96,17 @@ def test_rows_and_what_changed_are_those_of_a_workspace_made_anew(seed: int):
         assert now == rows(fresh(handles, facts))
         for name in now:
             changes = {(each[:2], each[2]) for each in tx.changes(name).fetchall()}
-            assert changes == {(row, 1) for row in now[name] - before[name]} | {(row, -1) for row in before[name] - now[name]}
+            assert changes == {(row, 1) for row in now[name] - before[name]} | {
+                (row, -1) for row in before[name] - now[name]
+            }
     assert "update" in strategies(workspace, 100)
     assert workspace.verify() == []
 
 
 def test_a_rule_that_goes_may_have_read_what_is_there_no_more():
-    closure = loaded(CLOSURE + ".decl g(x: number, y: number)\n", {"e": BLOCKS, "g": [(5000, 5001)]})
+    closure = loaded(
+        CLOSURE + ".decl g(x: number, y: number)\n", {"e": BLOCKS, "g": [(5000, 5001)]}
+    )
     handle = closure.add_rule("t(x, y) :- g(x, y), (x < 3 ; !e(x, y)).")
     assert (5000, 5001) in rows(closure, "t")["t"]
     closure.remove_rule(handle)
@@ -116,7 +125,7 @@ def test_rows_of_their_own_stay_when_their_rules_go():
     assert closure.verify() == []
 
 
-# ── what it costs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what it costs ─────────────────────────────────────────────────────────────────────────────────
 def test_a_rule_that_derives_little_costs_little_and_leaves_the_state_as_it_was():
     closure = loaded(CLOSURE + ".decl f(x: number, y: number)\n", {"e": BLOCKS, "f": [(19, 3998)]})
     anew, memory = steps(closure), closure.memory().fetchall()
@@ -134,7 +143,15 @@ def test_a_rule_that_derives_little_costs_little_and_leaves_the_state_as_it_was(
 
 
 def test_strata_that_merge_and_split_are_followed():
-    two = loaded(TWO, {"e": BLOCKS, "f": [(x + 9000, y + 9000) for x, y in BLOCKS], "over": [(19, 9017)], "back": [(9019, 38)]})
+    two = loaded(
+        TWO,
+        {
+            "e": BLOCKS,
+            "f": [(x + 9000, y + 9000) for x, y in BLOCKS],
+            "over": [(19, 9017)],
+            "back": [(9019, 38)],
+        },
+    )
     anew = steps(two)
     over = two.add_rule("u(x, z) :- t(x, y), over(y, z).")
     assert strategies(two) == ["update"]
@@ -170,7 +187,9 @@ def test_a_rule_that_derives_much_is_given_up(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_shortest_paths_go_on_from_their_rows_where_a_rule_comes():
-    shortest = loaded(SHORTEST, {"edge": [(x, x + 1, 1) for x in range(3000)], "lift": [(2990, 2998)]})
+    shortest = loaded(
+        SHORTEST, {"edge": [(x, x + 1, 1) for x in range(3000)], "lift": [(2990, 2998)]}
+    )
     anew = steps(shortest)
     shortest.add_rule("dist(y, min(d + 1)) :- dist(x, d), lift(x, y).")
     assert (strategies(shortest), states(shortest)) == (["update"], [])

@@ -1,4 +1,6 @@
-"""Semi-joins of deltas: never a row too few, and fewer rows sorted where a relation below is selective."""
+"""Semi-joins of deltas: never a row too few, and fewer rows sorted where a relation below is
+selective.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,32 @@ p(x, w) :- pair(y, x), q(y, z), pair(z, w), !few(w).
 @pytest.mark.parametrize("spread", [1, 10**5, 2**41])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("passing", [0.0, 0.75, 1.0])
-def test_every_row_is_found(spread: int, threads: int, passing: float, monkeypatch: pytest.MonkeyPatch):
+def test_every_row_is_found(
+    spread: int, threads: int, passing: float, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(semi_joins, "_FEW", 0)
     monkeypatch.setattr(semi_joins, "_PASSING", passing)
     by = random.Random(spread)
 
     def pairs(count: int) -> set[tuple[int, int]]:
-        return {(spread * by.randrange(-12, 12), spread * by.randrange(-12, 12)) for _ in range(count)}
+        return {
+            (spread * by.randrange(-12, 12), spread * by.randrange(-12, 12)) for _ in range(count)
+        }
 
-    facts = {"e": pairs(25), "pair": pairs(12), "few": [(spread * value,) for value in range(-3, 3)]}
+    facts = {
+        "e": pairs(25),
+        "pair": pairs(12),
+        "few": [(spread * value,) for value in range(-3, 3)],
+    }
     tested: list[int] = []
-    monkeypatch.setattr(PackedRows, "passing", lambda self, tests, passing=PackedRows.passing: tested.append(1) or passing(self, tests))
-    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(GIVEN + TEXT, facts)
+    monkeypatch.setattr(
+        PackedRows,
+        "passing",
+        lambda self, tests, passing=PackedRows.passing: tested.append(1) or passing(self, tests),
+    )
+    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(
+        GIVEN + TEXT, facts
+    )
     assert bool(tested) == (spread < 2**41), "rows too wide to pack are not tested"
 
 

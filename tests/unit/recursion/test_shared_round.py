@@ -37,14 +37,18 @@ both(x, z) :- both(x, y), both(y, z), even(x, z).
 def test_mutual_recursion_finds_the_same_rows(threads: int, parts: int):
     by = random.Random(parts)
     facts = {"e": {(by.randrange(25), by.randrange(25)) for _ in range(45)}}
-    assert views(MUTUAL, facts, executor=lftj.ThreadExecutor(threads, parts=parts, patience=1)) == expected(MUTUAL, facts)
+    assert views(
+        MUTUAL, facts, executor=lftj.ThreadExecutor(threads, parts=parts, patience=1)
+    ) == expected(MUTUAL, facts)
 
 
 def test_without_patience_rounds_in_which_no_rule_reads_what_is_new_are_no_trouble():
     declared = ".decl top(n: int)  .decl up(n: int)  .decl down(n: int)  up(0). "
     text = declared + "down(n + 1) :- up(n), top(m), n < m.  up(n + 1) :- down(n), top(m), n < m."
     facts = {"top": [(4,)]}
-    assert views(text, facts, executor=lftj.ThreadExecutor(2, parts=7, patience=0)) == expected(text, facts)
+    assert views(text, facts, executor=lftj.ThreadExecutor(2, parts=7, patience=0)) == expected(
+        text, facts
+    )
 
 
 def test_a_failure_is_that_of_one_thread():
@@ -88,16 +92,26 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
     for rule in (rule for stratum in program.strata if stratum.recursive for rule in stratum.rules):
         for variant in variants(rule, schemas):
             delta = LooseRows(schemas["p"], context.arena, engine.state.database["p"].columns())
-            read = {"e": engine.state.database["e"], "f": engine.state.database["f"], delta_name("p"): delta}
+            read = {
+                "e": engine.state.database["e"],
+                "f": engine.state.database["f"],
+                delta_name("p"): delta,
+            }
             every = tuple(range(len(rule.variables)))
             order = (*leading, "w")
-            variant.plan = make_plan(variant.rule, every, read, context.statistics, count=True, forced=order)
+            variant.plan = make_plan(
+                variant.rule, every, read, context.statistics, count=True, forced=order
+            )
             cut = Cut(variant, delta, pieces)
             assert cut.pieces == min(pieces, delta.count)
             found: list[Counter[tuple[int, ...]]] = []
             for ranges in (None, *(cut.ranges(number, read) for number in range(cut.pieces))):
                 prepared = PreparedPlan(variant.plan, read, context, room=64)
-                rows = [row for piece in prepared.pieces(read, context, within=ranges) for row in piece.T.tolist()]
+                rows = [
+                    row
+                    for piece in prepared.pieces(read, context, within=ranges)
+                    for row in piece.T.tolist()
+                ]
                 found.append(Counter(map(tuple, rows)))
             assert len(found[0]) > 100
             assert sum(found[1:], Counter()) == found[0]
@@ -108,7 +122,10 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
 def test_packed_rows_come_in_every_key_order(order: tuple[int, ...], ordered: bool):
     by = random.Random(1)
-    distinct = sorted({(by.randint(-50, 10**9), 7, by.randint(0, 3)) for _ in range(200)}, key=lambda row: by.random())
+    distinct = sorted(
+        {(by.randint(-50, 10**9), 7, by.randint(0, 3)) for _ in range(200)},
+        key=lambda row: by.random(),
+    )
     rows = RowSet(3, np.zeros(3), np.zeros(3))
     rows.add(np.array(distinct).T.copy(), np.arange(3))
     packed = rows.take_packed(ordered)

@@ -20,7 +20,9 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("word", [np.int64, np.uint32])
-def test_a_table_that_was_given_back_is_used_again_and_empty(word: type[np.int64 | np.uint32]) -> None:
+def test_a_table_that_was_given_back_is_used_again_and_empty(
+    word: type[np.int64 | np.uint32],
+) -> None:
     table = zeroed(SLOTS, np.int64)
     table[:] = -1
     give_back(table)
@@ -54,9 +56,13 @@ def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])
-def test_rows_at_the_end_of_half_a_word_are_told_apart(high: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_at_the_end_of_half_a_word_are_told_apart(
+    high: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lftj.maintenance.semi_naive.row_set._DENSE_BITS", 1)
     rows = RowSet(2, np.zeros(2), np.full(2, high))
     ends = np.array([[high, high, high - 1, 0, 0, high], [high, high - 1, high, 0, 1, high]])
     rows.add(ends, np.arange(2))
-    assert list(zip(*(column.tolist() for column in rows.columns()), strict=True)) == sorted(set(map(tuple, ends.T.tolist())))
+    assert list(zip(*(column.tolist() for column in rows.columns()), strict=True)) == sorted(
+        set(map(tuple, ends.T.tolist()))
+    )

@@ -60,7 +60,7 @@ def test_rules_that_come_and_go_are_not_answered_by_parts():
     assert workspace.verify() == []
 
 
-# ── parts that are large ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts that are large ──────────────────────────────────────────────────────────────────────────
 GUARDED = "r(d, x, y) :- f(d, 0), e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z)."
 
 
@@ -74,7 +74,9 @@ def in_four_large_parts(edges: list[tuple[int, int]]) -> lftj.Workspace:
 
 
 def followed(workspace: lftj.Workspace, name: str, row: tuple[int, ...]) -> list[tuple[str, int]]:
-    """How the stratum follows the deletion of a row and its return, and in how many steps; and that it does."""
+    """How the stratum follows the deletion of a row and its return, and in how many steps; and that
+    it does.
+    """
     found: list[tuple[str, int]] = []
     for change in "delete", "insert":
         with workspace.transaction() as tx:
@@ -86,7 +88,9 @@ def followed(workspace: lftj.Workspace, name: str, row: tuple[int, ...]) -> list
 
 
 def test_a_small_change_of_a_large_part_is_followed_by_rows():
-    blocks = in_four_large_parts([(i, i + 1) for block in range(400) for i in range(20 * block, 20 * block + 19)])
+    blocks = in_four_large_parts(
+        [(i, i + 1) for block in range(400) for i in range(20 * block, 20 * block + 19)]
+    )
     whole = int(blocks.profile(last=1)["steps"].sum())
     (went, took), (came, needed) = followed(blocks, "e", (2, 18, 19))
     assert (went, came) == ("update", "update")
@@ -96,7 +100,9 @@ def test_a_small_change_of_a_large_part_is_followed_by_rows():
 def test_a_part_that_comes_or_goes_is_evaluated_however_large(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lftj.maintenance.dred.by_rows._SMALL", 10_000)
     monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1000)
-    blocks = in_four_large_parts([(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)])
+    blocks = in_four_large_parts(
+        [(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)]
+    )
     assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
 
 
@@ -107,7 +113,7 @@ def test_a_large_part_is_evaluated_where_following_takes_too_much(monkeypatch: p
     assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
 
 
-# ── parts of many rounds ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of many rounds ──────────────────────────────────────────────────────────────────────────
 LIVE = """
 .decl next(a: number, b: number)     .decl sets(n: number, v: number)    .decl uses(n: number, v: number)
 .decl before(n: number, v: number)   .decl after(n: number, v: number)
@@ -118,7 +124,9 @@ after(n, v) :- next(n, m), before(m, v).
 
 
 def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
-    """Which variables are live: a part is what is derived for one of eight variables, in as many rounds as the longest block has nodes."""
+    """Which variables are live: a part is what is derived for one of eight variables, in as many
+    rounds as the longest block has nodes.
+    """
     workspace = lftj.connect()
     workspace.add_rules(LIVE)
     with workspace.transaction() as tx:

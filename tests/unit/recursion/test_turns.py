@@ -43,7 +43,9 @@ def test_each_relation_is_followed_by_its_readers(monkeypatch) -> None:
 
 
 def test_a_pass_does_what_took_as_many_rounds_as_there_are_relations(monkeypatch) -> None:
-    """Two ways of different length from one row to the next: rounds over all deltas would read some relation's rows twice as often."""
+    """Two ways of different length from one row to the next: rounds over all deltas would read some
+    relation's rows twice as often.
+    """
     program = RING + "a(y) :- a(x), next(x, y)."
     rounds, _ = rounds_of(monkeypatch, program, LENGTH)
     assert len(rounds) <= 3 * (LENGTH + 1)
@@ -51,7 +53,9 @@ def test_a_pass_does_what_took_as_many_rounds_as_there_are_relations(monkeypatch
 
 
 def test_choice_keeps_rounds_over_all_relations(monkeypatch) -> None:
-    program = RING.replace(".decl c(x: number)", ".decl c(x: number) choice-domain x") + "c(x) :- a(x)."
+    program = (
+        RING.replace(".decl c(x: number)", ".decl c(x: number) choice-domain x") + "c(x) :- a(x)."
+    )
     rounds, ws = rounds_of(monkeypatch, program, LENGTH)
     assert ["b", "c"] in [sorted(names) for names in rounds]
     assert len(ws["c"]) == LENGTH + 1

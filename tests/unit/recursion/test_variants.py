@@ -1,4 +1,6 @@
-"""Variants of recursive rules: what each atom reads, and that no instantiation is found by two of them."""
+"""Variants of recursive rules: what each atom reads, and that no instantiation is found by two of
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ def read_by_variants(text: str) -> list[list[str]]:
     (stratum,) = (each for each in program.stratified.strata if each.recursive)
     schemas = {name: program.stratified.relations[name] for name in stratum.relations}
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-    return [[atom.relation for atom in variant.rule.atoms] for rule in rules for variant in variants(rule, schemas)]
+    return [
+        [atom.relation for atom in variant.rule.atoms]
+        for rule in rules
+        for variant in variants(rule, schemas)
+    ]
 
 
 def test_atoms_before_the_delta_read_older_rows_and_those_after_it_all():
@@ -60,7 +66,9 @@ def test_no_instantiation_is_found_twice(length: int, monkeypatch: pytest.Monkey
 
 
 def test_rounds_after_a_large_deletion_take_the_steps_of_rounds_over_what_is_left():
-    """What a commit does for a key order is nothing beside what the rounds of one evaluation save by it."""
+    """What a commit does for a key order is nothing beside what the rounds of one evaluation save
+    by it.
+    """
     rules = "l(x, min(x)) :- e(x, _) ; e(_, x). l(y, min(c)) :- l(x, c), e(x, y). l(x, min(c)) :- l(y, c), e(x, y)."
     by = random.Random(5)
     edges = list({(by.randrange(16_000), by.randrange(16_000)) for _ in range(20_000)})

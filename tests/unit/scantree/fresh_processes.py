@@ -1,4 +1,6 @@
-"""Two small kernels, and new processes that call them: with a cache of machine code, or settings of Numba's, of their own."""
+"""Two small kernels, and new processes that call them: with a cache of machine code, or settings of
+Numba's, of their own.
+"""
 
 from __future__ import annotations
 
@@ -34,4 +36,10 @@ SUMS = f"import numpy as np; from {__name__} import sum_of_twice, twice; print(s
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """What a new process prints when it runs `code`, with `environment` beside ours."""
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )

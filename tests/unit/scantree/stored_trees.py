@@ -18,11 +18,15 @@ def tree_of(arena: Arena, rows: int, **options: object) -> Tree:
     return Tree.build(arena, [key // 7, key], [key * 3], aggregates=[("max", 2)], **options)
 
 
-def opened(folder: Path, segments: list[Segment], like: Tree, address: int, arena: Arena | None = None) -> Tree:
+def opened(
+    folder: Path, segments: list[Segment], like: Tree, address: int, arena: Arena | None = None
+) -> Tree:
     arena = arena or Arena(RESERVE)
     (root,) = open_segments(arena, folder, segments, [address])
     capacities = {"leaf_capacity": int(like.layout[2]), "fan": int(like.layout[3])}
-    empty = Tree.empty(arena, like.key_width, like.value_width, aggregates=like.aggregates, **capacities)
+    empty = Tree.empty(
+        arena, like.key_width, like.value_width, aggregates=like.aggregates, **capacities
+    )
     with arena.lock:
         return empty.version(root, like.height)
 

@@ -1,4 +1,6 @@
-"""Changes of particular shapes: how many pages they take, how full they leave them, and what they must not touch."""
+"""Changes of particular shapes: how many pages they take, how full they leave them, and what they
+must not touch.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from scantree import Arena, Tree
 from scantree.invariants import check_arena, check_invariants
 from scantree.layout import words_to_change
 from scantree.page_kernels import WORDS_IN_USE
-from tests.unit.scantree.trees import EXTREMES, Shape, columns_of, entries_by_level, random_rows, rows_of, taken
+from tests.unit.scantree.trees import (
+    EXTREMES,
+    Shape,
+    columns_of,
+    entries_by_level,
+    random_rows,
+    rows_of,
+    taken,
+)
 
 
 def words_of_path(tree: Tree) -> int:
@@ -73,7 +83,9 @@ def test_pages_that_lose_most_rows_are_joined() -> None:
     columns = random_rows(6, 8000)
     tree = Tree.build(Arena(), columns, leaf_capacity=16, fan=16)
     kept = np.arange(0, 8000, 40)
-    for gone in np.array_split(np.random.default_rng(6).permutation(np.setdiff1d(np.arange(8000), kept)), 60):
+    for gone in np.array_split(
+        np.random.default_rng(6).permutation(np.setdiff1d(np.arange(8000), kept)), 60
+    ):
         tree = tree.apply([], taken(columns, np.sort(gone)))
     check_invariants(tree)
     assert rows_of(tree.columns()) == rows_of(taken(columns, kept))
@@ -86,8 +98,13 @@ def test_one_version_may_have_several_successors() -> None:
     base = shape.build(arena, [(i, -i, 7) for i in range(40)])
     left = shape.apply(base, [(5, -5, 1), (100, 0, 0)], [(9, -9)])
     right = shape.apply(base, [(5, -5, 2)], [(i, -i) for i in range(10, 30)])
-    assert [row for row in rows_of(left.columns()) if row[0] in (5, 9, 100)] == [(5, -5, 1), (100, 0, 0)]
-    assert rows_of(right.columns()) == [(i, -i, 2 if i == 5 else 7) for i in range(40) if not 10 <= i < 30]
+    assert [row for row in rows_of(left.columns()) if row[0] in (5, 9, 100)] == [
+        (5, -5, 1),
+        (100, 0, 0),
+    ]
+    assert rows_of(right.columns()) == [
+        (i, -i, 2 if i == 5 else 7) for i in range(40) if not 10 <= i < 30
+    ]
     assert rows_of(base.columns()) == [(i, -i, 7) for i in range(40)]
     check_arena(arena, [base, left, right])
 
@@ -109,14 +126,21 @@ def test_erasing_what_is_not_there_and_inserting_what_is_changes_no_row() -> Non
     shape = Shape(2, 1)
     rows = [(i, i, i) for i in range(0, 60, 2)]
     tree = shape.build(Arena(), rows)
-    again = shape.apply(tree, rows[::3], [(i, i) for i in range(1, 60, 2)] + [(i, i) for i in range(0, 60, 6)])
+    again = shape.apply(
+        tree, rows[::3], [(i, i) for i in range(1, 60, 2)] + [(i, i) for i in range(0, 60, 6)]
+    )
     assert rows_of(again.columns()) == rows
     assert tree.apply() is tree
 
 
 @pytest.mark.parametrize("width", [1, 2, 16])
 def test_the_ends_of_int64_are_numbers_like_others(width: int) -> None:
-    rows = sorted({tuple(np.roll(EXTREMES, i)[np.arange(width) % len(EXTREMES)].tolist()) for i in range(len(EXTREMES))})
+    rows = sorted(
+        {
+            tuple(np.roll(EXTREMES, i)[np.arange(width) % len(EXTREMES)].tolist())
+            for i in range(len(EXTREMES))
+        }
+    )
     shape = Shape(width, 0)
     tree = shape.build(Arena(), rows[::2])
     tree = shape.apply(tree, rows[1::2])
@@ -183,7 +207,9 @@ def test_keys_alone_are_read_and_changed_on_shared_pages() -> None:
     used = arena.bytes_in_use
     alone = whole.without_values()
     assert arena.bytes_in_use == used
-    assert [column.tolist() for column in alone.columns()] == [column.tolist() for column in whole.columns()[:2]]
+    assert [column.tolist() for column in alone.columns()] == [
+        column.tolist() for column in whole.columns()[:2]
+    ]
     moved = whole.apply([keys[:50] // 40, keys[:50], keys[:50]])
     assert [len(columns[0]) for columns in moved.without_values().diff(alone)] == [0, 0]
     changed = alone.apply([np.array([0, 3]), np.array([5, 121])], [keys[100:] // 40, keys[100:]])
@@ -202,7 +228,9 @@ def test_a_tree_with_aggregates_has_no_keys_alone() -> None:
 
 @pytest.mark.parametrize(("leaf", "fan"), [(8, 16), (16, 8), (512, 256)])
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
-def test_a_change_takes_no_more_words_than_are_asked_for_it(leaf: int, fan: int, share: float) -> None:
+def test_a_change_takes_no_more_words_than_are_asked_for_it(
+    leaf: int, fan: int, share: float
+) -> None:
     rnd = np.random.default_rng(leaf)
     keys = np.arange(0, 12_000, 3)
     tree = Tree.build(Arena(), [keys], [keys], leaf_capacity=leaf, fan=fan)

@@ -61,7 +61,13 @@ def test_trees_of_many_shapes_share_an_arena() -> None:
     trees = []
     for width in (1, 2, 3, 16, 2, 1):
         columns = random_rows(width, 700, width=width)
-        tree = Tree.build(arena, columns[:1], columns[1:], leaf_capacity=32, aggregates=[("max", width - 1)] * (width % 3))
+        tree = Tree.build(
+            arena,
+            columns[:1],
+            columns[1:],
+            leaf_capacity=32,
+            aggregates=[("max", width - 1)] * (width % 3),
+        )
         trees += [tree, tree.apply([], taken(columns[:1], np.arange(0, 700, 3)))]
     check_arena(arena, trees)
     del trees[::2]
@@ -90,7 +96,11 @@ def test_readers_see_their_version_while_a_writer_goes_on() -> None:
         while not done.is_set():
             tree = current[0]
             rows = tree.columns()
-            if len(rows[0]) != len(tree) or not np.array_equal(rows[0], np.sort(rows[0])) or not tree.contains(rows).all():
+            if (
+                len(rows[0]) != len(tree)
+                or not np.array_equal(rows[0], np.sort(rows[0]))
+                or not tree.contains(rows).all()
+            ):
                 wrong.append(repr(tree))
 
     readers = [threading.Thread(target=read) for _ in range(2)]
@@ -134,7 +144,9 @@ def test_a_reserve_that_the_system_refuses_is_halved_until_it_grants_it() -> Non
 
 
 def test_a_full_arena_names_its_size() -> None:
-    with pytest.raises(MemoryError, match=r"arena of 0 GiB, of which the system gave 2 MiB, cannot hold another"):
+    with pytest.raises(
+        MemoryError, match=r"arena of 0 GiB, of which the system gave 2 MiB, cannot hold another"
+    ):
         Tree.build(Arena(reserve_bytes=1 << 20), [np.arange(1_000_000)])
 
 
@@ -151,7 +163,9 @@ def test_the_memory_of_an_arena_that_is_gone_serves_the_next_one() -> None:
     assert rows_of(tree.columns()) == rows_of(columns)
 
 
-def test_of_a_large_arena_the_next_one_gets_the_first_pages_and_the_system_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_large_arena_the_next_one_gets_the_first_pages_and_the_system_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gc.collect()
     monkeypatch.setattr("scantree.arena._KEPT", 1 << 20)
     first = Arena()
@@ -218,7 +232,9 @@ def test_where_something_is_mapped_already_a_stretch_goes_elsewhere_or_stops() -
     mapping.give_back(address, 1 << 21)
 
 
-def test_where_the_system_maps_no_place_that_it_is_told_all_is_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_system_maps_no_place_that_it_is_told_all_is_reserved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("scantree.stretch.ask", lambda address, size: None)
     whole = Stretch(1 << 28, 1 << 20)
     assert not whole.by_need
@@ -267,7 +283,9 @@ def test_occurring_tells_the_words_of_every_version_that_lives() -> None:
     later = tree.apply([[600], *([601 + place] for place in range(1, len(rows))), [1601]], [])
 
     def found(*versions: Tree) -> set[int]:
-        words = {int(word) for version in versions for column in version.columns() for word in column}
+        words = {
+            int(word) for version in versions for column in version.columns() for word in column
+        }
         return {word for word in words if 0 <= word < 2000}
 
     assert set(np.flatnonzero(arena.occurring(2000))) == found(tree, other, later)
@@ -279,7 +297,9 @@ def test_occurring_tells_the_words_of_every_version_that_lives() -> None:
     assert not arena.occurring(2000).any()
 
 
-def test_ranges_that_nobody_has_any_more_are_found_before_a_smaller_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranges_that_nobody_has_any_more_are_found_before_a_smaller_one_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Holder:
         """Refers to itself, so that only the collector finds it."""
 
@@ -290,7 +310,9 @@ def test_ranges_that_nobody_has_any_more_are_found_before_a_smaller_one_is_taken
     gc.collect()
     with monkeypatch.context() as patch:
         patch.setattr(gc, "collect", lambda: 0)
-        held = list(takewhile(lambda range_: len(range_) == size, iter(lambda: mapping.reserve(size), None)))
+        held = list(
+            takewhile(lambda range_: len(range_) == size, iter(lambda: mapping.reserve(size), None))
+        )
         Holder(held.pop())
         assert len(mapping.reserve(size)) < size
     assert len(mapping.reserve(size)) == size

@@ -32,7 +32,8 @@ def test_pages_read_are_in_proportion_to_the_missing_rows(missing: int) -> None:
     part = Tree.build(arena, [np.delete(column, gone) for column in columns])
     rows, pages = complement(whole, part)
     assert rows_of(rows) == rows_of(taken(columns, gone))
-    # per missing row: halving over the children of each index page, a rank (down and up) for each probe
+    # per missing row: halving over the children of each index page, a rank (down and up) for each
+    # probe
     assert pages <= missing * (whole.height * 8 * (2 * part.height + 2) + 8)
     assert missing == 0 or pages >= missing
 
@@ -49,7 +50,12 @@ def test_the_complement_of_nothing_is_everything() -> None:
 def test_what_is_no_subset_is_refused() -> None:
     arena = Arena()
     whole = Tree.build(arena, [np.arange(2000)])
-    for keys in ([-1], [*range(0, 2000, 2), 5000], [*range(3000)], [*range(1000, 1999), 2000, 2001]):
+    for keys in (
+        [-1],
+        [*range(0, 2000, 2), 5000],
+        [*range(3000)],
+        [*range(1000, 1999), 2000, 2001],
+    ):
         with pytest.raises(ValueError, match="not a subset"):
             complement(whole, Tree.build(arena, [np.array(keys)]))
     with pytest.raises(ValueError, match="1 and 2 key columns"):

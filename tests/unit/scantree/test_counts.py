@@ -1,4 +1,6 @@
-"""Counts that are added to in one descent, against a dictionary; and what a change that is refused leaves behind."""
+"""Counts that are added to in one descent, against a dictionary; and what a change that is refused
+leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from scantree.invariants import check_arena, check_invariants
 from tests.unit.scantree.trees import GREATEST, columns_of, rows_of
 
 KEYS = st.tuples(st.integers(0, 3), st.integers(-20, 20))
-STEPS = st.lists(st.dictionaries(KEYS, st.integers(-3, 3).filter(bool), min_size=1, max_size=40), min_size=1, max_size=8)
+STEPS = st.lists(
+    st.dictionaries(KEYS, st.integers(-3, 3).filter(bool), min_size=1, max_size=40),
+    min_size=1,
+    max_size=8,
+)
 
 
 def counted(tree: Tree, changes: dict[tuple[int, ...], int]) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +41,9 @@ def test_histories_of_counts(steps: list[dict[tuple[int, ...], int]]) -> None:
         found = add_counts(tree, *counted(tree, changes)) if changes else None
         if found is not None:
             tree = found.tree
-            assert rows_of(list(found.written)) == sorted((*key, after[key]) for key in changes if after[key])
+            assert rows_of(list(found.written)) == sorted(
+                (*key, after[key]) for key in changes if after[key]
+            )
             assert rows_of(list(found.gone)) == sorted(key for key in changes if not after[key])
             assert rows_of(list(found.fresh)) == sorted(key for key in changes if key not in model)
         model = {key: count for key, count in after.items() if count}
@@ -45,8 +53,13 @@ def test_histories_of_counts(steps: list[dict[tuple[int, ...], int]]) -> None:
         check_arena(arena, [tree, before])
 
 
-@pytest.mark.parametrize(("row", "amount", "error"), [(37, -2, ValueError), (37, GREATEST, OverflowError), (1000, -1, ValueError)])
-def test_a_change_that_is_refused_leaves_no_page(row: int, amount: int, error: type[Exception]) -> None:
+@pytest.mark.parametrize(
+    ("row", "amount", "error"),
+    [(37, -2, ValueError), (37, GREATEST, OverflowError), (1000, -1, ValueError)],
+)
+def test_a_change_that_is_refused_leaves_no_page(
+    row: int, amount: int, error: type[Exception]
+) -> None:
     arena = Arena()
     tree = Tree.build(arena, [np.arange(100)], [np.ones(100, np.int64)], leaf_capacity=4, fan=4)
     used = arena.bytes_in_use

@@ -1,4 +1,6 @@
-"""Differences between versions: right for any two trees of one arena, and in proportion to what they do not share."""
+"""Differences between versions: right for any two trees of one arena, and in proportion to what
+they do not share.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_pages_opened_do_not_grow_with_the_tree() -> None:
     opened = []
     for rows in (20_000, 400_000):
         old = Tree.build(Arena(), [np.arange(rows) * 2])
-        opened.append(old.apply([np.array([5, rows, 2 * rows - 1])], [np.array([0, 100])]).diff_pages(old)[2])
+        opened.append(
+            old.apply([np.array([5, rows, 2 * rows - 1])], [np.array([0, 100])]).diff_pages(old)[2]
+        )
     assert opened[1] <= opened[0] + 2 * 5
 
 
@@ -65,7 +69,9 @@ def test_trees_of_equal_rows_on_other_pages_do_not_differ() -> None:
     arena = Arena()
     columns = random_rows(5, 5000)
     loaded = Tree.build(arena, columns)
-    grown = Tree.build(arena, taken(columns, np.arange(0, 5000, 2))).apply(taken(columns, np.arange(1, 5000, 2)))
+    grown = Tree.build(arena, taken(columns, np.arange(0, 5000, 2))).apply(
+        taken(columns, np.arange(1, 5000, 2))
+    )
     assert [len(side[0]) for side in loaded.diff(grown)] == [0, 0]
 
 
@@ -73,7 +79,10 @@ def test_a_changed_value_is_on_both_sides() -> None:
     shape = Shape(1, 2)
     old = shape.build(Arena(), [(i, 0, 0) for i in range(30)])
     new = shape.apply(old, [(4, 0, 0), (5, 0, 1), (6, 1, 0)])
-    assert [rows_of(side) for side in new.diff(old)] == [[(5, 0, 1), (6, 1, 0)], [(5, 0, 0), (6, 0, 0)]]
+    assert [rows_of(side) for side in new.diff(old)] == [
+        [(5, 0, 1), (6, 1, 0)],
+        [(5, 0, 0), (6, 0, 0)],
+    ]
 
 
 def test_a_difference_applied_to_the_old_version_gives_the_new_one() -> None:
@@ -81,7 +90,10 @@ def test_a_difference_applied_to_the_old_version_gives_the_new_one() -> None:
     columns = random_rows(6, 20_000, width=3)
     keys, values = columns[:2], columns[2:]
     old = Tree.build(arena, keys, values)
-    new = old.apply([*taken(keys, np.arange(0, 20_000, 7)), np.arange(len(range(0, 20_000, 7)))], taken(keys, np.arange(1, 20_000, 5)))
+    new = old.apply(
+        [*taken(keys, np.arange(0, 20_000, 7)), np.arange(len(range(0, 20_000, 7)))],
+        taken(keys, np.arange(1, 20_000, 5)),
+    )
     inserted, erased = new.diff(old)
     again = old.apply(inserted, erased[:2])
     assert _equal(again.columns(), new.columns())
@@ -90,6 +102,10 @@ def test_a_difference_applied_to_the_old_version_gives_the_new_one() -> None:
 def test_trees_that_cannot_be_compared_are_refused() -> None:
     arena = Arena()
     tree = Tree.build(arena, [np.arange(3)])
-    for other in (Tree.build(Arena(), [np.arange(3)]), Tree.build(arena, [np.arange(3), np.arange(3)]), Tree.empty(arena, 1, 1)):
+    for other in (
+        Tree.build(Arena(), [np.arange(3)]),
+        Tree.build(arena, [np.arange(3), np.arange(3)]),
+        Tree.empty(arena, 1, 1),
+    ):
         with pytest.raises(ValueError, match="cannot be compared"):
             tree.diff(other)

@@ -16,8 +16,12 @@ TAKES = "import os; from scantree.file_locks import *; file = os.open({!r}, os.O
 
 def tried(path: Path, call: str) -> str:
     """What another process meets with that takes a lock."""
-    code = TAKES.format(str(path), f"exec('try:\\n  {call}; print(1)\\nexcept BlockingIOError:\\n  print(0)')")
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    code = TAKES.format(
+        str(path), f"exec('try:\\n  {call}; print(1)\\nexcept BlockingIOError:\\n  print(0)')"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.fixture
@@ -46,7 +50,9 @@ def test_bytes_are_locked_each(file: int, tmp_path: Path) -> None:
     assert tried(tmp_path / "lock", "lock_byte(file, 3)") == "1"
 
 
-def test_without_locks_there_is_an_error_that_says_so(file: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_locks_there_is_an_error_that_says_so(
+    file: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with pytest.raises(OSError, match="no locks on files"):
         lock_file(file)

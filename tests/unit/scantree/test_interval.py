@@ -1,4 +1,6 @@
-"""Interval trees against the `intervaltree` package and against all intervals looked at one by one."""
+"""Interval trees against the `intervaltree` package and against all intervals looked at
+one by one.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,16 @@ class Case(NamedTuple):
         """An interval tree of these rows."""
         leaf, fan = self.pages
         columns = columns_of(sorted(self.rows if rows is None else rows), self.width)
-        return IntervalTree.build(Arena(reserve_bytes=1 << 28), self.prefix, columns, leaf_capacity=leaf, fan=fan)
+        return IntervalTree.build(
+            Arena(reserve_bytes=1 << 28), self.prefix, columns, leaf_capacity=leaf, fan=fan
+        )
 
     def overlapping(self, prefix: Row, low: int, high: int) -> list[Row]:
         """What `overlap` must find."""
         p = self.prefix
-        return sorted(row for row in self.rows if row[:p] == prefix and row[p] <= high and row[p + 1] >= low)
+        return sorted(
+            row for row in self.rows if row[:p] == prefix and row[p] <= high and row[p + 1] >= low
+        )
 
 
 @st.composite
@@ -44,7 +50,9 @@ def cases(draw: st.DrawFn) -> Case:
         st.tuples(*[st.integers(0, 1)] * rest),
     ).map(lambda parts: (*parts[0], *parts[1], *parts[2]))
     rows = draw(st.sets(row, max_size=60))
-    return Case(prefix, prefix + 2 + rest, sorted(rows), draw(st.sampled_from([(4, 4), (7, 5), (512, 256)])))
+    return Case(
+        prefix, prefix + 2 + rest, sorted(rows), draw(st.sampled_from([(4, 4), (7, 5), (512, 256)]))
+    )
 
 
 @given(cases(), st.data())
@@ -60,21 +68,36 @@ def test_stabs_and_overlaps_find_what_looking_at_all_finds(case: Case, data: st.
 @given(cases(), st.data())
 def test_many_stabs_at_once_are_the_single_ones_in_order(case: Case, data: st.DataObject) -> None:
     tree = case.tree()
-    queries = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * case.prefix, numbers(20)), max_size=12))
+    queries = data.draw(
+        st.lists(st.tuples(*[st.integers(0, 2)] * case.prefix, numbers(20)), max_size=12)
+    )
     columns = columns_of(queries, case.prefix + 1)
     which, found = tree.stab_many(columns[:-1], columns[-1])
-    expected = [(i, row) for i, query in enumerate(queries) for row in case.overlapping(query[:-1], query[-1], query[-1])]
+    expected = [
+        (i, row)
+        for i, query in enumerate(queries)
+        for row in case.overlapping(query[:-1], query[-1], query[-1])
+    ]
     assert list(zip(which.tolist(), rows_of(found), strict=True)) == expected
 
 
 @given(st.data())
 def test_changed_trees_agree_with_the_intervaltree_package(data: st.DataObject) -> None:
-    interval = st.tuples(st.integers(-50, 50), st.integers(0, 30)).map(lambda start: (start[0], start[0] + start[1]))
+    interval = st.tuples(st.integers(-50, 50), st.integers(0, 30)).map(
+        lambda start: (start[0], start[0] + start[1])
+    )
     case = Case(0, 2, sorted(data.draw(st.sets(interval, max_size=60))), (4, 4))
-    tree, oracle = case.tree(), Oracle.from_tuples((a, b + 1) for a, b in case.rows)  # its intervals are open to the right
+    tree, oracle = (
+        case.tree(),
+        Oracle.from_tuples((a, b + 1) for a, b in case.rows),
+    )  # its intervals are open to the right
     for _ in range(3):
         inserts = data.draw(st.sets(interval, max_size=20))
-        erases = data.draw(st.sets(st.sampled_from(sorted(case.rows)), max_size=20)) if case.rows else set()
+        erases = (
+            data.draw(st.sets(st.sampled_from(sorted(case.rows)), max_size=20))
+            if case.rows
+            else set()
+        )
         tree = tree.apply(columns_of(sorted(inserts), 2), columns_of(sorted(erases), 2))
         for a, b in erases:
             oracle.discardi(a, b + 1)
@@ -83,8 +106,12 @@ def test_changed_trees_agree_with_the_intervaltree_package(data: st.DataObject) 
         check_invariants(tree.tree)
         assert len(tree) == len(oracle)
         for value in range(-55, 85, 7):
-            assert rows_of(tree.stab((), value)) == sorted((i.begin, i.end - 1) for i in oracle.at(value))
-            assert rows_of(tree.overlap((), value, value + 5)) == sorted((i.begin, i.end - 1) for i in oracle.overlap(value, value + 6))
+            assert rows_of(tree.stab((), value)) == sorted(
+                (i.begin, i.end - 1) for i in oracle.at(value)
+            )
+            assert rows_of(tree.overlap((), value, value + 5)) == sorted(
+                (i.begin, i.end - 1) for i in oracle.overlap(value, value + 6)
+            )
 
 
 def test_twenty_thousand_intervals_agree_with_the_intervaltree_package() -> None:
@@ -102,9 +129,14 @@ def test_twenty_thousand_intervals_agree_with_the_intervaltree_package() -> None
 
 
 def test_values_travel_with_their_intervals() -> None:
-    tree = IntervalTree.build(Arena(), 1, columns_of([(0, 1, 5), (0, 2, 3), (1, 1, 9)], 3), [np.array([10, 20, 30])])
+    tree = IntervalTree.build(
+        Arena(), 1, columns_of([(0, 1, 5), (0, 2, 3), (1, 1, 9)], 3), [np.array([10, 20, 30])]
+    )
     assert rows_of(tree.stab([0], 3)) == [(0, 1, 5, 10), (0, 2, 3, 20)]
-    assert rows_of(tree.apply(columns_of([(0, 2, 3, 21)], 4)).stab([0], 2)) == [(0, 1, 5, 10), (0, 2, 3, 21)]
+    assert rows_of(tree.apply(columns_of([(0, 2, 3, 21)], 4)).stab([0], 2)) == [
+        (0, 1, 5, 10),
+        (0, 2, 3, 21),
+    ]
 
 
 def test_the_ends_of_int64_bound_intervals_too() -> None:

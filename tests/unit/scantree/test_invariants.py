@@ -1,4 +1,6 @@
-"""The checks of invariants notice what they are there for: every kind of damage to pages and to counts."""
+"""The checks of invariants notice what they are there for: every kind of damage to pages and to
+counts.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,14 @@ Damage = Callable[[np.ndarray, int, int], None]
 
 def _tree(arena: Arena) -> Tree:
     aggregates = [("max", 1), ("min", 0), ("sum", 2)]
-    return Tree.build(arena, [np.arange(60) // 4, np.arange(60)], [np.arange(60)], aggregates=aggregates, leaf_capacity=6, fan=4)
+    return Tree.build(
+        arena,
+        [np.arange(60) // 4, np.arange(60)],
+        [np.arange(60)],
+        aggregates=aggregates,
+        leaf_capacity=6,
+        fan=4,
+    )
 
 
 def _set(word: Callable[[int], int], value: int, *, leaf: bool) -> Damage:
@@ -73,8 +82,14 @@ def test_a_wrong_number_of_rows_is_noticed() -> None:
     ("message", "damage"),
     [
         ("other references than counted", _set(lambda page: page + REFERENCES, 2, leaf=True)),
-        ("words in use", lambda memory, index, leaf: memory.__setitem__(WORDS_IN_USE, memory[WORDS_IN_USE] + 8)),
-        ("free page .* has 1 references", lambda memory, index, leaf: memory.__setitem__(FREE_LISTS + 6, leaf)),
+        (
+            "words in use",
+            lambda memory, index, leaf: memory.__setitem__(WORDS_IN_USE, memory[WORDS_IN_USE] + 8),
+        ),
+        (
+            "free page .* has 1 references",
+            lambda memory, index, leaf: memory.__setitem__(FREE_LISTS + 6, leaf),
+        ),
         ("do not fill", _set(lambda page: page + SIZE_CLASS, 500, leaf=True)),
     ],
 )

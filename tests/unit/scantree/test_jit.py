@@ -17,7 +17,18 @@ from numba import types
 from numba.core import runtime
 
 from scantree.interrupts import interrupts_as_such
-from scantree.jit import ADDRESSES, address, bits_to_float, claim, compiled, fetch, float_to_bits, load, load_byte, store
+from scantree.jit import (
+    ADDRESSES,
+    address,
+    bits_to_float,
+    claim,
+    compiled,
+    fetch,
+    float_to_bits,
+    load,
+    load_byte,
+    store,
+)
 from scantree.jit.directory import DISABLED
 from tests.unit.scantree.fresh_processes import SUMS, python, sum_of_twice, twice
 
@@ -160,7 +171,11 @@ def same(values: Any) -> Any:
 def test_arrays_are_given_up_once_and_for_all() -> None:
     numbas: Any = runtime
     numbas._nrt_python.memsys_enable_stats()
-    before, lines, chosen = numbas.rtsys.get_allocation_stats(), np.arange(6).reshape(2, 3), np.arange(4)
+    before, lines, chosen = (
+        numbas.rtsys.get_allocation_stats(),
+        np.arange(6).reshape(2, 3),
+        np.arange(4),
+    )
     for _ in range(50):
         assert made_sum(lines, chosen) == 24
         assert borrowed_sum(lines, chosen, 0) == 3

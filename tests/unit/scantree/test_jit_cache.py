@@ -1,4 +1,6 @@
-"""The cache of machine code on disk: shared by processes, announced while it fills, and done without where it cannot be had."""
+"""The cache of machine code on disk: shared by processes, announced while it fills, and done
+without where it cannot be had.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ WAITS = "from scantree.jit import turns; turns._wait = lambda: print('waiting', 
 
 def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, **pipes)
+    return subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, **pipes
+    )
 
 
 def _next_line(process: subprocess.Popen[str]) -> str:
@@ -38,7 +42,13 @@ def _on_a_terminal(code: str, **environment: str) -> str:
     """What a terminal that is its standard error shows of it."""
     ours, its = pty.openpty()
     with open(ours, "rb", buffering=0) as screen:
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=its)
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | environment,
+            stdout=subprocess.DEVNULL,
+            stderr=its,
+        )
         os.write(its, b"\0")
         os.close(its)
         return "".join(iter(lambda: screen.read(1).decode(errors="replace"), "\0"))
@@ -77,7 +87,11 @@ def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
 
 def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
     code = "from scantree.jit import cache_directory; print(cache_directory().name)"
-    old, young, other = names = ["kernels-0123456789abcdef", "kernels-fedcba9876543210", "kernels-of-mine"]
+    old, young, other = names = [
+        "kernels-0123456789abcdef",
+        "kernels-fedcba9876543210",
+        "kernels-of-mine",
+    ]
     for name in names:
         (tmp_path / name).mkdir()
         (tmp_path / name / "sum.nbi").write_text("")
@@ -92,13 +106,18 @@ def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path)
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    run = python(SUMS.format(at=3) + "; print(sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
+    run = python(
+        SUMS.format(at=3) + "; print(sum_of_twice.stats.cache_path)",
+        LFTJ_CACHE_DIR=str(tmp_path / "file"),
+    )
     assert run.stdout.startswith("12 6\n/")
     assert not Path(run.stdout.split()[-1]).exists()
     assert "machine code is not kept in" in run.stderr
 
 
-PLANTED = "class Planted:\n    def __reduce__(self):\n        return (print, ('planted code ran',))\n"
+PLANTED = (
+    "class Planted:\n    def __reduce__(self):\n        return (print, ('planted code ran',))\n"
+)
 PLANTS = (
     "import pickle, numba, sys, pathlib\n"
     + PLANTED
@@ -111,7 +130,9 @@ for index in pathlib.Path(sys.argv[1]).rglob('*.nbi'):
 
 @pytest.mark.parametrize("variable", ["LFTJ_CACHE_DIR", "XDG_CACHE_HOME"])
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
-def test_code_that_others_could_put_into_the_cache_is_not_run(tmp_path: Path, variable: str, mode: int) -> None:
+def test_code_that_others_could_put_into_the_cache_is_not_run(
+    tmp_path: Path, variable: str, mode: int
+) -> None:
     given = tmp_path / "given"
     given.mkdir(mode=0o700)
     folder = {"LFTJ_CACHE_DIR": "", variable: str(given)}
@@ -137,7 +158,9 @@ def test_machine_code_is_for_the_user_alone(tmp_path: Path) -> None:
 
 def _copied(folder: Path) -> Path:
     for package in ("scantree", "tests/unit/scantree"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     for package in ("tests", "tests/unit"):
         shutil.copy(ROOT / package / "__init__.py", folder / package)
     return folder
@@ -146,7 +169,14 @@ def _copied(folder: Path) -> Path:
 def _misses_in(sources: Path, cache: Path) -> str:
     environment = os.environ | {"LFTJ_CACHE_DIR": str(cache), "PYTHONPATH": str(sources)}
     code = f"import scantree; assert scantree.__file__.startswith({str(sources)!r}); {MISSES}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=sources, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=sources,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout
 
 
@@ -164,7 +194,9 @@ def test_installations_of_the_same_sources_share_machine_code(tmp_path: Path) ->
 def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) -> None:
     code = "from scantree.jit import cache_directory; print(cache_directory().name)"
     here = python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout
-    other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""} | {setting: "generic" if setting.endswith("NAME") else "+sse2"}
+    other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""} | {
+        setting: "generic" if setting.endswith("NAME") else "+sse2"
+    }
     assert python(code, LFTJ_CACHE_DIR=str(tmp_path), **other).stdout != here
 
 
@@ -172,16 +204,29 @@ def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W\\n{fresh_processes.__name__} twice W i"
     code = f"from scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': '{lines}'}}) > 0); {MISSES}"
     shown = _on_a_terminal(code, LFTJ_CACHE_DIR=str(tmp_path / "one"))
-    assert shown.startswith("\rlftj: compiling 2 kernels, once for this machine: this may take half a minute ")
+    assert shown.startswith(
+        "\rlftj: compiling 2 kernels, once for this machine: this may take half a minute "
+    )
     assert shown.endswith("\033[K\r\033[K")
     assert shown.count("compiling") == 1
     assert python(code, LFTJ_CACHE_DIR=str(tmp_path / "one")).stdout == "False\n12 6\n0\n"
-    logged = "import logging; logging.basicConfig(level=logging.INFO, format='%(name)s: %(message)s'); " + code
+    logged = (
+        "import logging; logging.basicConfig(level=logging.INFO, format='%(name)s: %(message)s'); "
+        + code
+    )
     run = python(logged, LFTJ_CACHE_DIR=str(tmp_path / "two"))
-    assert run.stderr == "lftj: compiling 2 kernels, once for this machine: this may take half a minute\n"
-    notebook = "import sys, types; sys.modules['ipykernel'] = types.ModuleType('ipykernel'); " + code
+    assert (
+        run.stderr
+        == "lftj: compiling 2 kernels, once for this machine: this may take half a minute\n"
+    )
+    notebook = (
+        "import sys, types; sys.modules['ipykernel'] = types.ModuleType('ipykernel'); " + code
+    )
     run = python(notebook, LFTJ_CACHE_DIR=str(tmp_path / "three"))
-    assert run.stderr == "lftj: compiling 2 kernels, once for this machine: this may take half a minute …\n"
+    assert (
+        run.stderr
+        == "lftj: compiling 2 kernels, once for this machine: this may take half a minute …\n"
+    )
 
 
 def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
@@ -192,9 +237,7 @@ def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
 
 
 def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
-    full = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
-    )
+    full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
     run = python(full + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
     assert (run.stdout, run.stderr) == ("12 6\n1\n", "")
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
@@ -202,7 +245,9 @@ def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ending", "left"), [("nbi", 0), ("nbi", 30), ("nbc", 0), ("nbc", 300)])
-def test_machine_code_of_which_half_is_there_is_made_again(ending: str, left: int, tmp_path: Path) -> None:
+def test_machine_code_of_which_half_is_there_is_made_again(
+    ending: str, left: int, tmp_path: Path
+) -> None:
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
     damaged = list(tmp_path.rglob(f"*sum_of_twice*.{ending}"))
     assert damaged

@@ -18,7 +18,10 @@ from tests.unit.scantree.trees import GREATEST, LEAST, Row, Shape, random_rows, 
 
 def wanted(rows: list[Row], order: tuple[int, ...], dropped: int) -> list[Row]:
     keys = len(order)
-    return sorted((*(row[column] for column in order), *(value >> dropped << dropped for value in row[keys:])) for row in rows)
+    return sorted(
+        (*(row[column] for column in order), *(value >> dropped << dropped for value in row[keys:]))
+        for row in rows
+    )
 
 
 def without_rows(tree: Tree) -> Tree:
@@ -30,10 +33,17 @@ def without_rows(tree: Tree) -> Tree:
 def test_a_tree_in_another_order_has_the_same_rows(data, keys, values, dropped):
     numbers = st.integers(-6, 6)
     order = data.draw(st.permutations(range(keys)))
-    found = data.draw(st.dictionaries(st.tuples(*[numbers] * keys), st.tuples(*[numbers] * values), min_size=1, max_size=60))
+    found = data.draw(
+        st.dictionaries(
+            st.tuples(*[numbers] * keys), st.tuples(*[numbers] * values), min_size=1, max_size=60
+        )
+    )
     rows = [(*key, *found[key]) for key in sorted(found)]
     tree = Shape(keys, values).build(Arena(reserve_bytes=1 << 24), rows)
-    made = [packed(tree, without_rows(tree), order, dropped), by_columns(tree, without_rows(tree), order, dropped)]
+    made = [
+        packed(tree, without_rows(tree), order, dropped),
+        by_columns(tree, without_rows(tree), order, dropped),
+    ]
     for other in made:
         assert other is not None
         assert rows_of(other.columns()) == wanted(rows, tuple(order), dropped)
@@ -41,7 +51,16 @@ def test_a_tree_in_another_order_has_the_same_rows(data, keys, values, dropped):
     check_arena(tree.arena, [tree, *made])
 
 
-@pytest.mark.parametrize("ends", [(0, 1 << 62), (-(1 << 61), (1 << 61)), (LEAST, GREATEST), (LEAST, 0), (GREATEST - 1, GREATEST)])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (0, 1 << 62),
+        (-(1 << 61), (1 << 61)),
+        (LEAST, GREATEST),
+        (LEAST, 0),
+        (GREATEST - 1, GREATEST),
+    ],
+)
 def test_ranges_of_any_width_are_reordered(ends):
     rows = [(ends[0], 5), (ends[1], -5)]
     tree = Shape(2, 0).build(Arena(reserve_bytes=1 << 24), rows)
@@ -53,11 +72,15 @@ def test_ranges_of_any_width_are_reordered(ends):
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("order", list(permutations(range(4))))
 def test_every_order_of_many_rows_with_equal_values(order, wide):
-    """So many that they are sorted by digits, and by the columns alone that do not stand as they did."""
+    """So many that they are sorted by digits, and by the columns alone that do not stand as they
+    did.
+    """
     random = np.random.default_rng(1)
     drawn = random.integers(0, 6, (3000, 4)) * (1 << 59 if wide else 1)
     rows = [(*key, place) for place, key in enumerate(sorted(set(map(tuple, drawn.tolist()))))]
-    tree = Tree.build(Arena(reserve_bytes=1 << 27), list(np.array(rows).T[:4].copy()), [np.arange(len(rows))])
+    tree = Tree.build(
+        Arena(reserve_bytes=1 << 27), list(np.array(rows).T[:4].copy()), [np.arange(len(rows))]
+    )
     found = by_columns(tree, without_rows(tree), order, 1)
     assert len(rows) > FEW
     assert rows_of(found.columns()) == wanted(rows, order, 1)
@@ -78,12 +101,15 @@ def test_bits_that_are_dropped_need_no_room():
 
 def test_many_rows_go_packed_and_few_by_columns(monkeypatch):
     gone = []
-    monkeypatch.setattr(reorder, "packed", lambda *asked: gone.append(len(asked[0])) or packed(*asked))
+    monkeypatch.setattr(
+        reorder, "packed", lambda *asked: gone.append(len(asked[0])) or packed(*asked)
+    )
     for rows in (reorder.FEW - 1, reorder.FEW):
         columns = random_rows(rows, rows, width=3, spread=1 << 19)
         tree = Tree.build(Arena(reserve_bytes=1 << 28), columns)
         assert np.array_equal(
-            reordered(tree, (2, 0, 1)).columns(), np.array(columns)[[2, 0, 1]][:, np.lexsort([columns[1], columns[0], columns[2]])]
+            reordered(tree, (2, 0, 1)).columns(),
+            np.array(columns)[[2, 0, 1]][:, np.lexsort([columns[1], columns[0], columns[2]])],
         )
     assert gone == [reorder.FEW]
 

@@ -1,4 +1,6 @@
-"""Rows against Python sets and sorted lists, over ranges that pack into one number and ranges that do not."""
+"""Rows against Python sets and sorted lists, over ranges that pack into one number and ranges that
+do not.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ from scantree.rows import (
 from scantree.rows_kernels import merge_news
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
-VALUES = st.sampled_from([st.integers(0, 3), st.integers(-5, 2**30), INT64, st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1])])
+VALUES = st.sampled_from(
+    [
+        st.integers(0, 3),
+        st.integers(-5, 2**30),
+        INT64,
+        st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1]),
+    ]
+)
 Rows = list[tuple[int, ...]]
 
 
@@ -77,21 +86,31 @@ def test_counting_agrees_with_counter(case: tuple[int, Rows], data: st.DataObjec
     assert list(zip(rows_of(columns), sums.tolist(), strict=True)) == sorted(expected.items())
     if rows:
         matrix, sums = net_rows(columns_of(rows, width), np.array(counts, dtype=np.int64))
-        assert list(zip(rows_of(list(matrix)), sums.tolist(), strict=True)) == sorted(item for item in expected.items() if item[1])
+        assert list(zip(rows_of(list(matrix)), sums.tolist(), strict=True)) == sorted(
+            item for item in expected.items() if item[1]
+        )
         assert matrix.flags.c_contiguous
 
 
 @pytest.mark.parametrize("bits", [8, 30, 62])
 @pytest.mark.parametrize("count", [1, -3, 2**40])
 def test_many_rows_that_count_the_same(bits: int, count: int) -> None:
-    """Rows of few values, rows that fit into a word, and rows that do not: each several times, in any order and in order."""
+    """Rows of few values, rows that fit into a word, and rows that do not: each several times, in
+    any order and in order.
+    """
     random = np.random.default_rng(bits)
-    columns = [random.choice(random.integers(-(2**bits), 2**bits, 2000), 9000), random.integers(-1, 2, 9000)]
+    columns = [
+        random.choice(random.integers(-(2**bits), 2**bits, 2000), 9000),
+        random.integers(-1, 2, 9000),
+    ]
     expected = Counter(rows_of(columns))
     order = np.lexsort(columns[::-1])
     for side in (columns, [column[order] for column in columns]):
         before = rows_of(side)
-        for rows, sums in (sort_and_count(side, np.full(9000, count)), net_rows(side, np.full(9000, count))):
+        for rows, sums in (
+            sort_and_count(side, np.full(9000, count)),
+            net_rows(side, np.full(9000, count)),
+        ):
             assert rows_of(list(rows)) == sorted(expected)
             assert sums.tolist() == [count * expected[row] for row in sorted(expected)]
         assert rows_of(side) == before, "the argument was changed"
@@ -103,7 +122,10 @@ def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
     a, b = columns_of(left, width), columns_of(right, width)
     assert contains(a, b).tolist() == [row in set(right) for row in left]
     assert rows_of(difference(a, b)) == sorted(set(left) - set(right))
-    assert [rows_of(side) for side in differences(a, b)] == [rows_of(difference(a, b)), rows_of(difference(b, a))]
+    assert [rows_of(side) for side in differences(a, b)] == [
+        rows_of(difference(a, b)),
+        rows_of(difference(b, a)),
+    ]
     assert rows_of(union(a, b)) == sorted(set(left) | set(right))
     assert rows_of(intersection(a, b)) == sorted(set(left) & set(right))
     positions, found = locate(a, b)
@@ -139,7 +161,9 @@ def test_runs_start_where_the_prefix_changes(case: tuple[int, Rows]) -> None:
     columns = sort_rows(columns_of(rows, width))
     ordered = rows_of(columns)
     for prefix in range(width + 1):
-        expected = [i for i, row in enumerate(ordered) if i == 0 or row[:prefix] != ordered[i - 1][:prefix]]
+        expected = [
+            i for i, row in enumerate(ordered) if i == 0 or row[:prefix] != ordered[i - 1][:prefix]
+        ]
         assert equal_runs(columns, prefix).tolist() == expected
 
 
@@ -148,7 +172,11 @@ def test_runs_start_where_the_prefix_changes(case: tuple[int, Rows]) -> None:
 def test_many_wide_rows(seed: int) -> None:
     random = np.random.default_rng(seed)
     few = random.integers(-(2**63), 2**63 - 1, 40)
-    columns = [random.choice(few, 5000), random.choice(few, 5000), random.integers(-(2**63), 2**63 - 1, 5000)]
+    columns = [
+        random.choice(few, 5000),
+        random.choice(few, 5000),
+        random.integers(-(2**63), 2**63 - 1, 5000),
+    ]
     columns = [np.append(column, column[:900]) for column in columns]
     rows = rows_of(columns)
     assert rows_of(sort_rows(columns)) == sorted(set(rows))
@@ -162,7 +190,11 @@ def test_sorted_input_is_not_copied() -> None:
 
 @pytest.mark.parametrize(
     ("counts", "total"),
-    [([2**63 - 1, 1, -1], 2**63 - 1), ([-(2**63), -1, 1], -(2**63)), ([-(2**63), -(2**63), 2**63 - 1, 2], 1 - 2**63 + 0)],
+    [
+        ([2**63 - 1, 1, -1], 2**63 - 1),
+        ([-(2**63), -1, 1], -(2**63)),
+        ([-(2**63), -(2**63), 2**63 - 1, 2], 1 - 2**63 + 0),
+    ],
 )
 def test_a_sum_may_leave_the_range_on_its_way(counts: list[int], total: int) -> None:
     assert sum(counts) == total
@@ -171,7 +203,9 @@ def test_a_sum_may_leave_the_range_on_its_way(counts: list[int], total: int) -> 
         assert sums.tolist() == [total]
 
 
-@pytest.mark.parametrize("counts", [[2**63 - 1, 1], [-(2**63), -1], [2**63 - 1] * 5, [-(2**63)] * 2])
+@pytest.mark.parametrize(
+    "counts", [[2**63 - 1, 1], [-(2**63), -1], [2**63 - 1] * 5, [-(2**63)] * 2]
+)
 def test_a_sum_outside_the_range_is_an_error(counts: list[int]) -> None:
     with pytest.raises(OverflowError, match="64 bits"):
         sort_and_count([np.zeros(len(counts), dtype=np.int64)], np.array(counts, dtype=np.int64))
@@ -182,7 +216,12 @@ def test_no_columns() -> None:
     assert sort_rows([]) == []
     assert sort_and_count([], np.array([2, 3]))[1].tolist() == [5]
     assert sort_and_count([], empty)[1].tolist() == []
-    for ambiguous in (lambda: union([], []), lambda: contains([], []), lambda: sort_order([]), lambda: equal_runs([], 0)):
+    for ambiguous in (
+        lambda: union([], []),
+        lambda: contains([], []),
+        lambda: sort_order([]),
+        lambda: equal_runs([], 0),
+    ):
         with pytest.raises(ValueError, match="columns"):
             ambiguous()
 
@@ -194,8 +233,21 @@ def test_sides_of_different_width_are_refused() -> None:
 
 def test_the_same_without_compilation() -> None:
     tests = "sorting or counting or set_operations or range"
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", tests, __file__]
-    run = subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        tests,
+        __file__,
+    ]
+    run = subprocess.run(
+        command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stdout
 
 
@@ -216,7 +268,9 @@ def test_many_rows_of_few_values_are_added_up_as_they_come(width: int, lowest: i
         (*row, n) for row, n in sorted(expected.items())
     ]
     matrix, sums = net_rows(rows, np.append(counts, -zero))
-    assert [*zip(*matrix.tolist(), sums.tolist(), strict=True)] == [(*row, n) for row, n in sorted(expected.items()) if n]
+    assert [*zip(*matrix.tolist(), sums.tolist(), strict=True)] == [
+        (*row, n) for row, n in sorted(expected.items()) if n
+    ]
 
 
 def test_sums_of_many_rows_that_leave_a_word_are_noticed():

@@ -1,4 +1,6 @@
-"""Scans: a₁ ⊕ … ⊕ aₘ for any associative ⊕, in order, and little to combine again after a little change."""
+"""Scans: a₁ ⊕ … ⊕ aₘ for any associative ⊕, in order, and little to combine again after a little
+change.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from hypothesis import strategies as st
 from scantree import COUNT, Arena, Monoid, Tree, max_of, min_of, sum_of
 from scantree.monoid import PageCache
 from scantree.page_kernels import PAGE_FAN, PAGE_ROWS
-from tests.unit.scantree.trees import GREATEST, LEAST, Shape, entries_by_level, random_rows, rows_of, taken
+from tests.unit.scantree.trees import (
+    GREATEST,
+    LEAST,
+    Shape,
+    entries_by_level,
+    random_rows,
+    rows_of,
+    taken,
+)
 
 Matrix = tuple[int, int, int, int]
 
@@ -32,10 +42,14 @@ class Counted:
         self.calls += 1
         return a + b
 
-    def calls_of(self, tree: Tree, low: tuple[int, ...] | None = None, high: tuple[int, ...] | None = None) -> int:
+    def calls_of(
+        self, tree: Tree, low: tuple[int, ...] | None = None, high: tuple[int, ...] | None = None
+    ) -> int:
         """How many combinations this scan takes; its answer is checked."""
         before = self.calls
-        assert tree.scan(self.monoid, low, high) == "".join(map(text_of, rows_of(tree.range(low, high))))
+        assert tree.scan(self.monoid, low, high) == "".join(
+            map(text_of, rows_of(tree.range(low, high)))
+        )
         return self.calls - before
 
 
@@ -50,11 +64,20 @@ def multiplied(a: Matrix, b: Matrix) -> Matrix:
     )
 
 
-MATRICES: Monoid[Matrix] = Monoid((1, 0, 0, 1), lambda row: (row[0] % 7, row[1] % 11, 1, row[2] % 5), multiplied)
+MATRICES: Monoid[Matrix] = Monoid(
+    (1, 0, 0, 1), lambda row: (row[0] % 7, row[1] % 11, 1, row[2] % 5), multiplied
+)
 
 
-@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300), st.sampled_from([(4, 4), (6, 5), (512, 256)]))
-def test_a_product_of_matrices_keeps_the_order(count: int, low: int, high: int, pages: tuple[int, int]) -> None:
+@given(
+    st.integers(0, 300),
+    st.integers(0, 300),
+    st.integers(0, 300),
+    st.sampled_from([(4, 4), (6, 5), (512, 256)]),
+)
+def test_a_product_of_matrices_keeps_the_order(
+    count: int, low: int, high: int, pages: tuple[int, int]
+) -> None:
     rows = [(i, 3 * i + 1, i * i) for i in range(count)]
     tree = Shape(1, 2, *pages).build(Arena(reserve_bytes=1 << 28), rows)
     for bounds in ((None, None), ((low,), None), (None, (high,)), ((low,), (high,))):
@@ -114,7 +137,10 @@ def test_a_cache_forgets_pages_that_died_and_knows_the_others() -> None:
 
 
 def test_two_arenas_and_two_monoids_are_kept_apart() -> None:
-    left, right = (Tree.build(Arena(reserve_bytes=1 << 28), [np.arange(first, first + 50)]) for first in (0, 100))
+    left, right = (
+        Tree.build(Arena(reserve_bytes=1 << 28), [np.arange(first, first + 50)])
+        for first in (0, 100)
+    )
     assert left.root == right.root
     sums: Monoid[int] = Monoid(0, lambda row: row[0], int.__add__)
     tens: Monoid[int] = Monoid(0, lambda row: 10 * row[0], int.__add__)
@@ -124,9 +150,20 @@ def test_two_arenas_and_two_monoids_are_kept_apart() -> None:
 
 def test_kept_aggregates_follow_changes() -> None:
     columns = random_rows(3, 50_000, width=3)
-    tree = Tree.build(Arena(), columns[:1], columns[1:], aggregates=[("min", 2), ("sum", 1), ("max", 2)])
-    tree = tree.apply([np.array([1 << 41]), np.array([5]), np.array([1 << 50])], taken(columns[:1], np.arange(0, 50_000, 3)))
-    for low, high in ((None, None), ((0,), None), (None, (0,)), ((-(1 << 38),), (1 << 38,)), ((7,), (7,))):
+    tree = Tree.build(
+        Arena(), columns[:1], columns[1:], aggregates=[("min", 2), ("sum", 1), ("max", 2)]
+    )
+    tree = tree.apply(
+        [np.array([1 << 41]), np.array([5]), np.array([1 << 50])],
+        taken(columns[:1], np.arange(0, 50_000, 3)),
+    )
+    for low, high in (
+        (None, None),
+        ((0,), None),
+        (None, (0,)),
+        ((-(1 << 38),), (1 << 38,)),
+        ((7,), (7,)),
+    ):
         _, second, third = tree.range(low, high)
         assert tree.scan(COUNT, low, high) == len(second)
         assert tree.scan(sum_of(1), low, high) == second.sum()
@@ -136,24 +173,41 @@ def test_kept_aggregates_follow_changes() -> None:
 
 def test_nothing_to_scan() -> None:
     empty = Tree.empty(Arena(), 1, aggregates=[("min", 0), ("max", 0), ("sum", 0)])
-    scans = [empty.scan(COUNT), empty.scan(min_of(0)), empty.scan(max_of(0)), empty.scan(sum_of(0)), empty.scan(Counted().monoid)]
+    scans = [
+        empty.scan(COUNT),
+        empty.scan(min_of(0)),
+        empty.scan(max_of(0)),
+        empty.scan(sum_of(0)),
+        empty.scan(Counted().monoid),
+    ]
     assert scans == [0, None, None, 0, ""]
 
 
 def test_extreme_values_are_no_stand_ins_for_none() -> None:
-    tree = Tree.build(Arena(), [np.arange(2)], [np.array([GREATEST, LEAST])], aggregates=[("min", 1), ("max", 1), ("sum", 1)])
+    tree = Tree.build(
+        Arena(),
+        [np.arange(2)],
+        [np.array([GREATEST, LEAST])],
+        aggregates=[("min", 1), ("max", 1), ("sum", 1)],
+    )
     assert [tree.scan(what(1), (0,), (1,)) for what in (min_of, max_of, sum_of)] == [GREATEST] * 3
     assert [tree.scan(what(1), (1,), None) for what in (min_of, max_of, sum_of)] == [LEAST] * 3
 
 
 def test_an_aggregate_that_the_tree_does_not_keep_is_refused() -> None:
     tree = Tree.build(Arena(), [np.arange(9)], aggregates=[("min", 0)])
-    with pytest.raises(ValueError, match=r"keeps no max of column 0; build it with aggregates=\[\('max', 0\)\]"):
+    with pytest.raises(
+        ValueError, match=r"keeps no max of column 0; build it with aggregates=\[\('max', 0\)\]"
+    ):
         tree.scan(max_of(0))
 
 
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.sampled_from([(4, 4), (6, 5)]))
-def test_a_monoid_may_lift_whole_pages(count: int, low: int, high: int, pages: tuple[int, int]) -> None:
+@given(
+    st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.sampled_from([(4, 4), (6, 5)])
+)
+def test_a_monoid_may_lift_whole_pages(
+    count: int, low: int, high: int, pages: tuple[int, int]
+) -> None:
     def lift_rows(columns: list[np.ndarray]) -> str:
         assert [len(column) > 0 for column in columns] == [True, True]
         return "".join(map(text_of, rows_of(columns)))

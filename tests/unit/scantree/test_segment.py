@@ -1,4 +1,6 @@
-"""Trees in files: what another arena opens is what was stored, wherever it is mapped, and only what a version changed is written."""
+"""Trees in files: what another arena opens is what was stored, wherever it is mapped, and only what
+a version changed is written.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
 @pytest.mark.parametrize("capacities", [{}, {"leaf_capacity": 4, "fan": 4}])
-def test_a_stored_tree_is_opened_elsewhere_and_changed_there(tmp_path: Path, capacities: dict[str, int]) -> None:
+def test_a_stored_tree_is_opened_elsewhere_and_changed_there(
+    tmp_path: Path, capacities: dict[str, int]
+) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 2000, **capacities)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
@@ -37,10 +41,14 @@ def test_an_empty_tree_has_no_page_to_open(tmp_path: Path) -> None:
     tree = tree_of(arena, 10)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([0, tree.root])
     assert address_of(arena, 0) == 0
-    assert open_segments(Arena(RESERVE), tmp_path, [segment], [0, address_of(arena, tree.root), 0])[::2] == [0, 0]
+    assert open_segments(Arena(RESERVE), tmp_path, [segment], [0, address_of(arena, tree.root), 0])[
+        ::2
+    ] == [0, 0]
 
 
-def test_a_segment_that_could_not_be_mapped_is_mapped_later_at_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_that_could_not_be_mapped_is_mapped_later_at_its_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arena, other = Arena(RESERVE), Arena(RESERVE)
     tree = tree_of(arena, 300)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
@@ -94,8 +102,12 @@ def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
     for segments in ([first, second], [second, first]):
         found = opened(tmp_path, segments, changed, address_of(other.arena, changed.root))
         assert same(found, changed)
-        assert [found.arena.mapped[segment.name] for segment in segments] == [(segment.home, segment.words) for segment in segments]
-    assert file.append([tree_of(other.arena, 1).root], [first]).reads == (first.name,)  # as before, though none of the new pages does
+        assert [found.arena.mapped[segment.name] for segment in segments] == [
+            (segment.home, segment.words) for segment in segments
+        ]
+    assert file.append([tree_of(other.arena, 1).root], [first]).reads == (
+        first.name,
+    )  # as before, though none of the new pages does
 
 
 def test_no_other_segment_gets_the_home_of_one_that_is_elsewhere(tmp_path: Path) -> None:
@@ -110,13 +122,17 @@ def test_no_other_segment_gets_the_home_of_one_that_is_elsewhere(tmp_path: Path)
     assert not elsewhere.is_free(first.home + 1, 1 << 20)
 
 
-def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arena, elsewhere = Arena(RESERVE), Arena(RESERVE)
     tree = tree_of(arena, 3000)
     first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
     with monkeypatch.context() as patch:
         patch.setattr("scantree.segment.find_home", lambda *_: first.home)
-        patch.setattr("scantree.segment.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0)))
+        patch.setattr(
+            "scantree.segment.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0))
+        )
         SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
     for _ in range(2):
         with pytest.raises(MemoryError, match="addresses of one"):
@@ -125,17 +141,25 @@ def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(tmp_path: Pat
 
 
 def test_no_two_segments_of_a_folder_have_a_home_whoever_made_them(tmp_path: Path) -> None:
-    """In a range that has room for eleven: left to chance alone, two of these five would have some words both."""
+    """In a range that has room for eleven: left to chance alone, two of these five would have some
+    words both.
+    """
     room = 1 << 22
-    homes = [SegmentFile(Arena(24 * 8 * room), tmp_path, "one", room).segment.home for _ in range(5)]
+    homes = [
+        SegmentFile(Arena(24 * 8 * room), tmp_path, "one", room).segment.home for _ in range(5)
+    ]
     assert all(end - first >= room for first, end in pairwise(sorted(homes)))
     assert sorted(home for home, _ in homes_in(tmp_path).values()) == sorted(homes)
 
 
-def test_of_two_that_take_a_home_at_once_one_takes_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_that_take_a_home_at_once_one_takes_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = SegmentFile(Arena(RESERVE), tmp_path, "one", 1 << 22).segment
     with monkeypatch.context() as patch:
-        patch.setattr("scantree.segment.find_home", lambda *_: patch.undo() or first.home)  # as if the first were not there yet
+        patch.setattr(
+            "scantree.segment.find_home", lambda *_: patch.undo() or first.home
+        )  # as if the first were not there yet
         second = SegmentFile(Arena(RESERVE), tmp_path, "two", 1 << 22).segment
     assert abs(first.home - second.home) >= 1 << 22
     assert set(homes_in(tmp_path)) == {first.name, second.name}

@@ -1,4 +1,6 @@
-"""Files of pages: damage is told, pages are synced before what vouches for them, a failed append leaves nothing, no file stays open."""
+"""Files of pages: damage is told, pages are synced before what vouches for them, a failed append
+leaves nothing, no file stays open.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +43,24 @@ def test_another_file_of_this_name_is_told(tmp_path: Path) -> None:
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
 
 
-def test_pages_are_on_disk_before_their_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_on_disk_before_their_checksums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arena = Arena(RESERVE)
     file = SegmentFile(arena, tmp_path, "one", 1 << 22)
     synced: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).suffix))
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).suffix),
+    )
     file.append([tree_of(arena, 2000).root])
     assert synced == [".pages", ".sums"]
 
 
-def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_looked_at_of_a_large_file_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("scantree.segment._CHECKED", 0)
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)
@@ -68,7 +78,9 @@ def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypat
         found.arena.watch.check()
 
 
-def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_append_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)
     small = SegmentFile(arena, tmp_path, "small", 1 << 16)
@@ -81,7 +93,9 @@ def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(OSError, match="full"):
             file.append([tree.root])
     assert address_of(arena, tree.root) == 0
-    assert same(opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree)
+    assert same(
+        opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree
+    )
 
 
 def test_nothing_is_appended_once_closed(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Mapped files: the blocks that someone looked at are compared with their checksums, and no others."""
+"""Mapped files: the blocks that someone looked at are compared with their checksums,
+and no others.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import pytest
 
 from scantree import watched_files
 from scantree.mapping import reserve, show_file
-from scantree.watched_files import BLOCK_BYTES, SUMS, FileDamagedError, Watch, WatchedFile, sums_of, write_sums
+from scantree.watched_files import (
+    BLOCK_BYTES,
+    SUMS,
+    FileDamagedError,
+    Watch,
+    WatchedFile,
+    sums_of,
+    write_sums,
+)
 
 BLOCKS = 640
 NEIGHBOURS = 128
@@ -73,7 +83,9 @@ def test_a_flipped_byte_is_told_when_its_block_is_looked_at(tmp_path: Path) -> N
             watch.check()
 
 
-def test_where_the_system_does_not_tell_all_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_system_does_not_tell_all_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watched_files, "_PAGES", "/nowhere")
     written(tmp_path / "a", 3)
     watch = Watch()
@@ -104,8 +116,12 @@ def test_the_last_block_may_have_gone_on(tmp_path: Path) -> None:
     assert file.check(np.ones_like(file.unchecked)) == len(content)
 
 
-def test_sums_that_the_system_takes_in_pieces_are_all_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_sums_that_the_system_takes_in_pieces_are_all_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     written = os.pwrite
-    monkeypatch.setattr(os, "pwrite", lambda handle, content, place: written(handle, bytes(content)[:5], place))
+    monkeypatch.setattr(
+        os, "pwrite", lambda handle, content, place: written(handle, bytes(content)[:5], place)
+    )
     write_sums(tmp_path / "file", 3, np.arange(4, dtype=np.uint32))
     assert np.fromfile(tmp_path / f"file{SUMS}", np.uint32).tolist() == [0, 0, 0, 0, 1, 2, 3]

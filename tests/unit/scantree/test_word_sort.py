@@ -1,4 +1,6 @@
-"""Sorting by digits, and where NumPy's sort takes over, against the latter: every width of words, few and many, and equal ones."""
+"""Sorting by digits, and where NumPy's sort takes over, against the latter: every width of words,
+few and many, and equal ones.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,14 @@ class Shape(NamedTuple):
 
     def empty(self, arena: Arena) -> Tree:
         """A tree of this shape without rows."""
-        return Tree.empty(arena, self.keys, self.values, aggregates=self.aggregates, leaf_capacity=self.leaf, fan=self.fan)
+        return Tree.empty(
+            arena,
+            self.keys,
+            self.values,
+            aggregates=self.aggregates,
+            leaf_capacity=self.leaf,
+            fan=self.fan,
+        )
 
     def build(self, arena: Arena, rows: Iterable[Row]) -> Tree:
         """A bulk-loaded tree of these rows."""
@@ -56,7 +63,9 @@ class Shape(NamedTuple):
 
     def apply(self, tree: Tree, inserts: Iterable[Row], erases: Iterable[Key] = ()) -> Tree:
         """The next version; inserts and erases in any order."""
-        return tree.apply(columns_of(sorted(inserts), self.width), columns_of(sorted(erases), self.keys))
+        return tree.apply(
+            columns_of(sorted(inserts), self.width), columns_of(sorted(erases), self.keys)
+        )
 
 
 class Version(NamedTuple):
@@ -79,7 +88,9 @@ def shapes() -> st.SearchStrategy[Shape]:
     """Widths 1 … 16 with and without values, on the smallest pages and on a little larger ones."""
     widths = st.sampled_from([(1, 0), (1, 1), (2, 0), (2, 2), (3, 1), (5, 0), (16, 0), (15, 3)])
     pages = st.sampled_from([(4, 4), (5, 4), (8, 5), (16, 4)])
-    return st.builds(lambda width, page: Shape(*width, *page, aggregates=_aggregates(sum(width))), widths, pages)
+    return st.builds(
+        lambda width, page: Shape(*width, *page, aggregates=_aggregates(sum(width))), widths, pages
+    )
 
 
 def _aggregates(width: int) -> tuple[tuple[str, int], ...]:
@@ -102,22 +113,34 @@ def pages_by_level(tree: Tree) -> list[list[int]]:
     memory = tree.arena.memory
     levels = [[tree.root]] if tree.root else [[]]
     for _ in range(tree.height):
-        levels.append([int(memory[index_column(page, 0) + slot]) for page in levels[-1] for slot in range(int(memory[page + ENTRIES]))])
+        levels.append(
+            [
+                int(memory[index_column(page, 0) + slot])
+                for page in levels[-1]
+                for slot in range(int(memory[page + ENTRIES]))
+            ]
+        )
     return levels[::-1]
 
 
 def entries_by_level(tree: Tree) -> list[list[int]]:
     """How many entries each page has, left to right, the leaves first."""
-    return [[int(tree.arena.memory[page + ENTRIES]) for page in level] for level in pages_by_level(tree)]
+    return [
+        [int(tree.arena.memory[page + ENTRIES]) for page in level] for level in pages_by_level(tree)
+    ]
 
 
 def pages_apart(left: Tree, right: Tree) -> int:
     """How many pages one of two trees has and the other has not."""
-    mine, other = ({page for level in pages_by_level(tree) for page in level} for tree in (left, right))
+    mine, other = (
+        {page for level in pages_by_level(tree) for page in level} for tree in (left, right)
+    )
     return len(mine ^ other)
 
 
-def random_rows(seed: int, count: int, *, width: int = 2, spread: int = 1 << 40) -> list[np.ndarray]:
+def random_rows(
+    seed: int, count: int, *, width: int = 2, spread: int = 1 << 40
+) -> list[np.ndarray]:
     """Sorted distinct rows, as columns."""
     random = np.random.default_rng(seed)
     return sort_rows([random.integers(-spread, spread, count) for _ in range(width)])

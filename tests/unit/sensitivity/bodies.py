@@ -1,4 +1,6 @@
-"""Bodies that between them have every construct: shared relations, other key orders, negation, constants, repeats, filters, ∃-blocks."""
+"""Bodies that between them have every construct: shared relations, other key orders, negation,
+constants, repeats, filters, ∃-blocks.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,17 @@ def body(
     shapes, reads = [], []
     for text in atoms.split(","):
         name, *words = text.split()
-        columns: list[Column] = [Constant(int(word[1:])) if word.startswith("=") else int(word) for word in words if word != "_"]
+        columns: list[Column] = [
+            Constant(int(word[1:])) if word.startswith("=") else int(word)
+            for word in words
+            if word != "_"
+        ]
         order = tuple(range(len(words)))
         shapes.append(AtomShape(tuple(columns), name.startswith("!")))
         reads.append((name.strip("!'"), order[::-1] if name.endswith("'") else order))
-    shape = BodyShape(levels, tuple(shapes), levels if exists_from is None else exists_from, computed or {})
+    shape = BodyShape(
+        levels, tuple(shapes), levels if exists_from is None else exists_from, computed or {}
+    )
     return Body(shape, tuple(reads), filters or {})
 
 

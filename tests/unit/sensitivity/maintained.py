@@ -8,7 +8,16 @@ import numpy as np
 
 from scantree import Arena, Tree
 from scantree.rows import difference, sort_rows
-from sensitivity import Granularity, Liveness, Regions, SensitivityIndex, Surgeries, TraceLog, change_oracle, surgeries
+from sensitivity import (
+    Granularity,
+    Liveness,
+    Regions,
+    SensitivityIndex,
+    Surgeries,
+    TraceLog,
+    change_oracle,
+    surgeries,
+)
 from sensitivity.oracle import OracleWork
 from sensitivity.shape import Position, PositionKey
 from tests.unit.sensitivity.triejoin import Body, Row, Run, records_array
@@ -23,9 +32,13 @@ def columns_of(rows: set[Row], width: int) -> list[np.ndarray]:
 
 
 class Maintained:
-    """The result of a body, kept by trace. `granularities` by position; a position that is not there keeps no index."""
+    """The result of a body, kept by trace. `granularities` by position; a position that is not
+    there keeps no index.
+    """
 
-    def __init__(self, body: Body, relations: Relations, granularities: Mapping[PositionKey, Granularity]) -> None:
+    def __init__(
+        self, body: Body, relations: Relations, granularities: Mapping[PositionKey, Granularity]
+    ) -> None:
         self.body = body
         self.granularities = dict(granularities)
         self.arena = Arena(reserve_bytes=1 << 28)
@@ -42,13 +55,22 @@ class Maintained:
         self.full_steps = run.steps
         logged = self._logged([run])
         self.indices = {
-            position.key: SensitivityIndex.build(self.arena, position, granularity, logged.get(position.key, self._no_intervals(position)))
+            position.key: SensitivityIndex.build(
+                self.arena,
+                position,
+                granularity,
+                logged.get(position.key, self._no_intervals(position)),
+            )
             for position, granularity in self._channels()
         }
 
     def _channels(self) -> list[tuple[Position, Granularity]]:
         by_key = self.body.shape.by_key
-        return [(by_key[key], granularity) for key, granularity in self.granularities.items() if granularity.kept]
+        return [
+            (by_key[key], granularity)
+            for key, granularity in self.granularities.items()
+            if granularity.kept
+        ]
 
     @staticmethod
     def _no_intervals(position: Position) -> list[np.ndarray]:
@@ -58,14 +80,20 @@ class Maintained:
         channels = self._channels()
         log = TraceLog(channels)
         for run in runs:
-            log(records_array(run.records, [position for position, _ in channels], self.body.shape.levels))
+            log(
+                records_array(
+                    run.records, [position for position, _ in channels], self.body.shape.levels
+                )
+            )
         return log.columns()
 
     def _trees(self) -> list[Tree]:
         trees = []
         for number, rows in enumerate(self.body.rows(self.relations)):
             width = len(self.body.reads[number][1])
-            trees.append(Tree.empty(self.arena, width, leaf_capacity=4, fan=4).apply(columns_of(rows, width)))
+            trees.append(
+                Tree.empty(self.arena, width, leaf_capacity=4, fan=4).apply(columns_of(rows, width))
+            )
         return trees
 
     def step(self, relations: Relations) -> tuple[Regions, ...]:
@@ -73,7 +101,10 @@ class Maintained:
         before, after = self.body.rows(self.relations), self.body.rows(relations)
         trees, changes = [], []
         for tree, old, new in zip(self.trees, before, after, strict=True):
-            inserts, erases = columns_of(new - old, tree.key_width), columns_of(old - new, tree.key_width)
+            inserts, erases = (
+                columns_of(new - old, tree.key_width),
+                columns_of(old - new, tree.key_width),
+            )
             trees.append(tree.apply(inserts, erases))
             changes.append(surgeries(tree, trees[-1], inserts, erases) if old != new else None)
         regions, self.work = change_oracle(self.body.shape, changes, self.indices)
@@ -83,26 +114,35 @@ class Maintained:
         live = Liveness(self.body.shape, trees)
         for key, columns in self._logged(won).items():
             self.indices[key] = self.indices[key].add(columns, live)
-        self.result = self.result - set().union(*(run.found for run in lost)) | set().union(*(run.found for run in won))
+        self.result = self.result - set().union(*(run.found for run in lost)) | set().union(
+            *(run.found for run in won)
+        )
         self.steps = sum(run.steps for run in (*lost, *won))
         return regions
 
-    def _both_sides(self, regions: tuple[Regions, ...], before: list[set[Row]], after: list[set[Row]]) -> tuple[list[Run], list[Run]]:
+    def _both_sides(
+        self, regions: tuple[Regions, ...], before: list[set[Row]], after: list[set[Row]]
+    ) -> tuple[list[Run], list[Run]]:
         lost, won = [], []
         for batch in regions:
             for i in range(len(batch)):
-                pins = {level: int(column[i]) for level, column in zip(batch.levels, batch.columns, strict=True)}
+                pins = {
+                    level: int(column[i])
+                    for level, column in zip(batch.levels, batch.columns, strict=True)
+                }
                 lost.append(Run(self.body, before, pins, self.body.shape.levels))
                 won.append(Run(self.body, after, pins, batch.log_from))
         return lost, won
 
-    # ── what must hold after every step ───────────────────────────────────────────────────────────────────────────────
+    # ── what must hold after every step ───────────────────────────────────────────────────────────
     def check_result(self) -> None:
         """The maintained result is that of a full evaluation."""
         assert self.result == Run(self.body, self.body.rows(self.relations), {}, 0).found
 
     def check_invariant(self, domain: range) -> None:
-        """Coverage, context by context and value by value, for values in the domain and next to it on both sides."""
+        """Coverage, context by context and value by value, for values in the domain and next to it
+        on both sides.
+        """
         rows = self.body.rows(self.relations)
         self._check_level(rows, (), range(domain.start - 1, domain.stop + 1))
 
@@ -113,17 +153,25 @@ class Maintained:
         alpha = [np.array([bound[level]], np.int64) for level in position.alpha]
         _, gamma = index.stab(alpha, np.array([value], np.int64))
         wanted = tuple(bound[level] for level in index.gamma)
-        return wanted in set(zip(*(column.tolist() for column in gamma), strict=True)) if gamma else bool(len(_))
+        return (
+            wanted in set(zip(*(column.tolist() for column in gamma), strict=True))
+            if gamma
+            else bool(len(_))
+        )
 
     def _check_level(self, rows: list[set[Row]], bound: Row, domain: range) -> bool:
-        """Whether there is a proof below; after the first one in the existential block nothing has to be covered."""
+        """Whether there is a proof below; after the first one in the existential block nothing has
+        to be covered.
+        """
         level = len(bound)
         if level == self.body.shape.levels:
             return True
         computed = self.body.computed(level, bound)
         proof = False
         for value in domain if computed is None else [computed]:
-            if self._matches(rows, bound, value) and self._check_level(rows, (*bound, value), domain):
+            if self._matches(rows, bound, value) and self._check_level(
+                rows, (*bound, value), domain
+            ):
                 proof = True
                 if level >= self.body.shape.exists_from:
                     return True
@@ -137,7 +185,12 @@ class Maintained:
         lacking += [p for p in negated if self.body.present(rows, p, further)]
         if lacking:
             free = passes is not None and not passes(further)
-            assert free or any(self._covers(p, bound, value) for p in lacking), ("no witness", bound, value, lacking)
+            assert free or any(self._covers(p, bound, value) for p in lacking), (
+                "no witness",
+                bound,
+                value,
+                lacking,
+            )
             return False
         if passes is not None and not passes(further):
             return False
@@ -148,5 +201,8 @@ class Maintained:
 
 def delta(old: Tree, new: Tree) -> tuple[Surgeries, list[np.ndarray], list[np.ndarray]]:
     """The surgeries between two trees, and the rows won and lost."""
-    inserts, erases = difference(new.columns(), old.columns()), difference(old.columns(), new.columns())
+    inserts, erases = (
+        difference(new.columns(), old.columns()),
+        difference(old.columns(), new.columns()),
+    )
     return surgeries(old, new, sort_rows(inserts), sort_rows(erases)), inserts, erases

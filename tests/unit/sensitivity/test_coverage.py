@@ -9,14 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensitivity import EXACT, NEGATIVE_INFINITY, NONE, POSITIVE_INFINITY, Granularity, hull, projected
+from sensitivity import (
+    EXACT,
+    NEGATIVE_INFINITY,
+    NONE,
+    POSITIVE_INFINITY,
+    Granularity,
+    hull,
+    projected,
+)
 from sensitivity.coverage import consolidated
 from tests.unit.scantree.trees import Row, columns_of, rows_of
 
 LEAST, GREATEST = NEGATIVE_INFINITY, POSITIVE_INFINITY
 END = st.integers(-3, 12) | st.sampled_from([LEAST, LEAST + 1, GREATEST - 1, GREATEST])
 INTERVAL = st.tuples(END, END).map(lambda ends: (min(ends), max(ends)))
-ROW = st.tuples(st.integers(0, 1), INTERVAL, st.integers(0, 1), st.integers(0, 2)).map(lambda row: (row[0], *row[1], row[2], row[3]))
+ROW = st.tuples(st.integers(0, 1), INTERVAL, st.integers(0, 1), st.integers(0, 2)).map(
+    lambda row: (row[0], *row[1], row[2], row[3])
+)
 PROBES = [*range(-4, 14), LEAST, LEAST + 1, LEAST + 2, GREATEST - 2, GREATEST - 1, GREATEST]
 
 
@@ -26,7 +36,12 @@ def merged(rows: list[Row], granularity: Granularity) -> list[Row]:
 
 def covered(rows: list[Row], kept: int) -> set[Row]:
     """(α, γ cut, value) that some interval covers."""
-    return {(row[0], *row[3 : 3 + kept], value) for row in rows for value in PROBES if row[1] <= value <= row[2]}
+    return {
+        (row[0], *row[3 : 3 + kept], value)
+        for row in rows
+        for value in PROBES
+        if row[1] <= value <= row[2]
+    }
 
 
 @settings(max_examples=80)
@@ -75,12 +90,21 @@ def test_of_equal_gaps_just_enough_are_merged() -> None:
 
 
 def test_gaps_wider_than_an_int64_are_compared_rightly() -> None:
-    rows = [(0, LEAST, LEAST, 0, 0), (0, GREATEST - 9, GREATEST - 9, 0, 0), (0, GREATEST, GREATEST, 0, 0)]
+    rows = [
+        (0, LEAST, LEAST, 0, 0),
+        (0, GREATEST - 9, GREATEST - 9, 0, 0),
+        (0, GREATEST, GREATEST, 0, 0),
+    ]
     assert merged(rows, hull(2)) == [rows[0], (0, GREATEST - 9, GREATEST, 0, 0)]
 
 
 def test_no_intervals_stay_no_intervals() -> None:
-    assert [len(column) for column in consolidated(columns_of([], 5), 1, projected(1))] == [0, 0, 0, 0]
+    assert [len(column) for column in consolidated(columns_of([], 5), 1, projected(1))] == [
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_intervals_without_any_context_are_merged() -> None:
@@ -93,7 +117,14 @@ def test_which_granularity_can_be_made_of_which() -> None:
     for i, finer in enumerate(order):
         for j, coarser in enumerate(order):
             assert coarser.at_most(finer) == (i <= j), (str(finer), str(coarser))
-    assert [str(granularity) for granularity in order] == ["exact", "hull(3)", "hull(1)", "projected(2)", "projected(0)", "none"]
+    assert [str(granularity) for granularity in order] == [
+        "exact",
+        "hull(3)",
+        "hull(1)",
+        "projected(2)",
+        "projected(0)",
+        "none",
+    ]
     assert [granularity.exact for granularity in order] == [True, True, False, False, False, False]
 
 

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from scantree import Arena, Tree
 from scantree.invariants import check_invariants
-from sensitivity import EXACT, NONE, Constant, Granularity, Liveness, SensitivityIndex, hull, index, projected
+from sensitivity import (
+    EXACT,
+    NONE,
+    Constant,
+    Granularity,
+    Liveness,
+    SensitivityIndex,
+    hull,
+    index,
+    projected,
+)
 from tests.unit.scantree.trees import GREATEST, Row, columns_of, rows_of
 from tests.unit.sensitivity.bodies import body
 
@@ -18,7 +28,9 @@ POSITION = BODY.by_key[1, 1]  # F's second column: α = (y), γ = (x)
 
 
 def built(rows: list[Row], granularity: Granularity = EXACT) -> SensitivityIndex:
-    return SensitivityIndex.build(Arena(reserve_bytes=1 << 27), POSITION, granularity, columns_of(rows, 4))
+    return SensitivityIndex.build(
+        Arena(reserve_bytes=1 << 27), POSITION, granularity, columns_of(rows, 4)
+    )
 
 
 def stabbed(kept: SensitivityIndex, probes: list[Row]) -> list[Row]:
@@ -27,14 +39,17 @@ def stabbed(kept: SensitivityIndex, probes: list[Row]) -> list[Row]:
     return rows_of([found, *gamma])
 
 
-ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(0, 4), st.integers(0, 3)), max_size=15).map(
-    lambda rows: [(alpha, low, low + width, gamma) for alpha, low, width, gamma in rows]
-)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(0, 4), st.integers(0, 3)),
+    max_size=15,
+).map(lambda rows: [(alpha, low, low + width, gamma) for alpha, low, width, gamma in rows])
 
 
 @settings(max_examples=60)
 @given(st.lists(ROWS, min_size=1, max_size=4), st.booleans())
-def test_stabs_find_the_contexts_whose_coverage_holds_the_value(batches: list[list[Row]], compact: bool) -> None:
+def test_stabs_find_the_contexts_whose_coverage_holds_the_value(
+    batches: list[list[Row]], compact: bool
+) -> None:
     kept = built(batches[0])
     for batch in batches[1:]:
         kept = kept.add(columns_of(batch, 4))
@@ -45,7 +60,9 @@ def test_stabs_find_the_contexts_whose_coverage_holds_the_value(batches: list[li
     expected = [
         (number, gamma)
         for number, (alpha, value) in enumerate(probes)
-        for gamma in sorted({row[3] for row in rows if row[0] == alpha and row[1] <= value <= row[2]})
+        for gamma in sorted(
+            {row[3] for row in rows if row[0] == alpha and row[1] <= value <= row[2]}
+        )
     ]
     assert stabbed(kept, probes) == expected
     check_invariants(kept.intervals.tree)
@@ -90,7 +107,10 @@ def test_intervals_of_a_projection_may_be_added_with_their_whole_context_or_cut(
 
 def test_branches_can_be_forgotten() -> None:
     kept = built([(0, 1, 2, 7), (1, 1, 2, 7), (1, 5, 6, 8), (GREATEST, 0, 0, 0)])
-    assert rows_of(kept.forget(columns_of([(1,), (5,)], 1)).columns()) == [(0, 1, 2, 7), (GREATEST, 0, 0, 0)]
+    assert rows_of(kept.forget(columns_of([(1,), (5,)], 1)).columns()) == [
+        (0, 1, 2, 7),
+        (GREATEST, 0, 0, 0),
+    ]
     assert len(kept.forget(columns_of([(GREATEST,)], 1))) == 3
     assert kept.forget(columns_of([(4,)], 1)) is kept
 
@@ -117,12 +137,16 @@ def test_living_contexts_are_those_whose_bindings_every_atom_has() -> None:
 def test_constants_and_copies_are_known_to_liveness() -> None:
     arena = Arena(reserve_bytes=1 << 27)
     shape = body(3, "E 0 1, F 1 2", computed={0: Constant(3), 2: 1}).shape
-    trees = [Tree.build(arena, columns_of(rows, 2)) for rows in ([(3, 5), (4, 6)], [(5, 5), (6, 6)])]
+    trees = [
+        Tree.build(arena, columns_of(rows, 2)) for rows in ([(3, 5), (4, 6)], [(5, 5), (6, 6)])
+    ]
     assert Liveness(shape, trees)({1: np.array([5, 6])}).tolist() == [True, False]
 
 
 def grown(live: bool, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sizes of an index over a long history: edges come and go, contexts with them, and some contexts are logged again and again."""
+    """Sizes of an index over a long history: edges come and go, contexts with them, and some
+    contexts are logged again and again.
+    """
     monkeypatch.setattr(index, "SLACK", 16)
     arena = Arena(reserve_bytes=1 << 28)
     kept = SensitivityIndex.build(arena, POSITION, hull(), columns_of([(0, 0, 9, 0)], 4))
@@ -130,7 +154,11 @@ def grown(live: bool, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     rng = np.random.default_rng(2)
     for commit in range(3000):
         x = np.array([commit])
-        trees = [Tree.build(arena, [x, x * 0 + 1]), Tree.build(arena, columns_of([(1, 1)], 2)), Tree.build(arena, [x, x])]
+        trees = [
+            Tree.build(arena, [x, x * 0 + 1]),
+            Tree.build(arena, columns_of([(1, 1)], 2)),
+            Tree.build(arena, [x, x]),
+        ]
         old = int(rng.integers(0, 20))
         rows = [(1, old, old + 2, -5), (1, commit % 7, 7, commit)]
         kept = kept.add(columns_of(rows, 4), Liveness(BODY, trees) if live else None)
@@ -141,7 +169,9 @@ def grown(live: bool, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_stale_and_repeated_intervals_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert max(grown(True, monkeypatch)) <= 64  # one context is alive at a time, and those of the commits since the last merge
+    assert (
+        max(grown(True, monkeypatch)) <= 64
+    )  # one context is alive at a time, and those of the commits since the last merge
     sizes = grown(False, monkeypatch)
     assert sizes[-1] >= 3000  # without anybody to tell, the dead stay
     assert max(sizes) <= 2 * 3002 + 16

@@ -1,4 +1,6 @@
-"""The coverage invariant itself, by brute force, after every step of random histories, at mixed granularities [docs/sensitivity.md]."""
+"""The coverage invariant itself, by brute force, after every step of random histories, at mixed
+granularities [docs/sensitivity.md].
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,22 @@ def arities(body: Body) -> dict[str, int]:
     return found
 
 
-def drawn(shape: BodyShape, rng: random.Random, among: tuple[Granularity, ...]) -> dict[PositionKey, Granularity]:
+def drawn(
+    shape: BodyShape, rng: random.Random, among: tuple[Granularity, ...]
+) -> dict[PositionKey, Granularity]:
     return {position.key: rng.choice(among) for position in shape.indexable}
 
 
 def some_rows(rng: random.Random, arity: int, values: int) -> set[Row]:
-    return {tuple(rng.randrange(values) for _ in range(arity)) for _ in range(rng.randrange(1, values * values // 2 + 2))}
+    return {
+        tuple(rng.randrange(values) for _ in range(arity))
+        for _ in range(rng.randrange(1, values * values // 2 + 2))
+    }
 
 
-def changed(relations: dict[str, set[Row]], rng: random.Random, widths: dict[str, int], values: int) -> dict[str, set[Row]]:
+def changed(
+    relations: dict[str, set[Row]], rng: random.Random, widths: dict[str, int], values: int
+) -> dict[str, set[Row]]:
     """A few inserts and erases, in any relation."""
     after = {name: set(rows) for name, rows in relations.items()}
     for _ in range(rng.randrange(1, 4)):
@@ -43,7 +52,9 @@ def changed(relations: dict[str, set[Row]], rng: random.Random, widths: dict[str
     return after
 
 
-def history(body: Body, values: int, seed: int, among: tuple[Granularity, ...], steps: int = 10) -> Maintained:
+def history(
+    body: Body, values: int, seed: int, among: tuple[Granularity, ...], steps: int = 10
+) -> Maintained:
     """A random history, checked at every step."""
     rng = random.Random(seed)
     widths = arities(body)
@@ -67,7 +78,12 @@ def test_every_live_value_is_covered_and_the_result_is_right_after_every_step(na
 
 @pytest.mark.parametrize("granularity", MIXED, ids=str)
 def test_one_granularity_everywhere(granularity: Granularity) -> None:
-    for name in ("triangle over one", "two sides and no third", "∃ two levels, negated", "repeated variable"):
+    for name in (
+        "triangle over one",
+        "two sides and no third",
+        "∃ two levels, negated",
+        "repeated variable",
+    ):
         body, values = BODIES[name]
         history(body, values, 11, (granularity,))
 

@@ -16,7 +16,9 @@ GRAPH = {"E": {(x, y) for x in range(6) for y in range(6) if (x + y) % 3}}
 TRIANGLE = body(3, "E 0 1, E 1 2, E 0 2")
 
 
-def regions_of(kept: Maintained, **after: set[tuple[int, ...]]) -> list[tuple[tuple[int, ...], int, list[tuple[int, ...]]]]:
+def regions_of(
+    kept: Maintained, **after: set[tuple[int, ...]]
+) -> list[tuple[tuple[int, ...], int, list[tuple[int, ...]]]]:
     found = kept.step({**kept.relations, **after})
     kept.check_result()
     return [(batch.levels, batch.log_from, rows_of(batch.columns)) for batch in found]
@@ -43,12 +45,17 @@ def test_an_index_narrows_the_box_to_the_contexts_that_ask() -> None:
 
 def test_a_branch_of_a_new_vertex_names_the_vertex_alone() -> None:
     kept = Maintained(TRIANGLE, GRAPH, {})
-    assert regions_of(kept, E=GRAPH["E"] | {(9, 1), (9, 2)}) == [((0,), 0, [(9,)]), ((1,), 1, [(9,)])]
+    assert regions_of(kept, E=GRAPH["E"] | {(9, 1), (9, 2)}) == [
+        ((0,), 0, [(9,)]),
+        ((1,), 1, [(9,)]),
+    ]
 
 
 def test_a_change_of_one_relation_asks_nothing_of_the_others() -> None:
     three = body(3, "E 0 1, F 1 2, G 0 2")
-    kept = Maintained(three, dict.fromkeys("EFG", GRAPH["E"]), {(1, 0): EXACT, (1, 1): EXACT, (2, 1): EXACT})
+    kept = Maintained(
+        three, dict.fromkeys("EFG", GRAPH["E"]), {(1, 0): EXACT, (1, 1): EXACT, (2, 1): EXACT}
+    )
     regions_of(kept, G=GRAPH["E"] | {(1, 5)})
     assert (kept.work.surgeries, kept.work.stabs) == (1, 1)
 
@@ -60,7 +67,11 @@ def test_no_change_is_no_region() -> None:
 
 def test_in_an_existential_block_the_region_is_the_block() -> None:
     block = body(3, "E 0 1, E 1 2, P 2", exists_from=1)
-    kept = Maintained(block, {**GRAPH, "P": {(0,), (4,)}}, {position.key: EXACT for position in block.shape.indexable})
+    kept = Maintained(
+        block,
+        {**GRAPH, "P": {(0,), (4,)}},
+        {position.key: EXACT for position in block.shape.indexable},
+    )
     found = regions_of(kept, P={(4,)})
     assert {(levels, log_from) for levels, log_from, _ in found} == {((0,), 1)}
     kept.check_invariant(range(6))
@@ -91,7 +102,9 @@ def test_a_ground_negated_atom_switches_the_whole_body() -> None:
 
 
 def test_work_follows_the_degree_and_not_the_size() -> None:
-    """With exact indices, what an edge costs is bounded by what asks about it, however much else there is."""
+    """With exact indices, what an edge costs is bounded by what asks about it, however much else
+    there is.
+    """
     steps = []
     for size in (10, 40):
         ring = {(v, (v + k) % size) for v in range(size) for k in (1, 2, 3)} - {(0, 2)}
@@ -105,7 +118,9 @@ def test_work_follows_the_degree_and_not_the_size() -> None:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_granularities_may_change_at_any_time(name: str) -> None:
-    """Coarsening, merging with liveness and logging anew, in between steps, change no answer and keep the invariant."""
+    """Coarsening, merging with liveness and logging anew, in between steps, change no answer and
+    keep the invariant.
+    """
     case, values = BODIES[name]
     rng = random.Random(7)
     widths = arities(case)
@@ -113,7 +128,9 @@ def test_granularities_may_change_at_any_time(name: str) -> None:
     kept = Maintained(case, relations, drawn(case.shape, rng, (EXACT, hull(2))))
     coarser: list[Granularity] = [hull(2), hull(1), projected(1), projected(0), NONE]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "SLACK", 0)  # so every index is merged, and its dead contexts dropped, all the time
+        patch.setattr(
+            index, "SLACK", 0
+        )  # so every index is merged, and its dead contexts dropped, all the time
         for _ in range(8):
             relations = changed(relations, rng, widths, values)
             kept.step(relations)

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sensitivity import EXACT, NONE, AtomShape, BodyShape, Constant, hull
-from sensitivity.estimate import AtomStatistics, BodyEstimate, Option, PositionEstimate, _Model, estimate
+from sensitivity.estimate import (
+    AtomStatistics,
+    BodyEstimate,
+    Option,
+    PositionEstimate,
+    _Model,
+    estimate,
+)
 from sensitivity.planner import choose_granularities
 from tests.unit.sensitivity.bodies import BODIES, body
 
@@ -21,19 +28,29 @@ def test_a_connected_body_keeps_no_index() -> None:
     chosen = choose_granularities(about, PLENTY)
     assert {str(choice.granularity) for choice in chosen.values()} == {"none"}
     assert all("delta query of about" in choice.reason for choice in chosen.values())
-    assert all(choice.bytes == 0 and choice.steps < about.full_steps / 1000 for choice in chosen.values())
+    assert all(
+        choice.bytes == 0 and choice.steps < about.full_steps / 1000 for choice in chosen.values()
+    )
 
 
 def test_what_changes_is_joined_in_its_own_order_where_no_index_is_kept() -> None:
-    """Along a cycle of five, the order in which all of it is found leads from a change in its middle to everything before that."""
-    about = estimate(body(5, "E 0 1, E 1 2, E 2 3, E 3 4, E 0 4").shape, [AtomStatistics(1e4, (3e3, 3e3))] * 5)
+    """Along a cycle of five, the order in which all of it is found leads from a change in its
+    middle to everything before that.
+    """
+    about = estimate(
+        body(5, "E 0 1, E 1 2, E 2 3, E 3 4, E 0 4").shape, [AtomStatistics(1e4, (3e3, 3e3))] * 5
+    )
     chosen = choose_granularities(about, PLENTY)
     assert {str(choice.granularity) for choice in chosen.values()} == {"none"}
     assert all(choice.steps < 1000 for choice in chosen.values())
 
 
-def test_a_long_body_is_looked_at_once_for_all_that_ask_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each column of a chain's atoms knows its neighbours alone; without memory 40 atoms took 226,585 looks."""
+def test_a_long_body_is_looked_at_once_for_all_that_ask_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each column of a chain's atoms knows its neighbours alone; without memory 40 atoms took
+    226,585 looks.
+    """
     looks = 0
     look = _Model._branching
 
@@ -54,7 +71,9 @@ def test_an_existential_block_is_worth_an_index() -> None:
     chosen = choose_granularities(about, PLENTY)
     assert chosen[1, 1].granularity == hull()  # per (y, x) one interval says it all
     assert chosen[1, 0].granularity == EXACT
-    assert all(choice.steps < about.full_steps / 5 and choice.bytes < PLENTY for choice in chosen.values())
+    assert all(
+        choice.steps < about.full_steps / 5 and choice.bytes < PLENTY for choice in chosen.values()
+    )
     assert "with" in chosen[1, 1].reason
     assert "of index" in chosen[1, 1].reason
 
@@ -85,7 +104,9 @@ def test_what_saves_most_bytes_for_a_step_goes_first() -> None:
 
 def test_an_index_that_is_hardly_smaller_saves_little_however_large_it_is() -> None:
     positions = body(3, "G 0 2, H 1 2, I 0 1 2, R 2").shape.indexable[:2]
-    large = PositionEstimate(positions[0], (Option(NONE, 0, 1e6), Option(hull(), 4.9e6, 5e5), Option(EXACT, 5e6, 10)))
+    large = PositionEstimate(
+        positions[0], (Option(NONE, 0, 1e6), Option(hull(), 4.9e6, 5e5), Option(EXACT, 5e6, 10))
+    )
     other = PositionEstimate(positions[1], (Option(NONE, 0, 2e6), Option(EXACT, 4e6, 10)))
     chosen = choose_granularities(BodyEstimate(1e7, (large, other)), 8.9e6)
     assert [chosen[p.position.key].granularity for p in (large, other)] == [NONE, EXACT]
@@ -100,7 +121,9 @@ def test_computed_levels_cost_a_look_up() -> None:
 def test_a_leap_is_a_step_of_each_atom_that_takes_part() -> None:
     about = estimate(body(3, "E 0 1, E 1 2, E 0 2").shape, [EDGES] * 3)
     degree = 1e6 / 3e4
-    assert about.full_steps == pytest.approx(1 + 2 * (1 + 3e4) + 2 * 3e4 * (1 + degree) + 2 * 1e6 * (1 + degree))
+    assert about.full_steps == pytest.approx(
+        1 + 2 * (1 + 3e4) + 2 * 3e4 * (1 + degree) + 2 * 1e6 * (1 + degree)
+    )
 
 
 @settings(max_examples=60)
@@ -110,11 +133,20 @@ def test_estimates_are_sane_and_choices_fit(name: str, data: st.DataObject) -> N
     statistics = []
     for atom in shape.atoms:
         rows = data.draw(st.sampled_from([0.0, 1.0, 50.0, 1e4, 1e7]))
-        statistics.append(AtomStatistics(rows, tuple(min(rows, data.draw(st.sampled_from([1.0, 30.0, 1e5]))) for _ in atom.columns)))
+        statistics.append(
+            AtomStatistics(
+                rows,
+                tuple(
+                    min(rows, data.draw(st.sampled_from([1.0, 30.0, 1e5]))) for _ in atom.columns
+                ),
+            )
+        )
     about = estimate(shape, statistics)
     assert about.full_steps >= 1
     for position in about.positions:
-        assert [option.granularity.kept for option in position.options] == [False] + [True] * (len(position.options) - 1)
+        assert [option.granularity.kept for option in position.options] == [False] + [True] * (
+            len(position.options) - 1
+        )
         assert position.options[0].bytes == 0
         assert all(option.steps >= 1 and option.bytes >= 0 for option in position.options)
     budget = data.draw(st.sampled_from([0.0, 1e4, 1e7]))

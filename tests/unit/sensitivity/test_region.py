@@ -12,12 +12,16 @@ Piece = tuple[tuple[int, ...], int, list[Row]]
 
 
 def gather(*pieces: Piece) -> list[Piece]:
-    found = gathered((levels, log_from, columns_of(rows, len(levels))) for levels, log_from, rows in pieces)
+    found = gathered(
+        (levels, log_from, columns_of(rows, len(levels))) for levels, log_from, rows in pieces
+    )
     return [(batch.levels, batch.log_from, rows_of(batch.columns)) for batch in found]
 
 
 def test_equal_regions_are_one() -> None:
-    assert gather(((0, 2), 2, [(3, 4), (1, 2), (3, 4)]), ((0, 2), 2, [(1, 2)])) == [((0, 2), 2, [(1, 2), (3, 4)])]
+    assert gather(((0, 2), 2, [(3, 4), (1, 2), (3, 4)]), ((0, 2), 2, [(1, 2)])) == [
+        ((0, 2), 2, [(1, 2), (3, 4)])
+    ]
 
 
 def test_a_region_inside_a_coarser_one_goes() -> None:
@@ -31,7 +35,10 @@ def test_a_coarser_region_that_logs_less_swallows_nothing() -> None:
 
 
 def test_the_same_region_is_kept_where_it_logs_more() -> None:
-    assert gather(((0, 1), 2, [(1, 5), (2, 5)]), ((0, 1), 1, [(1, 5)])) == [((0, 1), 1, [(1, 5)]), ((0, 1), 2, [(2, 5)])]
+    assert gather(((0, 1), 2, [(1, 5), (2, 5)]), ((0, 1), 1, [(1, 5)])) == [
+        ((0, 1), 1, [(1, 5)]),
+        ((0, 1), 2, [(2, 5)]),
+    ]
 
 
 def test_the_whole_body_swallows_what_logs_no_more() -> None:
@@ -44,11 +51,21 @@ def test_no_pieces_are_no_regions() -> None:
     assert gathered([]) == ()
 
 
-SHAPES = [((0,), 0), ((0, 1), 1), ((1,), 1), ((0, 2), 1), ((0, 1, 2), 2), ((1, 2), 2), ((0, 1, 2), 1)]
+SHAPES = [
+    ((0,), 0),
+    ((0, 1), 1),
+    ((1,), 1),
+    ((0, 2), 1),
+    ((0, 1, 2), 2),
+    ((1, 2), 2),
+    ((0, 1, 2), 1),
+]
 
 
 def points(pieces: list[Piece]) -> set[tuple[Row, int]]:
-    """(point, log_from) for every point of a cube that the pieces hold, with every log_from that is at least theirs."""
+    """(point, log_from) for every point of a cube that the pieces hold, with every log_from that is
+    at least theirs.
+    """
     found = set()
     for levels, log_from, rows in pieces:
         for x, y, z in ((x, y, z) for x in range(3) for y in range(3) for z in range(3)):
@@ -62,7 +79,9 @@ def points(pieces: list[Piece]) -> set[tuple[Row, int]]:
 def test_the_same_points_are_held_and_logged(data: st.DataObject) -> None:
     pieces: list[Piece] = []
     for levels, log_from in data.draw(st.lists(st.sampled_from(SHAPES), max_size=5)):
-        rows = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * len(levels)), min_size=1, max_size=6))
+        rows = data.draw(
+            st.lists(st.tuples(*[st.integers(0, 2)] * len(levels)), min_size=1, max_size=6)
+        )
         pieces.append((levels, log_from, rows))
     found = gather(*pieces)
     assert points(found) == points(pieces)

@@ -14,7 +14,13 @@ def gammas(shape: BodyShape) -> dict[tuple[int, int], tuple[int, ...]]:
 
 def test_columns_that_follow_the_levels_need_no_index() -> None:
     shape = body(3, "E 0 1, F 1 2, G 0 1 2").shape
-    assert [position.key for position in shape.positions if position.prefix] == [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2)]
+    assert [position.key for position in shape.positions if position.prefix] == [
+        (0, 0),
+        (0, 1),
+        (2, 0),
+        (2, 1),
+        (2, 2),
+    ]
     assert gammas(shape) == {(1, 0): (0,), (1, 1): (0,)}
 
 
@@ -25,7 +31,9 @@ def test_alpha_and_gamma_share_out_the_levels_before() -> None:
 
 def test_computed_levels_are_not_in_gamma() -> None:
     shape = body(4, "F 0 3, E 1 2, E 2 3", computed={0: Constant(1), 1: Constant(2)}).shape
-    assert gammas(shape) == {(0, 1): (2,)}  # level 1 is a constant; (1, ·) and (2, 0) have constants only before them
+    assert gammas(shape) == {
+        (0, 1): (2,)
+    }  # level 1 is a constant; (1, ·) and (2, 0) have constants only before them
 
 
 def test_surgeries_that_contradict_a_constant_or_a_copy_are_known() -> None:
@@ -38,7 +46,12 @@ def test_surgeries_that_contradict_a_constant_or_a_copy_are_known() -> None:
 def test_a_negated_atom_has_one_position_at_its_last_level() -> None:
     atom = AtomShape((2, Constant(9), 0, 2), negated=True)
     (position,) = BodyShape(4, (atom,), 4).positions
-    assert (position.column, position.level, position.pinned, position.sources) == (3, 2, (0, 2), (2, 0))
+    assert (position.column, position.level, position.pinned, position.sources) == (
+        3,
+        2,
+        (0, 2),
+        (2, 0),
+    )
     assert (position.gamma, position.equal, position.fixed) == ((1,), ((0, 3),), ((1, 9),))
 
 
@@ -58,6 +71,8 @@ def test_a_negated_atom_of_constants_names_the_whole_body() -> None:
         (2, AtomShape((0, 1)), 3, "exists_from"),
     ],
 )
-def test_impossible_bodies_are_refused(levels: int, atom: AtomShape, exists_from: int, says: str) -> None:
+def test_impossible_bodies_are_refused(
+    levels: int, atom: AtomShape, exists_from: int, says: str
+) -> None:
     with pytest.raises(ValueError, match=says):
         BodyShape(levels, (atom,), exists_from)

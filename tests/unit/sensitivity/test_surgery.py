@@ -31,7 +31,9 @@ def test_a_row_under_a_branch_that_stays_is_one_surgery_below_it() -> None:
     assert rows_of(changed.appeared(2, topmost=True)) == [(1, 7)]
     assert rows_of(changed.vanished(2, topmost=True)) == []
     assert rows_of(changed.changed(1, topmost=True)) == [(2,), (3,)]
-    assert changed.changed(1, topmost=True) is changed.changed(1, topmost=True)  # atoms that share the trie share these
+    assert changed.changed(1, topmost=True) is changed.changed(
+        1, topmost=True
+    )  # atoms that share the trie share these
 
 
 def test_a_branch_whose_rows_are_exchanged_stays() -> None:
@@ -71,5 +73,9 @@ def test_every_branch_that_one_version_alone_has_is_found(data: st.DataObject, w
         assert rows_of(changed.appeared(depth)) == sorted(new - old)
         assert rows_of(changed.vanished(depth)) == sorted(old - new)
         assert rows_of(changed.changed(depth, topmost=False)) == sorted(old ^ new)
-        assert rows_of(changed.appeared(depth, topmost=True)) == sorted(row for row in new - old if row[:-1] in parents_old)
-        assert rows_of(changed.vanished(depth, topmost=True)) == sorted(row for row in old - new if row[:-1] in parents_new)
+        assert rows_of(changed.appeared(depth, topmost=True)) == sorted(
+            row for row in new - old if row[:-1] in parents_old
+        )
+        assert rows_of(changed.vanished(depth, topmost=True)) == sorted(
+            row for row in old - new if row[:-1] in parents_new
+        )

@@ -17,7 +17,13 @@ SHAPE = body(3, "G 0 2, H 1 2, I 0 1 2, R 2").shape
 G_Z, H_Y, R_Z = SHAPE.by_key[0, 1], SHAPE.by_key[1, 0], SHAPE.by_key[3, 0]
 RECORDS = np.array(
     # channel, low, high, x, y, z
-    [[0, 5, 7, 1, 2, -9], [1, 1, 4, 1, -9, -9], [2, 0, 0, 1, 2, -9], [0, 7, 8, 1, 2, -9], [1, 3, 9, 2, -9, -9]]
+    [
+        [0, 5, 7, 1, 2, -9],
+        [1, 1, 4, 1, -9, -9],
+        [2, 0, 0, 1, 2, -9],
+        [0, 7, 8, 1, 2, -9],
+        [1, 3, 9, 2, -9, -9],
+    ]
 ).T
 
 
@@ -34,7 +40,11 @@ def test_a_log_sorts_records_by_position_and_copies_them() -> None:
     log(buffer[:, 3:])
     buffer[:] = 0
     found = {key: rows_of(columns) for key, columns in log.columns().items()}
-    assert found == {(0, 1): [(1, 5, 7, 2), (1, 7, 8, 2)], (1, 0): [(1, 4, 1), (3, 9, 2)], (3, 0): [(0, 0, 1)]}
+    assert found == {
+        (0, 1): [(1, 5, 7, 2), (1, 7, 8, 2)],
+        (1, 0): [(1, 4, 1), (3, 9, 2)],
+        (3, 0): [(0, 0, 1)],
+    }
     assert log.records == 5
 
 
@@ -51,14 +61,20 @@ def test_parts_of_a_run_are_logged_apart_and_put_together() -> None:
         part(records)
         whole.absorb(part)
     found = {key: rows_of(columns) for key, columns in whole.columns().items()}
-    assert found == {(0, 1): [(1, 5, 7, 2), (1, 7, 8, 2)], (1, 0): [(1, 4, 1), (3, 9, 2)], (3, 0): [(0, 0, 1)]}
+    assert found == {
+        (0, 1): [(1, 5, 7, 2), (1, 7, 8, 2)],
+        (1, 0): [(1, 4, 1), (3, 9, 2)],
+        (3, 0): [(0, 0, 1)],
+    }
     assert whole.records == 5
 
 
 def test_a_log_is_merged_only_when_it_has_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     merged: list[int] = []
 
-    def counted(columns: list[np.ndarray], alpha: int, granularity: Granularity) -> list[np.ndarray]:
+    def counted(
+        columns: list[np.ndarray], alpha: int, granularity: Granularity
+    ) -> list[np.ndarray]:
         merged.append(len(columns[0]))
         return consolidated(columns, alpha, granularity)
 
@@ -80,7 +96,9 @@ def test_positions_without_records_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("granularity", [EXACT, hull(), hull(2), projected(1)], ids=str)
-def test_a_log_that_is_merged_on_the_way_says_the_same(granularity: Granularity, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_merged_on_the_way_says_the_same(
+    granularity: Granularity, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(1)
     low = rng.integers(0, 1000, 4000)
     records = np.vstack([np.zeros(4000, np.int64), low, low + 3, rng.integers(0, 5, (3, 4000))])
@@ -93,7 +111,9 @@ def test_a_log_that_is_merged_on_the_way_says_the_same(granularity: Granularity,
     logged = pieces.columns()[0, 1]
     expected = consolidated(whole.columns()[0, 1], 1, granularity)
     got = consolidated(logged, 1, granularity)
-    if granularity.intervals == 2:  # which gaps are the smallest depends on what came before: no fewer values are covered, that is all
+    if (
+        granularity.intervals == 2
+    ):  # which gaps are the smallest depends on what came before: no fewer values are covered, that is all
         contexts = {(row[0], row[3]) for row in rows_of(expected)}
         assert {(row[0], row[3]) for row in rows_of(got)} == contexts
     else:

@@ -1,4 +1,6 @@
-"""A slow leapfrog triejoin over Python sets that logs its trace: the specification of what the kernel logs, and the judge of coverage."""
+"""A slow leapfrog triejoin over Python sets that logs its trace: the specification of what the
+kernel logs, and the judge of coverage.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Filter = Callable[[Row], bool]
 
 @dataclass(frozen=True)
 class Body:
-    """A body for tests. `reads`: per atom the relation and the key order it is read in; `filters` by level, given the bindings up to it."""
+    """A body for tests. `reads`: per atom the relation and the key order it is read in; `filters`
+    by level, given the bindings up to it.
+    """
 
     shape: BodyShape
     reads: tuple[tuple[str, Row], ...]
@@ -25,7 +29,9 @@ class Body:
 
     def rows(self, relations: Mapping[str, set[Row]]) -> list[set[Row]]:
         """The rows of each atom, in its key order."""
-        return [{tuple(row[c] for c in order) for row in relations[name]} for name, order in self.reads]
+        return [
+            {tuple(row[c] for c in order) for row in relations[name]} for name, order in self.reads
+        ]
 
     def at(self, level: int) -> tuple[list[Position], list[Position]]:
         """The positive and the negated positions at a level."""
@@ -42,7 +48,13 @@ class Body:
         """What a positive atom offers at its level under the bindings before it."""
         levels = self.shape.atoms[position.atom].columns[: position.column]
         prefix = tuple(bound[level] for level in levels if isinstance(level, int))
-        return sorted({row[position.column] for row in rows[position.atom] if row[: position.column] == prefix})
+        return sorted(
+            {
+                row[position.column]
+                for row in rows[position.atom]
+                if row[: position.column] == prefix
+            }
+        )
 
     def computed(self, level: int, bound: Row) -> int | None:
         """The value of a computed level, or None where atoms offer values."""
@@ -55,9 +67,13 @@ class Body:
 
 
 class Run:
-    """One evaluation, restricted to `pins`, logging from level `log_from` on. `found`: the bindings of the levels before `exists_from`."""
+    """One evaluation, restricted to `pins`, logging from level `log_from` on. `found`: the bindings
+    of the levels before `exists_from`.
+    """
 
-    def __init__(self, body: Body, rows: Sequence[set[Row]], pins: Mapping[int, int], log_from: int) -> None:
+    def __init__(
+        self, body: Body, rows: Sequence[set[Row]], pins: Mapping[int, int], log_from: int
+    ) -> None:
         self.body, self.rows, self.pins, self.log_from = body, rows, pins, log_from
         self.found: set[Row] = set()
         self.records: list[Record] = []
@@ -87,7 +103,14 @@ class Run:
             return self._meet(bound, positive, lists, negated, value)
         return self._leapfrog(bound, positive, lists, negated)
 
-    def _meet(self, bound: Row, positive: list[Position], lists: list[list[int]], negated: list[Position], value: int) -> bool:
+    def _meet(
+        self,
+        bound: Row,
+        positive: list[Position],
+        lists: list[list[int]],
+        negated: list[Position],
+        value: int,
+    ) -> bool:
         for position, values in zip(positive, lists, strict=True):
             at = bisect_left(values, value)
             landing = values[at] if at < len(values) else POSITIVE_INFINITY
@@ -107,9 +130,13 @@ class Run:
                 return False
         return self._level(further)
 
-    def _leapfrog(self, bound: Row, positive: list[Position], lists: list[list[int]], negated: list[Position]) -> bool:
+    def _leapfrog(
+        self, bound: Row, positive: list[Position], lists: list[list[int]], negated: list[Position]
+    ) -> bool:
         for position, values in zip(positive, lists, strict=True):
-            self._log(position, NEGATIVE_INFINITY, values[0] if values else POSITIVE_INFINITY, bound)
+            self._log(
+                position, NEGATIVE_INFINITY, values[0] if values else POSITIVE_INFINITY, bound
+            )
             if not values:
                 return False
         at = [0] * len(lists)
@@ -132,8 +159,12 @@ class Run:
             greatest, turn = landing, (turn + 1) % len(lists)
 
 
-def records_array(records: Sequence[Record], channels: Sequence[Position], levels: int) -> np.ndarray:
-    """Records as the kernel writes them; those of positions without a channel are left out. Rows without meaning hold rubbish."""
+def records_array(
+    records: Sequence[Record], channels: Sequence[Position], levels: int
+) -> np.ndarray:
+    """Records as the kernel writes them; those of positions without a channel are left out. Rows
+    without meaning hold rubbish.
+    """
     number = {position.key: i for i, position in enumerate(channels)}
     kept = [record for record in records if record[0].key in number]
     array = np.full((levels + 3, len(kept)), -77, np.int64)

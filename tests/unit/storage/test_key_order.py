@@ -1,4 +1,6 @@
-"""Key orders that wait: the same rows as those brought forward at every change, read late, early or never."""
+"""Key orders that wait: the same rows as those brought forward at every change, read late, early or
+never.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def version_of(of) -> RelationVersion:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sets(row, min_size=8), st.lists(st.tuples(st.sets(row), st.sets(row)), min_size=1, max_size=8), st.data())
+@given(
+    st.sets(row, min_size=8),
+    st.lists(st.tuples(st.sets(row), st.sets(row)), min_size=1, max_size=8),
+    st.data(),
+)
 def test_every_version_has_its_rows_in_whatever_sequence_they_are_read(start, steps, data):
     model = set(start)
     history = [(version_of(model), set(model))]
@@ -60,7 +66,9 @@ def test_an_order_that_no_one_reads_is_not_brought_forward_but_still_listed(monk
     version = version_of({(i, -i) for i in range(100)})
     applied = []
     apply = Tree.apply
-    monkeypatch.setattr(Tree, "apply", lambda self, *given: applied.append(self) or apply(self, *given))
+    monkeypatch.setattr(
+        Tree, "apply", lambda self, *given: applied.append(self) or apply(self, *given)
+    )
     for i in range(100, 110):
         version = version.apply(Delta.insertion(columns({(i, -i)})))
     assert len(applied) == 10  # the identity alone
@@ -144,7 +152,9 @@ def test_an_order_that_someone_else_keeps_is_asked_for_once(monkeypatch):
 def test_an_order_is_made_from_an_identity_that_no_one_has_read_yet():
     after = RelationVersion.build(PAIR, ARENA, columns({(1, 5), (2, 4)})).identity
     before = RelationVersion.build(PAIR, ARENA, columns({(1, 5)}))
-    changed = before.apply(Delta.insertion(columns({(2, 4)})), {(0, 1): index.OrderElsewhere(lambda: after, 2)})
+    changed = before.apply(
+        Delta.insertion(columns({(2, 4)})), {(0, 1): index.OrderElsewhere(lambda: after, 2)}
+    )
     found: list[Tree] = []
     # a thread of its own, so that the test fails where it would wait for ever
     reader = threading.Thread(target=lambda: found.append(changed.tree(BACK)), daemon=True)

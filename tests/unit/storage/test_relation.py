@@ -41,7 +41,10 @@ def permuted(of, order) -> list[tuple[int, ...]]:
 
 
 @settings(max_examples=40)
-@given(st.lists(row), st.lists(st.tuples(st.sets(row, max_size=6), st.sets(row, max_size=6)), max_size=5))
+@given(
+    st.lists(row),
+    st.lists(st.tuples(st.sets(row, max_size=6), st.sets(row, max_size=6)), max_size=5),
+)
 def test_every_order_moves_along_and_old_versions_stay(start, steps):
     version = RelationVersion.build(TRIPLE, ARENA, columns(start))
     model = set(start)
@@ -78,7 +81,9 @@ def test_no_change_is_the_same_version(arena):
 def test_an_order_is_built_once_by_many_threads(arena):
     version = RelationVersion.build(TRIPLE, arena, columns([(i, -i, 0) for i in range(1000)]))
     found = []
-    threads = [threading.Thread(target=lambda: found.append(version.tree((1, 0, 2)))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(version.tree((1, 0, 2)))) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -102,21 +107,29 @@ def test_nullary_relations_hold_one_row_or_none(arena):
 
 
 @settings(max_examples=40)
-@given(st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3))), st.data())
+@given(
+    st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3))), st.data()
+)
 def test_the_rows_by_their_key_move_along(start, data):
     def row_of(key, rest):
         return (rest[0], key, rest[1])
 
-    version = RelationVersion.build(KEYED, ARENA, columns([row_of(*item) for item in start.items()]))
+    version = RelationVersion.build(
+        KEYED, ARENA, columns([row_of(*item) for item in start.items()])
+    )
     version.tree((1, 0, 2))
-    other = data.draw(st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3))))
+    other = data.draw(
+        st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3)))
+    )
     gone = data.draw(st.sets(st.sampled_from(sorted(start)))) if start else set()
     gone |= set(other) & set(start)
     old = {row_of(key, start[key]) for key in gone}
     new = {row_of(*item) for item in other.items()}
     after = version.apply(Delta(columns(sorted(new - old)), columns(sorted(old - new))))
     model = {key: rest for key, rest in start.items() if key not in gone} | other
-    assert rows(after.tree((1, 0, 2)).columns()) == sorted((key, *rest) for key, rest in model.items())
+    assert rows(after.tree((1, 0, 2)).columns()) == sorted(
+        (key, *rest) for key, rest in model.items()
+    )
 
 
 def test_key_and_rest():
@@ -158,8 +171,14 @@ def test_rows_are_read_in_blocks_of_some_columns(arena: Arena, made: Any, only: 
     read = [tuple(row) for block in relation.blocks(300, only) for row in block.T.tolist()]
     assert read == [tuple(row[column] for column in only) for row in sorted(listed)]
     for first, last in ((0, 1), (1, 1000), (999, 1000), (300, 700), (500, 500)):
-        some = [tuple(row) for block in relation.blocks(300, only, first, last) for row in block.T.tolist()]
+        some = [
+            tuple(row)
+            for block in relation.blocks(300, only, first, last)
+            for row in block.T.tolist()
+        ]
         assert some == read[first:last]
-    assert relation.extremes(only) == [[(0, 6), (-999, 0), (0, 999 * 999)][column] for column in only]
+    assert relation.extremes(only) == [
+        [(0, 6), (-999, 0), (0, 999 * 999)][column] for column in only
+    ]
     empty = made(TRIPLE, arena, columns([]))
     assert (list(empty.blocks(300, only)), empty.extremes(only)) == ([], [])

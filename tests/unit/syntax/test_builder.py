@@ -46,27 +46,54 @@ G = Predicate("G", 1, functional=True)
         ),
         (r(x, "FR") <= e(dst=x) & ~e(src=x, w=1), 'r(x, "FR") :- e(_, x, _), !e(x, _, 1).'),
         (r(x, y) <= e(x, w=y), "r(x, y) :- e(x, _, y)."),
-        (r(x, x) <= (r(x, y) | r(y, x) | (x == y)) & r(x, _), "r(x, x) :- (r(x, y) ; r(y, x) ; x = y), r(x, _)."),
+        (
+            r(x, x) <= (r(x, y) | r(y, x) | (x == y)) & r(x, _),
+            "r(x, x) :- (r(x, y) ; r(y, x) ; x = y), r(x, _).",
+        ),
         (r(x, x) <= ~(r(x, y) & ~r(y, x)), "r(x, x) :- !(r(x, y), !r(y, x))."),
         ((r(x, y) & r(y, x)) <= e(x, y, _), "r(x, y), r(y, x) :- e(x, y, _)."),
         ((F[x] == y) <= (F[y] == x) & (G[()] == a), "F[x] = y :- F[y] = x, G[] = a."),
         ((y == F[x]) <= r(x, y), "F[x] = y :- r(x, y)."),
-        (r(x, -((x + 1) ** 2) / y % 3 - 2 * x) <= r(x, y), "r(x, -(x + 1) ^ 2 / y % 3 - 2 * x) :- r(x, y)."),
+        (
+            r(x, -((x + 1) ** 2) / y % 3 - 2 * x) <= r(x, y),
+            "r(x, -(x + 1) ^ 2 / y % 3 - 2 * x) :- r(x, y).",
+        ),
         (r(1 - x, 2 / x) <= r(3**x, 4 % x), "r(1 - x, 2 / x) :- r(3 ^ x, 4 % x)."),
         (r(x, b.count()) <= r(x, y), "r(x, count()) :- r(x, y)."),
         (e(b.sum_(x), b.mean(x), b.min_(x)) <= r(x, y), "e(sum(x), mean(x), min(x)) :- r(x, y)."),
-        (e(b.max_(x), b.concat(s, ", ", x), b.agg("mine", x)) <= r(x, s), 'e(max(x), concat(s, ", ", x), mine(x)) :- r(x, s).'),
-        (r(x, b.min_(x, y)) <= r(x, y) & (b.max_(x, y, z) == z), "r(x, min(x, y)) :- r(x, y), max(x, y, z) = z."),
+        (
+            e(b.max_(x), b.concat(s, ", ", x), b.agg("mine", x)) <= r(x, s),
+            'e(max(x), concat(s, ", ", x), mine(x)) :- r(x, s).',
+        ),
+        (
+            r(x, b.min_(x, y)) <= r(x, y) & (b.max_(x, y, z) == z),
+            "r(x, min(x, y)) :- r(x, y), max(x, y, z) = z.",
+        ),
         (r(x, a) <= (a == b.aggregate("count", r(x, _))), "r(x, a) :- a = count : r(x, _)."),
-        (r(x, a) <= (a == b.aggregate("sum", y + 1, r(x, y) & (y > 0))), "r(x, a) :- a = sum y + 1 : { r(x, y), y > 0 }."),
-        (r(x, s.cat("a", s)) <= s.contains("b") & s.match("c.*"), 'r(x, cat(s, "a", s)) :- contains("b", s), match("c.*", s).'),
-        (r(s.strlen(), s.substr(0, 1)) <= r(s.to_number(), s.to_float()), "r(strlen(s), substr(s, 0, 1)) :- r(to_number(s), to_float(s))."),
+        (
+            r(x, a) <= (a == b.aggregate("sum", y + 1, r(x, y) & (y > 0))),
+            "r(x, a) :- a = sum y + 1 : { r(x, y), y > 0 }.",
+        ),
+        (
+            r(x, s.cat("a", s)) <= s.contains("b") & s.match("c.*"),
+            'r(x, cat(s, "a", s)) :- contains("b", s), match("c.*", s).',
+        ),
+        (
+            r(s.strlen(), s.substr(0, 1)) <= r(s.to_number(), s.to_float()),
+            "r(strlen(s), substr(s, 0, 1)) :- r(to_number(s), to_float(s)).",
+        ),
         (
             r(x.to_string(), b.cat("a", s)) <= b.contains("a", s) & b.match("b", s),
             'r(to_string(x), cat("a", s)) :- contains("a", s), match("b", s).',
         ),
-        (r(x, y) <= (x == b.range_(0, 3)) & (y == b.range_(x, 0, -1)), "r(x, y) :- x = range(0, 3), y = range(x, 0, -1)."),
-        (r(b.band(x, 1), b.bnot(y)) <= r(b.bshl(x, 1), b.lnot(y)), "r(x band 1, bnot y) :- r(x bshl 1, lnot y)."),
+        (
+            r(x, y) <= (x == b.range_(0, 3)) & (y == b.range_(x, 0, -1)),
+            "r(x, y) :- x = range(0, 3), y = range(x, 0, -1).",
+        ),
+        (
+            r(b.band(x, 1), b.bnot(y)) <= r(b.bshl(x, 1), b.lnot(y)),
+            "r(x band 1, bnot y) :- r(x bshl 1, lnot y).",
+        ),
         (r(x, y).fact(), "r(x, y)."),
         (b.rule(r(1, True)), "r(1, true)."),
         (b.rule(r(x, y), r(y, x)), "r(x, y) :- r(y, x)."),
@@ -82,7 +109,7 @@ def test_expressions_make_the_tree_of_the_text(rule: tree.Rule, text: str):
     assert parse(str(rule)).clauses == (rule,)
 
 
-# ── every rule that text can express ──────────────────────────────────────────────────────────────────────────────────
+# ── every rule that text can express ──────────────────────────────────────────────────────────────
 def rebuilt_term(term: tree.Term) -> Expression | b.Var:
     """`term`, made anew with Python operators."""
     operators: dict[str, Callable[..., Expression]] = {
@@ -107,7 +134,9 @@ def rebuilt_term(term: tree.Term) -> Expression | b.Var:
             make = operators.get(functor) or getattr(b, functor)
             return make(*map(rebuilt_term, args))
         case tree.Aggregate(function, target, body):
-            return b.aggregate(function, None if target is None else rebuilt_term(target), rebuilt(body))
+            return b.aggregate(
+                function, None if target is None else rebuilt_term(target), rebuilt(body)
+            )
         case tree.HeadAggregate(function, args):
             return b.agg(function, *map(rebuilt_term, args))
         case tree.Constant():
@@ -121,7 +150,9 @@ def rebuilt_literal(literal: tree.Literal) -> Formula:
             return Predicate(relation)(*map(rebuilt_term, args))
         case tree.Atom(relation, args, value):
             assert value is not None
-            return Predicate(relation, functional=True)[tuple(map(rebuilt_term, args))] == rebuilt_term(value)
+            return Predicate(relation, functional=True)[
+                tuple(map(rebuilt_term, args))
+            ] == rebuilt_term(value)
         case tree.Comparison(operator, left, right):
             return compare(operator, rebuilt_term(left), rebuilt_term(right))
         case tree.Truth(value):
@@ -138,7 +169,9 @@ def rebuilt(body: tree.Body) -> Formula:
 
 
 def flattened(rule: tree.Rule) -> str:
-    """The text without the parentheses of a disjunction that is the first branch of another, which Python cannot tell apart."""
+    """The text without the parentheses of a disjunction that is the first branch of another, which
+    Python cannot tell apart.
+    """
     return str(rule).replace("(", "").replace(")", "")
 
 
@@ -149,7 +182,7 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
     assert made == rule or flattened(made) == flattened(rule)
 
 
-# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
     ("mistake", "error", "message"),
     [
@@ -173,7 +206,11 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(x, y) >= r(y, x) & (x < y), ExpressionError, "a rule is written head <= body"),
         (lambda: r(x // 2, y), ExpressionError, "cut off towards zero"),
         (lambda: r(7 // x, y), ExpressionError, "cut off towards zero"),
-        (lambda: r(abs(x), y), ExpressionError, r"`abs\(x\)` is not known before the rule runs\n.*lftj\.max_\(x, -x\)"),
+        (
+            lambda: r(abs(x), y),
+            ExpressionError,
+            r"`abs\(x\)` is not known before the rule runs\n.*lftj\.max_\(x, -x\)",
+        ),
         (lambda: r(len(x), y), ExpressionError, r"lftj\.strlen"),
         (lambda: r(int(x), y), ExpressionError, r"lftj\.to_number"),
         (lambda: r(float(x), y), ExpressionError, r"lftj\.to_float"),
@@ -185,14 +222,26 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(sum(x), y), ExpressionError, r"lftj\.sum_\(x\)"),
         (lambda: r(max(x), y), ExpressionError, r"lftj\.max_\(x\)"),
         (lambda: r(max(x, y), y), ExpressionError, r"lftj\.max_\(x, y\) for `max\(x, y\)`"),
-        (lambda: x in [1, 2], ExpressionError, r"for `x in \[1, 2\]` write \(x == 1\) \| \(x == 2\)"),
+        (
+            lambda: x in [1, 2],
+            ExpressionError,
+            r"for `x in \[1, 2\]` write \(x == 1\) \| \(x == 2\)",
+        ),
         (lambda: "a" in x, ExpressionError, r"lftj\.contains"),
-        (lambda: r(b.vars("x"), y), ExpressionError, r'a tuple of terms, not a term\n.*\(x,\) = lftj\.vars\("x"\)'),
+        (
+            lambda: r(b.vars("x"), y),
+            ExpressionError,
+            r'a tuple of terms, not a term\n.*\(x,\) = lftj\.vars\("x"\)',
+        ),
         (lambda: r(b.vars("x y"), y), ExpressionError, r"r\(\*terms\)"),
         (lambda: x + b.vars("y"), ExpressionError, "a tuple of terms"),
         (lambda: r(y, y) & (b.vars("y") == x), ExpressionError, "a tuple of terms"),
         (lambda: r(np.array([1, 2]), y), ValueTypeError, "a ndarray cannot be a constant"),
-        (lambda: r(b.call("strlen", x, y), y), ArityError, r"error\[E121\]: strlen takes 1 argument"),
+        (
+            lambda: r(b.call("strlen", x, y), y),
+            ArityError,
+            r"error\[E121\]: strlen takes 1 argument",
+        ),
         (lambda: b.vars(["x", "y"]), ExpressionError, r'vars\("x y"\)'),
         (lambda: Predicate(5), ExpressionError, "5 cannot name a relation"),
         (lambda: (x < 3) <= r(x, y), ExpressionError, "more than atoms"),
@@ -225,7 +274,11 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(2**63, 1), ValueRangeError, "64 bits"),
         (lambda: r(decimal.Decimal("NaN"), 1), NullValueError, "not a number"),
         (lambda: r(datetime.datetime.now(datetime.UTC), 1), ValueTypeError, "time zone"),
-        (lambda: r(pd.Timestamp("2013-01-01 00:00:00.000000001"), 1), ValueRangeError, "nanoseconds"),
+        (
+            lambda: r(pd.Timestamp("2013-01-01 00:00:00.000000001"), 1),
+            ValueRangeError,
+            "nanoseconds",
+        ),
         (lambda: r(np.datetime64(1, "ns"), 1), ValueTypeError, "datetime64"),
         (lambda: r(np.datetime64("NaT"), 1), NullValueError, "None"),
         (lambda: r(pd.NaT, 1), NullValueError, "None"),
@@ -233,7 +286,9 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r([1], 1), ValueTypeError, "list"),
     ],
 )
-def test_mistakes_say_what_to_write(mistake: Callable[[], object], error: type[LftjError], message: str):
+def test_mistakes_say_what_to_write(
+    mistake: Callable[[], object], error: type[LftjError], message: str
+):
     with pytest.raises(error, match=message):
         mistake()
 

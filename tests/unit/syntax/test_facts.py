@@ -30,7 +30,9 @@ def check_both_ways(text: str) -> None:
     """Both ways give the same program with the same places."""
     short, long = parse(text), parse_all_the_long_way(text)
     assert short == long
-    assert [places(clause) for clause in short.clauses] == [places(clause) for clause in long.clauses]
+    assert [places(clause) for clause in short.clauses] == [
+        places(clause) for clause in long.clauses
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,12 +61,29 @@ def test_both_ways_agree_on_programs(program: tree.ParsedProgram):
 def test_places_of_plain_facts():
     (fact,) = parse('\n  edge(10, "b").', file="f.dl").clauses
     assert isinstance(fact, tree.Rule)
-    shown = [(node.span.line, node.span.column, node.span.end_column) for node in (fact, *fact.heads, *fact.heads[0].args) if node.span]
+    shown = [
+        (node.span.line, node.span.column, node.span.end_column)
+        for node in (fact, *fact.heads, *fact.heads[0].args)
+        if node.span
+    ]
     assert shown == [(2, 3, 17), (2, 3, 16), (2, 8, 10), (2, 12, 15)]
 
 
 @given(
-    st.lists(st.sampled_from(["a(1).", 'b("x", 2.5).', "c(x) :- a(x).", ".decl a(x: number)\n", "// a(1).\n", "/* a(2). */", " ", "\n"]))
+    st.lists(
+        st.sampled_from(
+            [
+                "a(1).",
+                'b("x", 2.5).',
+                "c(x) :- a(x).",
+                ".decl a(x: number)\n",
+                "// a(1).\n",
+                "/* a(2). */",
+                " ",
+                "\n",
+            ]
+        )
+    )
 )
 def test_segments_cover_the_text(pieces: list[str]):
     text = "".join(pieces)
@@ -78,7 +97,11 @@ def test_segments_cover_the_text(pieces: list[str]):
 @given(programs)
 def test_segments_end_where_clauses_end(program: tree.ParsedProgram):
     text = print_program(program)
-    clauses = [clause for start, end, _ in segments(Source(text)) for clause in parse(text[start:end]).clauses]
+    clauses = [
+        clause
+        for start, end, _ in segments(Source(text))
+        for clause in parse(text[start:end]).clauses
+    ]
     assert clauses == list(program.clauses)
 
 
@@ -91,4 +114,6 @@ def test_facts_inside_comments_and_bodies_are_none():
 
 def test_plain_facts_take_the_short_way():
     text = "a(1).\n" * 50 + "b(x) :- a(x).\n" + 'c("x").\n' * 50
-    assert [(len(facts) if facts is not None else None) for _, _, facts in segments(Source(text))] == [50, None, 50, None]
+    assert [
+        (len(facts) if facts is not None else None) for _, _, facts in segments(Source(text))
+    ] == [50, None, 50, None]

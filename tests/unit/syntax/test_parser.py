@@ -50,16 +50,24 @@ def term(text: str) -> Term:
     return literal.right
 
 
-# ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── rules ─────────────────────────────────────────────────────────────────────────────────────────
 def test_a_rule_has_heads_and_a_body():
-    assert parse("a(x), b(y) :- c(x, y).").clauses == (Rule((Atom("a", (X,)), Atom("b", (Y,))), Body((Atom("c", (X, Y)),))),)
+    assert parse("a(x), b(y) :- c(x, y).").clauses == (
+        Rule((Atom("a", (X,)), Atom("b", (Y,))), Body((Atom("c", (X, Y)),))),
+    )
 
 
 def test_a_fact_has_no_body():
     (fact,) = parse('a(1, "x", 2.5, true, -3).').clauses
     assert isinstance(fact, Rule)
     assert fact.is_fact
-    assert fact.heads[0].args == (Constant(1), Constant("x"), Constant(2.5), Constant(True), Constant(-3))
+    assert fact.heads[0].args == (
+        Constant(1),
+        Constant("x"),
+        Constant(2.5),
+        Constant(True),
+        Constant(-3),
+    )
 
 
 def test_an_empty_text_is_an_empty_program():
@@ -81,11 +89,13 @@ def test_names_may_look_odd(name: str):
 
 @pytest.mark.parametrize("name", ["count", "min", "output", "inline", "date", "agg", "strlen"])
 def test_relations_may_have_the_names_of_words(name: str):
-    program = parse(f".decl {name}(count: number)\n.output {name}\n{name}(x) :- {name}(x), {name}[x] = 1.\n{name}(1).")
+    program = parse(
+        f".decl {name}(count: number)\n.output {name}\n{name}(x) :- {name}(x), {name}[x] = 1.\n{name}(1)."
+    )
     assert [type(clause) for clause in program.clauses] == [Declaration, Directive, Rule, Rule]
 
 
-# ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── conditions ────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -95,7 +105,10 @@ def test_relations_may_have_the_names_of_words(name: str):
         ("!(b(x) ; c(x))", (Negation(Body((Disjunction((Body((B_X,)), Body((C_X,)))),))),)),
         ("!x = y", (Negation(Body((Comparison("=", X, Y),))),)),
         ("b(x) ; c(x)", (Disjunction((Body((B_X,)), Body((C_X,)))),)),
-        ("b(x), (c(x) ; x < 1, b(x))", (B_X, Disjunction((Body((C_X,)), Body((Comparison("<", X, Constant(1)), B_X)))))),
+        (
+            "b(x), (c(x) ; x < 1, b(x))",
+            (B_X, Disjunction((Body((C_X,)), Body((Comparison("<", X, Constant(1)), B_X))))),
+        ),
         ("(b(x), (c(x), b(x)))", (B_X, C_X, B_X)),
         ("((b(x)))", (B_X,)),
         ("true, (false), b(x)", (Truth(True), Truth(False), B_X)),
@@ -105,7 +118,10 @@ def test_relations_may_have_the_names_of_words(name: str):
         ("y = F[x]", (Atom("F", (X,), Y),)),
         ("F[] = _", (Atom("F", (), Wildcard()),)),
         ("contains(x, y), match(x, y)", (Comparison("contains", X, Y), Comparison("match", X, Y))),
-        ("(x + 1) * 2 = y", (Comparison("=", Call("*", (Call("+", (X, Constant(1))), Constant(2))), Y),)),
+        (
+            "(x + 1) * 2 = y",
+            (Comparison("=", Call("*", (Call("+", (X, Constant(1))), Constant(2))), Y),),
+        ),
     ],
 )
 def test_conditions(text: str, expected: tuple[Literal, ...]):
@@ -117,7 +133,7 @@ def test_comparisons(operator: str):
     assert body(f"x{operator}y") == (Comparison(operator, X, Y),)
 
 
-# ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── terms ─────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
     ("loose", "tight"),
     [
@@ -186,7 +202,7 @@ def test_functors(text: str, expected: Term):
     assert term(text) == expected
 
 
-# ── aggregates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── aggregates ────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -195,7 +211,10 @@ def test_functors(text: str, expected: Term):
         ("sum y + 1 : { b(x) }", Aggregate("sum", Call("+", (Y, Constant(1))), Body((B_X,)))),
         ("sum(y + 1) : { b(x) }", Aggregate("sum", Call("+", (Y, Constant(1))), Body((B_X,)))),
         ("max min(x, y) : b(x)", Aggregate("max", Call("min", (X, Y)), Body((B_X,)))),
-        ("mean y : { b(x) ; c(x) }", Aggregate("mean", Y, Body((Disjunction((Body((B_X,)), Body((C_X,)))),)))),
+        (
+            "mean y : { b(x) ; c(x) }",
+            Aggregate("mean", Y, Body((Disjunction((Body((B_X,)), Body((C_X,)))),))),
+        ),
         ("count : b(x) + 1", Call("+", (Aggregate("count", None, Body((B_X,))), Constant(1)))),
     ],
 )
@@ -216,9 +235,11 @@ def test_named_aggregates_take_the_place_of_their_variable():
     assert named == parse("t(x, sum(a)), F[x] = count() :- b(x, a).")
 
 
-# ── declarations and directives ───────────────────────────────────────────────────────────────────────────────────────
+# ── declarations and directives ───────────────────────────────────────────────────────────────────
 def test_declarations():
-    program = parse(".decl a(x: number, y: decimal(10, 2)) inline brie\n.decl b()\n.decl F[x: int]: float\n.decl G[]: n: int\na(1, 2).")
+    program = parse(
+        ".decl a(x: number, y: decimal(10, 2)) inline brie\n.decl b()\n.decl F[x: int]: float\n.decl G[]: n: int\na(1, 2)."
+    )
     columns = (Column("x", "number"), Column("y", "decimal(10,2)"))
     assert program.clauses[:4] == (
         Declaration("a", columns, qualifiers=("inline", "brie")),
@@ -230,25 +251,43 @@ def test_declarations():
 
 def test_several_names_share_columns_and_old_qualifiers_are_directives():
     columns = (Column("x", "number"),)
-    expected = (Declaration("a", columns), Declaration("b", columns), Directive("input", "a"), Directive("input", "b"))
+    expected = (
+        Declaration("a", columns),
+        Declaration("b", columns),
+        Directive("input", "a"),
+        Directive("input", "b"),
+    )
     assert parse(".decl a, b(x: number) input").clauses == expected
 
 
 def test_types():
-    expected = (TypeAlias("A", "B"), TypeAlias("C", "number"), TypeAlias("D", "number"), TypeAlias("E", "symbol"), TypeAlias("F", "symbol"))
-    assert parse(".type A <: B\n.type C = number\n.number_type D\n.symbol_type E\n.type F").clauses == expected
+    expected = (
+        TypeAlias("A", "B"),
+        TypeAlias("C", "number"),
+        TypeAlias("D", "number"),
+        TypeAlias("E", "symbol"),
+        TypeAlias("F", "symbol"),
+    )
+    assert (
+        parse(".type A <: B\n.type C = number\n.number_type D\n.symbol_type E\n.type F").clauses
+        == expected
+    )
 
 
 def test_a_qualifier_is_told_from_the_clause_behind_it():
     text = ".decl a(x: number) {}\n.decl b(x: number)\nb {} (1).\n"
     for comment in ("// f(x)\n", "/* f(x) */", "\n/**/ // (\n"):
-        assert parse(text.format("inline " + comment + "magic", comment)) == parse(text.format("inline magic", ""))
+        assert parse(text.format("inline " + comment + "magic", comment)) == parse(
+            text.format("inline magic", "")
+        )
 
 
 def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
     rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
     plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
-    *pragmas, first, second = parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)).clauses
+    *pragmas, first, second = parse(
+        '.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)
+    ).clauses
     assert (first, second) == parse(rules.format("")).clauses
     assert [str(each) for each in pragmas] == ['.pragma "magic-transform" "*"', '.pragma "legacy"']
 
@@ -266,7 +305,7 @@ def test_directives():
     )
 
 
-# ── places and errors ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── places and errors ─────────────────────────────────────────────────────────────────────────────
 def test_nodes_know_their_place():
     (rule,) = parse("\n  r(x) :-\n    b(x), x < 10 + y.").clauses
     assert isinstance(rule, Rule)
@@ -284,10 +323,23 @@ def test_nodes_know_their_place():
 
 def test_errors_have_their_classes():
     with pytest.raises(ProgramErrors) as caught:
-        parse("a(99999999999999999999).\na(x) :- b(x), x = strlen(x, x).\na(x) :- x = foo(x).\na(x) :- .", file="p.dl")
+        parse(
+            "a(99999999999999999999).\na(x) :- b(x), x = strlen(x, x).\na(x) :- x = foo(x).\na(x) :- .",
+            file="p.dl",
+        )
     errors = caught.value.errors
-    assert [type(error) for error in errors] == [ValueRangeError, ArityError, UnknownNameError, ParseError]
-    assert [(error.span.file, error.span.line) for error in errors if error.span] == [("p.dl", 1), ("p.dl", 2), ("p.dl", 3), ("p.dl", 4)]
+    assert [type(error) for error in errors] == [
+        ValueRangeError,
+        ArityError,
+        UnknownNameError,
+        ParseError,
+    ]
+    assert [(error.span.file, error.span.line) for error in errors if error.span] == [
+        ("p.dl", 1),
+        ("p.dl", 2),
+        ("p.dl", 3),
+        ("p.dl", 4),
+    ]
 
 
 def test_reading_stops_after_many_errors():
@@ -302,7 +354,15 @@ def test_a_syntax_error_does_not_repeat_the_problems_before_it():
     assert [error.code for error in caught.value.errors] == ["E101", "E100"]
 
 
-@pytest.mark.parametrize("text", ["!" * 500 + "b(x)", "!(" * 500 + "b(x)" + ")" * 500, "x = " + "-" * 500 + "y", "x = 1" + " + 1" * 500])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!" * 500 + "b(x)",
+        "!(" * 500 + "b(x)" + ")" * 500,
+        "x = " + "-" * 500 + "y",
+        "x = 1" + " + 1" * 500,
+    ],
+)
 def test_deep_nesting_is_an_error(text: str):
     with pytest.raises(ProgramErrors, match="levels deep"):
         parse(f"a(x) :- {text}.")

@@ -1,4 +1,6 @@
-"""Whatever the text, the parser ends in a program or in an LftjError, and its messages can be printed."""
+"""Whatever the text, the parser ends in a program or in an LftjError, and its messages can be
+printed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,33 @@ from lftj.syntax.printer import print_program
 from tests.strategies.programs_text import programs
 
 _PIECES = [
-    *("a(x)", "b", "x", "_", "1", "1.5", '"s"', ":-", ".", ",", ";", "!", "(", ")", "[", "]", "{", "}", "=", "<", "<=", "+", "-", "^", ":"),
+    *(
+        "a(x)",
+        "b",
+        "x",
+        "_",
+        "1",
+        "1.5",
+        '"s"',
+        ":-",
+        ".",
+        ",",
+        ";",
+        "!",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        "<",
+        "<=",
+        "+",
+        "-",
+        "^",
+        ":",
+    ),
     *(
         "count",
         "sum",
@@ -79,7 +107,10 @@ def test_any_text(text: str):
     check(text)
 
 
-@given(st.lists(st.sampled_from(_PIECES)).map(" ".join) | st.lists(st.sampled_from(_PIECES)).map("".join))
+@given(
+    st.lists(st.sampled_from(_PIECES)).map(" ".join)
+    | st.lists(st.sampled_from(_PIECES)).map("".join)
+)
 def test_words_of_the_language_in_any_order(text: str):
     check(text)
 
@@ -93,7 +124,24 @@ def test_programs_with_a_piece_changed(program: tree.ParsedProgram, data: st.Dat
 
 
 @pytest.mark.parametrize(
-    "piece", ["(", "!(", "a(", "{", "[", '"', "/*", "-", "x = count : {", "agg<<", ".comp {", "a(1).", "1.", "\\", "."]
+    "piece",
+    [
+        "(",
+        "!(",
+        "a(",
+        "{",
+        "[",
+        '"',
+        "/*",
+        "-",
+        "x = count : {",
+        "agg<<",
+        ".comp {",
+        "a(1).",
+        "1.",
+        "\\",
+        ".",
+    ],
 )
 @pytest.mark.parametrize("before", ["", "a(x) :- ", "a("])
 def test_long_repetitions(before: str, piece: str):

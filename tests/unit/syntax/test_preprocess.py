@@ -45,7 +45,11 @@ def test_included_files_start_at_the_file_that_includes(tmp_path: Path):
     (tmp_path / "in" / "a.dl").write_text('#include "b.dl"\n.include "once.dl"\n')
     (tmp_path / "in" / "b.dl").write_text('b(__FILE__).\n.include "once.dl"\n')
     (tmp_path / "in" / "once.dl").write_text(".once\nonce(1).\n")
-    assert _words('#include "in/a.dl"\nmain(1).', tmp_path) == ['b("in/b.dl").', "once(1).", "main(1)."]
+    assert _words('#include "in/a.dl"\nmain(1).', tmp_path) == [
+        'b("in/b.dl").',
+        "once(1).",
+        "main(1).",
+    ]
 
 
 def _problem(text: str, folder: Path) -> ParseError:
@@ -58,7 +62,11 @@ def _problem(text: str, folder: Path) -> ParseError:
     ("text", "place", "shown"),
     [
         ("#define N 1\n#ifdef M\n\n#endif\n\na(N) :- b c.", "p.dl:6:11", "   6 | a(N) :- b c."),
-        ("#define LONG 1234567\na(LONG, LONG) :- b c.", "p.dl:2:20", "   2 | a(LONG, LONG) :- b c."),
+        (
+            "#define LONG 1234567\na(LONG, LONG) :- b c.",
+            "p.dl:2:20",
+            "   2 | a(LONG, LONG) :- b c.",
+        ),
         ("#define BAD b c\na(1) :- BAD, d(2).", "p.dl:2:9", "   2 | a(1) :- BAD, d(2)."),
         ("/*\n\n*/ a(1) :-\n  b(__LINE__), c d.", "p.dl:4:18", "   4 |   b(__LINE__), c d."),
     ],
@@ -116,7 +124,9 @@ def test_files_outside_the_folder_are_refused(tmp_path: Path):
         with pytest.raises(ParseError, match="outside") as caught:
             preprocess(f'#include "{name}"', "p.dl", inner)
         assert caught.value.code == "E104"
-        assert preprocess(f'#include "{name}"', "p.dl", inner, allow_paths=True).split() == ["a(1)."]
+        assert preprocess(f'#include "{name}"', "p.dl", inner, allow_paths=True).split() == [
+            "a(1)."
+        ]
 
 
 def test_files_that_include_themselves_end(tmp_path: Path):

@@ -1,4 +1,6 @@
-"""The printer: what it writes parses back to the same tree, and looks as a person would write it."""
+"""The printer: what it writes parses back to the same tree, and looks as a person would
+write it.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,14 @@ from lftj.syntax.source import Source
 
 @pytest.mark.parametrize(
     ("text", "offset", "place"),
-    [("", 0, (1, 1)), ("ab", 2, (1, 3)), ("ab\n", 3, (2, 1)), ("a\nb", 2, (2, 1)), ("a\r\nb", 3, (2, 1)), ("a\x0bb\u2028c", 4, (3, 1))],
+    [
+        ("", 0, (1, 1)),
+        ("ab", 2, (1, 3)),
+        ("ab\n", 3, (2, 1)),
+        ("a\nb", 2, (2, 1)),
+        ("a\r\nb", 3, (2, 1)),
+        ("a\x0bb\u2028c", 4, (3, 1)),
+    ],
 )
 def test_places(text: str, offset: int, place: tuple[int, int]):
     assert Source(text).place(offset) == place

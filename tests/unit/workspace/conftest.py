@@ -1,4 +1,6 @@
-"""Workspaces to test on: an empty one, a small graph, and a bank with a key, a view and a writer lock that gives up soon."""
+"""Workspaces to test on: an empty one, a small graph, and a bank with a key, a view and a writer
+lock that gives up soon.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Workspaces take addresses as they need them, and give them back, also where the system counts them (`ulimit -v`)."""
+"""Workspaces take addresses as they need them, and give them back, also where the system counts
+them (`ulimit -v`).
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,12 @@ def test_rules_and_rows_together(bank):
         tx.delete("edge", [(3, 1)])
         tx.insert("loop", [(101,)])
     assert rows(bank, "loop") == {(100,), (101,)}
-    assert sorted(tx.changes("loop").fetchall()) == [(1, -1, 5), (2, -1, 5), (3, -1, 5), (101, 1, 5)]
+    assert sorted(tx.changes("loop").fetchall()) == [
+        (1, -1, 5),
+        (2, -1, 5),
+        (3, -1, 5),
+        (101, 1, 5),
+    ]
     assert bank.verify() == []
 
 

@@ -1,4 +1,6 @@
-"""What a commit costs does not depend on the rules that it has nothing to do with, counted in lines of Python."""
+"""What a commit costs does not depend on the rules that it has nothing to do with, counted in lines
+of Python.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,13 @@ NEW = (
 def program(rules: int) -> Any:
     """A workspace with that many views of `edge`, and one of `other`."""
     workspace = lftj.connect()
-    workspace.add_rules(".decl edge(x: number, y: number)\n.decl other(x: number)\n.decl own(x: number)\nown(x) :- other(x), edge(x, _).\n")
+    workspace.add_rules(
+        ".decl edge(x: number, y: number)\n.decl other(x: number)\n.decl own(x: number)\nown(x) :- other(x), edge(x, _).\n"
+    )
     workspace.load("edge", EDGES)
-    workspace.add_rules("".join(SHAPES[number % len(SHAPES)].format(n=number) for number in range(rules)))
+    workspace.add_rules(
+        "".join(SHAPES[number % len(SHAPES)].format(n=number) for number in range(rules))
+    )
     return workspace
 
 
@@ -57,7 +63,9 @@ def lines(work: Callable[[], object]) -> int:
 
 
 def of_a_row(workspace: Any) -> int:
-    """The lines of a commit of one row that one view reads; the first commits, which lay plans out, do not count."""
+    """The lines of a commit of one row that one view reads; the first commits, which lay plans out,
+    do not count.
+    """
     for number in (7, 8):
         workspace.load("other", [(number,)])
     return lines(lambda: workspace.load("other", [(1,)]))
@@ -70,7 +78,9 @@ def of_rules(workspace: Any) -> list[int]:
         for text in NEW:
             text = text.replace("w(", f"w{turn}(").replace("c(", f"c{turn}(")
             handles: list[Any] = []
-            found.append(lines(lambda text=text, handles=handles: handles.extend(workspace.add_rules(text))))
+            found.append(
+                lines(lambda text=text, handles=handles: handles.extend(workspace.add_rules(text)))
+            )
             found.append(lines(lambda handles=handles: workspace.remove_rule(handles)))
     return found[len(found) // 2 :]
 

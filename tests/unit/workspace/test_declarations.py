@@ -12,8 +12,15 @@ from tests.unit.workspace.reading import rows
 
 
 def test_a_relation_is_declared_once_and_found_again(ws):
-    acct = ws.relation("acct", {"id": int, "since": datetime.date, "owed": "decimal(10,2)"}, key="id")
-    assert ws.relation("acct", {"id": int, "since": "date", "owed": "decimal(10,2)"}, key=["id"]).schema == acct.schema
+    acct = ws.relation(
+        "acct", {"id": int, "since": datetime.date, "owed": "decimal(10,2)"}, key="id"
+    )
+    assert (
+        ws.relation(
+            "acct", {"id": int, "since": "date", "owed": "decimal(10,2)"}, key=["id"]
+        ).schema
+        == acct.schema
+    )
     assert (acct.columns, acct.key) == (("id", "since", "owed"), ("id",))
     assert repr(acct) == "<Relation acct(id: int, since: date, owed: decimal(10,2))>"
     assert list(ws.relations) == ["acct"]
@@ -35,21 +42,31 @@ def test_another_key_is_told_of(ws):
     ws.relation("p", {"x": int, "y": int}, key="x")
     with pytest.raises(lftj.DeclarationError) as caught:
         ws.relation("p", {"x": int, "y": int})
-    assert caught.value.hint == "keep one of the two declarations; the first is p(x: int, y: int) with the key x"
+    assert (
+        caught.value.hint
+        == "keep one of the two declarations; the first is p(x: int, y: int) with the key x"
+    )
     ws.relation("q", {"x": int})
     with pytest.raises(lftj.DeclarationError) as caught:
         ws.relation("q", {"x": int}, key="x")
-    assert caught.value.hint == "keep one of the two declarations; the first is q(x: int) without a key"
+    assert (
+        caught.value.hint
+        == "keep one of the two declarations; the first is q(x: int) without a key"
+    )
 
 
-@pytest.mark.parametrize("domains", [{"key": 0}, {"key": [0]}, {"choice": 0}, {"choice": [("x", 0)]}])
+@pytest.mark.parametrize(
+    "domains", [{"key": 0}, {"key": [0]}, {"choice": 0}, {"choice": [("x", 0)]}]
+)
 def test_columns_of_keys_are_named(ws, domains):
     with pytest.raises(lftj.UnknownNameError, match="relation `p` has no column `0`"):
         ws.relation("p", {"x": int}, **domains)
 
 
 def test_an_argument_is_not_called_as_the_value_is(ws):
-    with pytest.raises(lftj.DeclarationError, match="relation `f` has two columns `value`") as caught:
+    with pytest.raises(
+        lftj.DeclarationError, match="relation `f` has two columns `value`"
+    ) as caught:
         ws.function("f", {"value": int}, int)
     assert caught.value.code == "E164"
     assert "f" not in ws
@@ -169,7 +186,9 @@ def test_a_subscriber_that_cannot_be_called(ws):
     assert caught.value.code == "E326"
 
 
-@pytest.mark.parametrize("options", [{"trace_budget": "1GB"}, {"trace_budget": -1}, {"executor": 3}])
+@pytest.mark.parametrize(
+    "options", [{"trace_budget": "1GB"}, {"trace_budget": -1}, {"executor": 3}]
+)
 def test_what_workspaces_cannot_be_made_with(options):
     with pytest.raises(lftj.DeclarationError) as caught:
         lftj.connect(**options)
@@ -191,13 +210,19 @@ def test_errors_of_a_program_survive_pickling(ws):
     with pytest.raises(lftj.ProgramErrors) as caught:
         ws.add_rules("p(x) :- q(x).")
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.args, [error.code for error in again.errors]) == (str(caught.value), caught.value.args, ["E110", "E110"])
+    assert (str(again), again.args, [error.code for error in again.errors]) == (
+        str(caught.value),
+        caught.value.args,
+        ["E110", "E110"],
+    )
 
 
 @pytest.mark.parametrize("value", [-1, math.nan, "x", None, True])
 @pytest.mark.parametrize("option", ["writer_timeout", "elastic"])
 def test_options_of_connect_are_amounts(option, value):
-    with pytest.raises(lftj.DeclarationError, match=f"{option} is a .* of at least 0, found {value!r}"):
+    with pytest.raises(
+        lftj.DeclarationError, match=f"{option} is a .* of at least 0, found {value!r}"
+    ):
         lftj.connect(**{option: value})
     assert lftj.connect(**{option: math.inf}).version == 0
 
@@ -211,10 +236,16 @@ def test_a_head_that_keeps_more_than_fits_beside_a_group_is_refused_at_its_rule(
     columns = ", ".join(f"c{number}: float" for number in range(90))
     means = ", ".join(f"mean(x + {number})" for number in range(90))
     rules = f".decl p(x: number)\n.decl v({columns})\nv({means}) :- p(x)."
-    with pytest.raises(lftj.DeclarationError, match="in a rule for `v` more is kept than fits beside a group") as caught:
+    with pytest.raises(
+        lftj.DeclarationError, match="in a rule for `v` more is kept than fits beside a group"
+    ) as caught:
         ws.add_rules(rules)
     assert (caught.value.code, caught.value.span.line) == ("E168", 3)
     assert not ws.rules
-    ws.add_rules(rules.replace(means, ", ".join(f"min(x + {number})" for number in range(90))).replace("float", "number"))
+    ws.add_rules(
+        rules.replace(means, ", ".join(f"min(x + {number})" for number in range(90))).replace(
+            "float", "number"
+        )
+    )
     ws.load("p", [(1,), (2,)])
     assert ws["v"].fetchall() == [tuple(range(1, 91))]

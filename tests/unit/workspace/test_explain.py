@@ -28,7 +28,9 @@ def test_plan_says_how_a_head_is_kept_whose_rule_is_like_the_one_it_shares(graph
 
 
 def test_memory_lists_every_key_order(graph):
-    report = {(name, order): (count, size) for name, order, count, size in graph.memory().fetchall()}
+    report = {
+        (name, order): (count, size) for name, order, count, size in graph.memory().fetchall()
+    }
     assert report["edge", "src, dst"] == (2, 32)
     assert report["(pages)", ""][1] > 0
     graph.query("edge(x, 3)")
@@ -55,7 +57,9 @@ def test_verify_finds_what_is_wrong(graph):
     engine = graph._engine
     bare = engine.state.database["reach"].renamed(engine.state.database["reach"].schema)
     wrong = bare.apply(lftj.storage.delta.Delta.deletion([column[:1] for column in bare.columns()]))
-    engine.state = type(engine.state)(engine.state.program, engine.state.database.replace({"reach": wrong}))
+    engine.state = type(engine.state)(
+        engine.state.program, engine.state.database.replace({"reach": wrong})
+    )
     (found,) = graph.verify()
     assert found.relation == "reach"
     assert found.difference.fetchall() == [(1, 2, 1, graph.version)]
@@ -63,13 +67,18 @@ def test_verify_finds_what_is_wrong(graph):
 
 def test_subscribers_hear_exactly_the_difference(graph):
     heard = []
-    with graph.subscribe("reach", lambda changes: heard.append(sorted(changes.fetchall())), snapshot=True):
+    with graph.subscribe(
+        "reach", lambda changes: heard.append(sorted(changes.fetchall())), snapshot=True
+    ):
         graph.load("edge", [(3, 4)])
         graph.load("edge", [(3, 4)])
         graph.relation("unrelated", {"x": int})
         graph.load("unrelated", [(1,)])
     graph.load("edge", [(4, 5)])
-    assert heard == [[(1, 2, 1, 2), (1, 3, 1, 2), (2, 3, 1, 2)], [(1, 4, 1, 3), (2, 4, 1, 3), (3, 4, 1, 3)]]
+    assert heard == [
+        [(1, 2, 1, 2), (1, 3, 1, 2), (2, 3, 1, 2)],
+        [(1, 4, 1, 3), (2, 4, 1, 3), (3, 4, 1, 3)],
+    ]
 
 
 def test_a_subscriber_may_commit(graph):

@@ -149,8 +149,18 @@ most(w, n) :- pay(w, _, _), n = sum c : { pay(w, c, _) }.
     [
         (("shares", "most"), [("a", 2**62, 1.0), ("a", 2**62 + 1, 1.0)], "a rule for `total`", 3),
         (("total", "most"), [("a", 1, 1e308), ("a", 2, 1.1e308)], "a rule for `shares`", 5),
-        (("most",), [("a", 1, 1e308), ("a", 2, 1.1e308)], "one of the rules for `shares`, `total`", None),
-        (("total", "shares"), [("a", 2**62, 1.0), ("a", 2**62 + 1, 1.0)], "an inner part of a rule", 7),
+        (
+            ("most",),
+            [("a", 1, 1e308), ("a", 2, 1.1e308)],
+            "one of the rules for `shares`, `total`",
+            None,
+        ),
+        (
+            ("total", "shares"),
+            [("a", 2**62, 1.0), ("a", 2**62 + 1, 1.0)],
+            "an inner part of a rule",
+            7,
+        ),
     ],
 )
 def test_a_failure_of_an_aggregate_names_the_rules_it_may_come_from(ws, without, rows, where, line):
@@ -168,12 +178,16 @@ def test_a_failure_of_an_aggregate_names_the_rules_it_may_come_from(ws, without,
 
 
 def test_what_leaves_values_out_is_repeated_inside_the_braces(ws):
-    ws.add_rules(".decl e(x: int, y: int) .decl z(x: int) .decl a(x: int, s: int) .decl b(x: int, s: int)")
+    ws.add_rules(
+        ".decl e(x: int, y: int) .decl z(x: int) .decl a(x: int, s: int) .decl b(x: int, s: int)"
+    )
     ws.add_rules("a(x, s) :- z(x), s = sum w : { z(x), e(x, y), w = 6 / y }.")
     ws.load("z", [(1,)])
     ws.load("e", [(1, 2), (1, 3), (4, 0)])
     assert ws["a"].fetchall() == [(1, 5)]
-    with pytest.raises(lftj.ValueRangeError, match="with x = 4, y = 0, in an inner part of a rule") as caught:
+    with pytest.raises(
+        lftj.ValueRangeError, match="with x = 4, y = 0, in an inner part of a rule"
+    ) as caught:
         ws.add_rules("b(x, s) :- z(x), s = sum w : { e(x, y), w = 6 / y }.")
     assert "repeat inside them" in str(caught.value)
 
@@ -181,13 +195,19 @@ def test_what_leaves_values_out_is_repeated_inside_the_braces(ws):
 def test_a_failure_in_a_rule_without_text_names_its_relation(ws):
     pay, half, x, y = ws.relation("pay", {"x": int}), ws.view("half", {"x": int}), *lftj.vars("x y")
     ws.add_rule(half(y) <= pay(x) & (y == 1 / x))
-    with pytest.raises(lftj.ValueRangeError, match="division by zero with x = 0, in a rule for `half`"):
+    with pytest.raises(
+        lftj.ValueRangeError, match="division by zero with x = 0, in a rule for `half`"
+    ):
         ws.load(pay, [(0,)])
 
 
 @pytest.mark.parametrize(
     ("type", "expression", "row"),
-    [(float, "x - y", (float("inf"), float("inf"))), (float, "x ^ y", (-8.0, 0.5)), (int, "x ^ y", (2, -1))],
+    [
+        (float, "x - y", (float("inf"), float("inf"))),
+        (float, "x ^ y", (-8.0, 0.5)),
+        (int, "x ^ y", (2, -1)),
+    ],
 )
 def test_a_result_that_is_no_number_is_refused(ws, type, expression, row):
     ws.relation("p", {"x": type, "y": type})
@@ -196,7 +216,10 @@ def test_a_result_that_is_no_number_is_refused(ws, type, expression, row):
     with pytest.raises(lftj.ValueRangeError) as caught:
         ws.load("p", [row])
     assert caught.value.code == "E222"
-    assert caught.value.message == f"the result is not a number with x = {row[0]}, y = {row[1]}, in a rule for `r`"
+    assert (
+        caught.value.message
+        == f"the result is not a number with x = {row[0]}, y = {row[1]}, in a rule for `r`"
+    )
     assert "exclude such rows in the body" in caught.value.hint
     assert len(ws["p"]) == 0
 
@@ -206,7 +229,9 @@ def test_memory_that_runs_out_rolls_back(monkeypatch):
     ws = lftj.connect()
     ws.relation("p", {"x": int})
     ws.load("p", [(1,)])
-    with pytest.raises(lftj.LimitError, match="memory ran out; the transaction was rolled back") as caught:
+    with pytest.raises(
+        lftj.LimitError, match="memory ran out; the transaction was rolled back"
+    ) as caught:
         ws.load("p", [(x,) for x in range(200_000)])
     assert caught.value.code == "E333"
     assert "commit less at a time" in caught.value.hint
@@ -236,7 +261,10 @@ def test_memory_that_runs_out_is_told_to_who_asks_and_who_verifies(monkeypatch):
 def test_what_a_users_function_raises_says_in_which_rule(ws):
     verbs = {"zero": 1, "lift": lambda v: 1 // v, "combine": lambda a, b: a * b}
     ws.add_aggregate(lftj.UserAggregate("product", **verbs, argument_types=(int,), result_type=int))
-    ws.add_rules(".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, product(y)) :- e(x, y).", file="a.dl")
+    ws.add_rules(
+        ".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, product(y)) :- e(x, y).",
+        file="a.dl",
+    )
     for row in ((1, 0), (2, 0)):
         with pytest.raises(lftj.UserFunctionError) as caught:
             ws.load("e", [(2, 1), row])

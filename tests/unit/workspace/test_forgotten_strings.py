@@ -25,7 +25,9 @@ staff(w) :- visit(_, w, "admin").
 
 @pytest.fixture
 def workspace(monkeypatch: pytest.MonkeyPatch) -> lftj.Workspace:
-    """One that forgets at the end of every commit, and whose codes no number in a row is mistaken for."""
+    """One that forgets at the end of every commit, and whose codes no number in a row is mistaken
+    for.
+    """
     monkeypatch.setattr(dictionary_module, "_FEW", np.inf)
     monkeypatch.setattr(dictionary_module, "_ROOM", -(1 << 60))
     workspace = lftj.connect()
@@ -36,7 +38,11 @@ def workspace(monkeypatch: pytest.MonkeyPatch) -> lftj.Workspace:
 
 def day(number: int) -> list[tuple[int, str, str]]:
     """The visits of a day."""
-    return [(number, f"guest {number}", f"page {number}"), (number, "owner", f"page {number}"), (number, "owner", "admin")]
+    return [
+        (number, f"guest {number}", f"page {number}"),
+        (number, "owner", f"page {number}"),
+        (number, "owner", "admin"),
+    ]
 
 
 def turn(workspace: lftj.Workspace, number: int) -> lftj.Transaction:
@@ -51,14 +57,25 @@ def test_views_follow_and_strings_go(workspace):
     for number in range(1, 30):
         turn(workspace, number)
         assert sorted(workspace["visit"]) == sorted(day(number))
-        assert sorted(workspace["seen"]) == [(f"guest {number}", f"page {number}"), ("owner", f"admin page {number}")]
+        assert sorted(workspace["seen"]) == [
+            (f"guest {number}", f"page {number}"),
+            ("owner", f"admin page {number}"),
+        ]
         assert workspace["first"].fetchall() == [(number, f"guest {number}")]
-        assert sorted(workspace["title"]) == [("admin", "<admin>"), (f"page {number}", f"<page {number}>")]
+        assert sorted(workspace["title"]) == [
+            ("admin", "<admin>"),
+            (f"page {number}", f"<page {number}>"),
+        ]
         assert workspace["staff"].fetchall() == [("owner",)]
     assert workspace.verify() == []
     dictionary = workspace._engine.dictionary
     assert len(dictionary) > 29 * 5
-    assert not [text for number in range(27) for text in (f"admin page {number}", f"<page {number}>") if text in dictionary]
+    assert not [
+        text
+        for number in range(27)
+        for text in (f"admin page {number}", f"<page {number}>")
+        if text in dictionary
+    ]
     assert {row[0]: row[2] for row in workspace.memory()}["(dictionary)"] == dictionary.strings
 
 
@@ -68,7 +85,10 @@ def test_a_string_comes_back(workspace):
             transaction.delete("visit", workspace["visit"])
             transaction.insert("visit", day(number))
         assert sorted(workspace["visit"]) == sorted(day(number))
-        assert sorted(workspace["title"]) == [("admin", "<admin>"), (f"page {number}", f"<page {number}>")]
+        assert sorted(workspace["title"]) == [
+            ("admin", "<admin>"),
+            (f"page {number}", f"<page {number}>"),
+        ]
     assert workspace.verify() == []
 
 
@@ -83,10 +103,13 @@ def test_results_changes_and_snapshots_stay(workspace):
         turn(workspace, number)
     assert read.fetchall() == shown
     assert sorted(unread) == [("guest 1", "page 1"), ("owner", "admin page 1")]
-    assert sorted(row[:-1] for row in first.changes("visit")) == [(*row, 1) for row in sorted(day(1))]
+    assert sorted(row[:-1] for row in first.changes("visit")) == [
+        (*row, 1) for row in sorted(day(1))
+    ]
     assert sorted(asked) == [(1, "admin", "admin!"), (1, "page 1", "page 1!")]
     assert [sorted(row[:-1] for row in changes) for changes in told] == [
-        sorted([*((*row, 1) for row in day(number)), *((*row, -1) for row in day(number - 1))]) for number in range(2, 6)
+        sorted([*((*row, 1) for row in day(number)), *((*row, -1) for row in day(number - 1))])
+        for number in range(2, 6)
     ]
     assert sorted(snapshot["visit"]) == sorted(day(1))
     assert snapshot.query('visit(d, "guest 1", p)').fetchall() == [(1, "page 1")]
@@ -123,7 +146,9 @@ def test_what_questions_name_goes(workspace):
     turn(workspace, 2)
     dictionary = workspace._engine.dictionary
     assert not [number for number in range(50) if f"stranger {number}" in dictionary]
-    assert workspace.query('visit(d, "guest 2", p), p != "stranger 3"').fetchall() == [(2, "page 2")]
+    assert workspace.query('visit(d, "guest 2", p), p != "stranger 3"').fetchall() == [
+        (2, "page 2")
+    ]
     assert "nobody" in dictionary, "a rule names it"
 
 
@@ -148,7 +173,9 @@ def test_questions_in_other_threads(workspace):
         while not over.is_set():
             snapshot = workspace.snapshot()
             ((number, guest),) = snapshot["first"].fetchall()
-            found = snapshot.query(f'visit({number}, "{guest}", p), t = cat(p, " of ", "{guest}")').fetchall()
+            found = snapshot.query(
+                f'visit({number}, "{guest}", p), t = cat(p, " of ", "{guest}")'
+            ).fetchall()
             if found != [(f"page {number}", f"page {number} of guest {number}")]:
                 wrong.append(found)
 
@@ -167,7 +194,10 @@ def test_questions_in_other_threads(workspace):
 def test_long_texts_do_not_pile_up():
     workspace = lftj.connect()
     workspace.add_rules(VISITS)
-    workspace.load("visit", [(0, "robot", f"a page with a longer name, number {number}") for number in range(3000)])
+    workspace.load(
+        "visit",
+        [(0, "robot", f"a page with a longer name, number {number}") for number in range(3000)],
+    )
     (start,) = (row[3] for row in workspace.memory() if row[0] == "(dictionary)")
     for number in range(1, 120):
         turn(workspace, number)

@@ -62,7 +62,9 @@ def held_by_another_thread(lock, until: threading.Event) -> Iterator[None]:
 
 @pytest.fixture
 def closure(ws):
-    ws.add_rules(".decl e(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z).")
+    ws.add_rules(
+        ".decl e(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z)."
+    )
     ws.load("e", [(1, 2), (2, 3), (3, 4)])
     return ws
 
@@ -73,8 +75,15 @@ def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
             held.enter_context(held_by_another_thread(version._making.lock, threading.Event()))
             for waiting in version._waiting.values():
                 if isinstance(waiting, WaitingOrder):
-                    held.enter_context(held_by_another_thread(waiting._making.lock, threading.Event()))
-        assert told_by_child(lambda: (len(closure.query("e(x, y), e(y, z), r(z, x)")), closure.verify())) == "(0, [])"
+                    held.enter_context(
+                        held_by_another_thread(waiting._making.lock, threading.Event())
+                    )
+        assert (
+            told_by_child(
+                lambda: (len(closure.query("e(x, y), e(y, z), r(z, x)")), closure.verify())
+            )
+            == "(0, [])"
+        )
 
 
 @pytest.mark.parametrize("lock", ["arena", "parser"])
@@ -112,7 +121,10 @@ def test_a_child_writes_though_another_thread_had_a_transaction_open(closure):
 def test_a_transaction_of_the_thread_that_forks_goes_on_in_the_child(closure):
     with closure.transaction() as tx:
         tx.insert("e", [(4, 5)])
-        assert told_by_child(lambda: (tx.commit(), closure.load("e", [(5, 6)]), len(closure["e"]))) == "(3, 1, 5)"
+        assert (
+            told_by_child(lambda: (tx.commit(), closure.load("e", [(5, 6)]), len(closure["e"])))
+            == "(3, 1, 5)"
+        )
     assert len(closure["e"]) == 4
 
 
@@ -154,7 +166,11 @@ def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):
         closure.load("e", [(10 + n, 11)])
     closure.query("e(x, 3)")
     closure.load("e", [(20, 11)])
-    orders = [late for version in closure._engine.state.database.values() for late in version._waiting.values()]
+    orders = [
+        late
+        for version in closure._engine.state.database.values()
+        for late in version._waiting.values()
+    ]
     waiting = next(late for late in orders if isinstance(late, WaitingOrder))
     until, found = threading.Event(), []
     reader = threading.Thread(target=lambda: found.append(waiting.since_read()))

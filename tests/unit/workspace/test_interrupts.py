@@ -1,4 +1,6 @@
-"""Ctrl-C at every point where Python may handle it, from the start of a transaction to the last callback."""
+"""Ctrl-C at every point where Python may handle it, from the start of a transaction to the last
+callback.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,13 @@ WATCHED = ("writer.py", "transaction.py", "engine.py", "subscription.py", "works
 
 @pytest.fixture
 def told():
-    """A workspace that gives up at once when it cannot write, and the change sets that a subscriber of `far` was given."""
+    """A workspace that gives up at once when it cannot write, and the change sets that a subscriber
+    of `far` was given.
+    """
     ws = lftj.connect(writer_timeout=0)
-    ws.add_rules(".decl edge(x: number, y: number)\n.decl far(x: number, y: number)\nfar(x, z) :- edge(x, y), edge(y, z).")
+    ws.add_rules(
+        ".decl edge(x: number, y: number)\n.decl far(x: number, y: number)\nfar(x, z) :- edge(x, y), edge(y, z)."
+    )
     changes = []
     ws.subscribe("far", changes.append)
     return ws, changes
@@ -105,12 +111,19 @@ def raising(message, kind, **_rest):
     raise kind(message)
 
 
-@pytest.mark.parametrize("place", ["a commit", "a question", "verify", "a block", "an insert", "a delete", "a file", "a frame"])
-def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(told, monkeypatch, place):
+@pytest.mark.parametrize(
+    "place",
+    ["a commit", "a question", "verify", "a block", "an insert", "a delete", "a file", "a frame"],
+)
+def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
+    told, monkeypatch, place
+):
     ws, changes = told
 
     def compiled_code(*_, **__):
-        raise SystemError("<kernel> returned a result with an exception set") from KeyboardInterrupt()
+        raise SystemError(
+            "<kernel> returned a result with an exception set"
+        ) from KeyboardInterrupt()
 
     def act():
         if place == "a block":
@@ -131,7 +144,14 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(tol
             ws.query("far(x, y)") if place == "a question" else ws.verify()
 
     with monkeypatch.context() as patch:
-        for name in ("engine.carry_out", "query.refresh", "verify.refresh", "draft.Draft.coded", "frames.write_facts", "frames.to_arrow"):
+        for name in (
+            "engine.carry_out",
+            "query.refresh",
+            "verify.refresh",
+            "draft.Draft.coded",
+            "frames.write_facts",
+            "frames.to_arrow",
+        ):
             if place != "a block":
                 patch.setattr(f"lftj.{name}", compiled_code)
         with pytest.raises(KeyboardInterrupt):

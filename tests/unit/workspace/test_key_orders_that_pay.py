@@ -15,12 +15,17 @@ PER_VALUE = ROWS // VALUES
 
 @pytest.fixture
 def ws():
-    """`r` and `s`, in which each value has a few partners; only the columns' own key orders exist."""
+    """`r` and `s`, in which each value has a few partners; only the columns' own key
+    orders exist.
+    """
     random = np.random.default_rng(5)
     ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
     for name in ("r", "s"):
         ws.relation(name, {"a": int, "b": int})
-        pairs = {"a": np.repeat(np.arange(VALUES), PER_VALUE), "b": random.permutation(ROWS) % VALUES}
+        pairs = {
+            "a": np.repeat(np.arange(VALUES), PER_VALUE),
+            "b": random.permutation(ROWS) % VALUES,
+        }
         ws.load(name, pa.table(pairs))
     return ws
 
@@ -56,7 +61,9 @@ def test_few_questions_make_no_key_order(ws):
 def test_of_many_rules_with_one_need_only_the_first_do_without(ws):
     steps = []
     for value in range(40):
-        ws.add_rules(f".decl view{value}(x: number, y: number, z: number)\nview{value}(x, y, z) :- {question(value)}.")
+        ws.add_rules(
+            f".decl view{value}(x: number, y: number, z: number)\nview{value}(x, y, z) :- {question(value)}."
+        )
         steps.append(sum(work["steps"] for work in ws.profile(last=1).to_dict("records")))
     assert max(steps[-10:]) < 2_000 < min(steps[:2])
     assert set(ws["view39"]) == expected(ws, 39)

@@ -14,7 +14,13 @@ def test_after_its_end_a_transaction_is_over(bank):
     tx = bank.transaction()
     tx.rollback()
     tx.rollback()
-    for use in (tx.commit, lambda: tx.insert("edge", [(1, 1)]), lambda: tx.add_rule("reach(x, x)."), tx.changes, tx.__enter__):
+    for use in (
+        tx.commit,
+        lambda: tx.insert("edge", [(1, 1)]),
+        lambda: tx.add_rule("reach(x, x)."),
+        tx.changes,
+        tx.__enter__,
+    ):
         with pytest.raises(lftj.TransactionError, match="rolled back") as caught:
             use()
         assert caught.value.code == "E320"
@@ -42,13 +48,20 @@ def test_changes_wait_for_the_commit(bank):
 
 def test_no_transaction_inside_another(bank):
     with bank.transaction() as tx:
-        for write in (bank.transaction, lambda: bank.load("edge", [(8, 8)]), lambda: bank.relation("new", {"x": int})):
+        for write in (
+            bank.transaction,
+            lambda: bank.load("edge", [(8, 8)]),
+            lambda: bank.relation("new", {"x": int}),
+        ):
             with pytest.raises(lftj.TransactionError) as caught:
                 write()
             assert caught.value.code == "E322"
         with pytest.raises(lftj.LftjError, match="a transaction is open") as caught:
             bank.close()
-        assert (caught.value.code, caught.value.hint) == ("E342", "commit or roll it back, then close")
+        assert (caught.value.code, caught.value.hint) == (
+            "E342",
+            "commit or roll it back, then close",
+        )
         tx.insert("edge", [(3, 4)])
     assert rows(bank, "edge") == {(1, 2), (2, 3), (3, 4)}
 
@@ -86,7 +99,10 @@ def test_a_dropped_transaction_is_rolled_back(bank):
 
 def test_views_take_no_rows(bank):
     for call in ("insert", "delete", "upsert"):
-        with bank.transaction() as tx, pytest.raises(lftj.TransactionError, match="`reach` is a view") as caught:
+        with (
+            bank.transaction() as tx,
+            pytest.raises(lftj.TransactionError, match="`reach` is a view") as caught,
+        ):
             getattr(tx, call)("reach", [(1, 1)])
         assert caught.value.code == "E321"
     with bank.transaction() as tx, pytest.raises(lftj.TransactionError):
@@ -95,7 +111,10 @@ def test_views_take_no_rows(bank):
 
 @pytest.mark.parametrize("name", ["insert", "delete", "upsert", "changes"])
 def test_a_workspace_says_where_changes_are_made(bank, name):
-    with pytest.raises(AttributeError, match=rf"'Workspace' object has no attribute '{name}'; .*with ws.transaction\(\) as tx: tx.{name}"):
+    with pytest.raises(
+        AttributeError,
+        match=rf"'Workspace' object has no attribute '{name}'; .*with ws.transaction\(\) as tx: tx.{name}",
+    ):
         getattr(bank, name)
 
 

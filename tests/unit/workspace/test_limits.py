@@ -12,7 +12,10 @@ def test_limits_roll_back(graph):
     before = rows(graph, "reach")
     with graph.limits(seconds=-1.0), pytest.raises(lftj.LimitError, match="time limit"):
         graph.load("edge", [(i, i + 1) for i in range(10, 200)])
-    with graph.limits(work=10), pytest.raises(lftj.LimitError, match="work limit of 10 steps") as caught:
+    with (
+        graph.limits(work=10),
+        pytest.raises(lftj.LimitError, match="work limit of 10 steps") as caught,
+    ):
         graph.load("edge", [(i, i + 1) for i in range(10, 200)])
     assert caught.value.code == "E330"
     with graph.limits(memory=1), pytest.raises(lftj.LimitError, match="memory limit"):
@@ -23,7 +26,9 @@ def test_limits_roll_back(graph):
 
 
 def test_strings_that_grow_are_work(ws):
-    ws.add_rules('.decl g(s: symbol)\n.decl start(s: symbol)\ng(s) :- start(s). g(cat(s, "a")) :- g(s).')
+    ws.add_rules(
+        '.decl g(s: symbol)\n.decl start(s: symbol)\ng(s) :- start(s). g(cat(s, "a")) :- g(s).'
+    )
     with ws.limits(work=50_000), pytest.raises(lftj.LimitError, match="work limit"):
         ws.load("start", [("a" * 10_000,)])  # within some forty rounds
     assert (len(ws["g"]), len(ws["start"])) == (0, 0)
@@ -41,7 +46,9 @@ def test_limits_nest_and_hold_for_one_thread(graph):
         with graph.limits(work=10**9):
             assert graph.query("reach(x, y), reach(y, z)")
         found = []
-        thread = threading.Thread(target=lambda: found.append(len(graph.query("reach(x, y), reach(y, z)"))))
+        thread = threading.Thread(
+            target=lambda: found.append(len(graph.query("reach(x, y), reach(y, z)")))
+        )
         thread.start()
         thread.join()
         assert found == [1]
@@ -59,7 +66,9 @@ def test_strings_count_towards_the_memory_limit(ws):
 
 @pytest.mark.parametrize("given", [{"seconds": "3"}, {"work": True}, {"memory": float("nan")}])
 def test_a_limit_is_a_number(ws, given):
-    with pytest.raises(lftj.LftjError, match=f"limit `{next(iter(given))}` is a number of ") as caught:
+    with pytest.raises(
+        lftj.LftjError, match=f"limit `{next(iter(given))}` is a number of "
+    ) as caught:
         ws.limits(**given)
     assert caught.value.code == "E160"
 
@@ -77,12 +86,17 @@ def test_a_closed_workspace_says_so(graph):
     assert repr(graph) == "<Workspace, closed>"
     with pytest.raises(lftj.LftjError, match="the workspace is closed") as caught:
         graph["reach"]
-    assert (caught.value.code, caught.value.hint) == ("E341", "open another one with lftj.connect()")
+    assert (caught.value.code, caught.value.hint) == (
+        "E341",
+        "open another one with lftj.connect()",
+    )
     assert len(snapshot["reach"]) == 3
 
 
 def test_durable_workspaces_come_later(tmp_path):
-    with pytest.raises(lftj.LftjError, match="durable workspaces come with a later version") as caught:
+    with pytest.raises(
+        lftj.LftjError, match="durable workspaces come with a later version"
+    ) as caught:
         lftj.connect(tmp_path / "bank.lftj")
     assert caught.value.code == "E340"
     assert "lftj.connect()" in str(caught.value)
@@ -95,9 +109,18 @@ def test_progress_is_told_what_is_evaluated():
     assert any("reach" in line for line in said)
 
 
-@pytest.mark.parametrize("rule", ["four(a, b, c, d) :- pair(a, b), pair(c, d).", "ends(a, d) :- pair(a, b), pair(c, d), b != c.", None])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "four(a, b, c, d) :- pair(a, b), pair(c, d).",
+        "ends(a, d) :- pair(a, b), pair(c, d), b != c.",
+        None,
+    ],
+)
 def test_rows_on_their_way_count_towards_the_memory_limit(ws, rule):
-    ws.add_rules(".decl pair(x: number, y: number) .decl four(a: number, b: number, c: number, d: number) .decl ends(a: number, d: number)")
+    ws.add_rules(
+        ".decl pair(x: number, y: number) .decl four(a: number, b: number, c: number, d: number) .decl ends(a: number, d: number)"
+    )
     ws.load("pair", [(x, x * 7 % 3001) for x in range(3000)])
     before = ws.version
     with ws.limits(memory=40 << 20), pytest.raises(lftj.LimitError) as caught:

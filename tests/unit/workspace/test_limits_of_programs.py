@@ -1,4 +1,6 @@
-"""Limits hold while a program is read, checked and planned, and what these take grows no faster than it should."""
+"""Limits hold while a program is read, checked and planned, and what these take grows no faster
+than it should.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ BODIES = {
     "star": lambda n: "q(x) :- " + ", ".join(f"e(x, x{i})" for i in range(n)) + ".",
     "cycle": lambda n: "q(x0) :- " + ", ".join(f"e(x{i}, x{(i + 1) % n})" for i in range(n)) + ".",
     "negated": lambda n: "q(x0) :- e(x0, x1), " + ", ".join(f"!e({i}, x0)" for i in range(n)) + ".",
-    "clique": lambda n: "q(x0) :- " + ", ".join(f"e(x{i}, x{j})" for i in range(int((2 * n) ** 0.5)) for j in range(i)) + ".",
+    "clique": lambda n: (
+        "q(x0) :- "
+        + ", ".join(f"e(x{i}, x{j})" for i in range(int((2 * n) ** 0.5)) for j in range(i))
+        + "."
+    ),
 }
 
 
@@ -29,7 +35,13 @@ def declared() -> lftj.Workspace:
     return ws
 
 
-@pytest.mark.parametrize("text", ["q(x) :- e(x, y), y = " + "(" * 100_000 + "1" + ")" * 100_000 + ".", "q(x) :- " + "(" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "q(x) :- e(x, y), y = " + "(" * 100_000 + "1" + ")" * 100_000 + ".",
+        "q(x) :- " + "(" * 100_000,
+    ],
+)
 def test_work_and_time_are_looked_at_while_brackets_are_read(text: str) -> None:
     ws = declared()
     with ws.limits(work=5_000), pytest.raises(lftj.LimitError) as caught:
@@ -42,7 +54,10 @@ def test_work_and_time_are_looked_at_while_brackets_are_read(text: str) -> None:
 
 def test_many_facts_and_rules_pass_a_limit_of_work_as_they_are_read() -> None:
     ws = declared()
-    for text in ("\n".join(f"e({n}, {n})." for n in range(5_000)), "\n".join(f"q(x) :- e(x, {n})." for n in range(2_000))):
+    for text in (
+        "\n".join(f"e({n}, {n})." for n in range(5_000)),
+        "\n".join(f"q(x) :- e(x, {n})." for n in range(2_000)),
+    ):
         with ws.limits(work=5_000), pytest.raises(lftj.LimitError):
             ws.add_rules(text)
     assert len(ws["e"]) == 300
@@ -83,7 +98,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     ],
 )
 def test_a_long_literal_or_comment_takes_a_few_bytes_a_character(text: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PEAK.format(text=text)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK.format(text=text)], capture_output=True, text=True, check=True
+    )
     assert int(done.stdout) < 25 * 5_000  # kilobytes
 
 

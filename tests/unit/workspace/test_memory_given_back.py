@@ -1,4 +1,6 @@
-"""What no version reads any more is free as soon as a commit ends, well or not: not when Python next looks for cycles of garbage."""
+"""What no version reads any more is free as soon as a commit ends, well or not: not when Python
+next looks for cycles of garbage.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,12 @@ def test_commits_leave_no_version_behind(ws, program, without_collection):
     ws.add_rules(PROGRAMS[program])
     ws.load("edge", edges)
     assert kept_as_garbage(ws) == 0
-    for erased, inserted in ((edges[:2], []), ([], edges[:2]), (edges[5:8], [(1, 399)]), (edges[100:400], [])):
+    for erased, inserted in (
+        (edges[:2], []),
+        ([], edges[:2]),
+        (edges[5:8], [(1, 399)]),
+        (edges[100:400], []),
+    ):
         with ws.transaction() as tx:
             tx.delete("edge", erased)
             tx.insert("edge", inserted)

@@ -35,7 +35,9 @@ def methods() -> list[tuple[type, str]]:
     ]
 
 
-@pytest.mark.parametrize(("owner", "name"), methods(), ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize(
+    ("owner", "name"), methods(), ids=lambda value: getattr(value, "__name__", value)
+)
 def test_a_method_names_its_options_and_refuses_others(owner: type, name: str) -> None:
     method = getattr(owner, name)
     parameters = inspect.signature(method).parameters
@@ -58,10 +60,16 @@ def test_the_nearest_is_named(tmp_path: Path) -> None:
             (lambda **options: tx.insert(edge, [(1,)], **options), "existng", "existing"),
             (lambda **options: tx.delete(edge, [(1,)], **options), "misssing", "missing"),
             (lambda **options: tx.upsert(edge, [(1,)], **options), "column", "columns"),
-            (lambda **options: ws["edge"].write_facts(tmp_path / "e.facts", **options), "paramters", "parameters"),
+            (
+                lambda **options: ws["edge"].write_facts(tmp_path / "e.facts", **options),
+                "paramters",
+                "parameters",
+            ),
             (lambda **options: ws.limits(**options), "second", "seconds"),
         ):
-            with pytest.raises(lftj.OptionError, match=rf"has no option {wrong}=(.|\n)*did you mean {meant}=\?"):
+            with pytest.raises(
+                lftj.OptionError, match=rf"has no option {wrong}=(.|\n)*did you mean {meant}=\?"
+            ):
                 call(**{wrong: None})
     with pytest.raises(lftj.OptionError, match=r"has no option way=(.|\n)*it has path="):
         ws["edge"].write_parquet(way=3)
@@ -84,7 +92,16 @@ lftj.connect(elastc=1)
 
 def test_the_type_checker_knows(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(CHECKED)
-    run = subprocess.run([sys.executable, "-m", "pyright", "--outputjson", "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     report = json.loads(run.stdout)
-    lines = {each["range"]["start"]["line"] + 1 for each in report["generalDiagnostics"] if each["severity"] == "error"}
+    lines = {
+        each["range"]["start"]["line"] + 1
+        for each in report["generalDiagnostics"]
+        if each["severity"] == "error"
+    }
     assert lines == {5, 7, 8, 11, 12}, run.stdout

@@ -12,7 +12,10 @@ def test_an_absent_row_may_be_an_error(bank):
         tx.insert("edge", [(4, 4)])
         tx.delete("edge", [(i, i) for i in range(5, 15)] + [(4, 4), (1, 2)], missing="error")
     assert caught.value.code == "E310"
-    assert caught.value.message == "relation `edge`: (5, 5), (6, 6), (7, 7), (8, 8), (9, 9) and 5 more are not there"
+    assert (
+        caught.value.message
+        == "relation `edge`: (5, 5), (6, 6), (7, 7), (8, 8), (9, 9) and 5 more are not there"
+    )
     assert 'missing="ignore"' in str(caught.value)
     assert rows(bank, "edge") == {(1, 2), (2, 3)}
 
@@ -20,7 +23,10 @@ def test_an_absent_row_may_be_an_error(bank):
 def test_a_present_row_may_be_an_error(bank):
     with pytest.raises(lftj.MissingRowError) as caught:
         bank.load("edge", [(1, 2), (3, 3)], existing="error")
-    assert (caught.value.code, caught.value.message) == ("E311", "relation `edge`: (1, 2) is already there")
+    assert (caught.value.code, caught.value.message) == (
+        "E311",
+        "relation `edge`: (1, 2) is already there",
+    )
     with bank.transaction() as tx:
         tx.delete("edge", [(1, 2)], missing="error")
         tx.insert("edge", [(1, 2), (3, 3), (3, 3)], existing="error")
@@ -65,7 +71,9 @@ def test_a_key_violation_names_the_rows_and_undoes_the_commit(bank):
         tx.insert("edge", [(3, 4)])
         tx.insert("acct", [(2, "IT"), (3, "ES")])
     assert caught.value.rows == [(2, "DE"), (2, "IT")]
-    assert "relation `acct` has two rows of one key (id): (2, 'DE') and (2, 'IT')" in str(caught.value)
+    assert "relation `acct` has two rows of one key (id): (2, 'DE') and (2, 'IT')" in str(
+        caught.value
+    )
     assert "upsert" in str(caught.value)
     assert everything(bank) == before
 
@@ -97,7 +105,10 @@ def test_upsert_replaces_the_row_of_its_key(bank):
 
 
 def test_upsert_needs_a_key(bank):
-    with bank.transaction() as tx, pytest.raises(lftj.TransactionError, match="`edge` has no key") as caught:
+    with (
+        bank.transaction() as tx,
+        pytest.raises(lftj.TransactionError, match="`edge` has no key") as caught,
+    ):
         tx.upsert("edge", [(1, 2)])
     assert caught.value.code == "E324"
 

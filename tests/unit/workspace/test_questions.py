@@ -17,7 +17,10 @@ def test_questions_in_text_and_python(graph):
     assert graph.query("n = count : { edge(_, _) }").fetchall() == [(2,)]
     assert graph.query("edge(x, _) ; edge(_, x)").fetchall() == [(1,), (2,), (3,)]
     assert graph.query("reach(x, y), z = x * 10 + y, z > 12").fetchall() == [(1, 3, 13), (2, 3, 23)]
-    assert graph.query('edge(x, _), s = cat("n", to_string(x))').fetchall() == [(1, "n1"), (2, "n2")]
+    assert graph.query('edge(x, _), s = cat("n", to_string(x))').fetchall() == [
+        (1, "n1"),
+        (2, "n2"),
+    ]
 
 
 def test_a_question_without_variables_is_yes_or_no(graph):
@@ -80,7 +83,11 @@ def test_a_term_is_not_a_question(graph):
         ("edge(x, y),\nreach(x), x < 1", "<query>:2:1:", "   2 | reach(x), x < 1\n"),
         ("edge(x, y) :", "<query>:1:12:", "   1 | edge(x, y) :\n"),
         ('edge(x, y), y > "a".', "<query>:1:17:", '   1 | edge(x, y), y > "a"\n'),
-        ("edge(x, y), x = 9223372036854775807 + y", "<query>:1:", "   1 | edge(x, y), x = 9223372036854775807 + y\n"),
+        (
+            "edge(x, y), x = 9223372036854775807 + y",
+            "<query>:1:",
+            "   1 | edge(x, y), x = 9223372036854775807 + y\n",
+        ),
     ],
 )
 def test_errors_show_the_question_as_it_was_asked(graph, question, place, line):
@@ -94,7 +101,9 @@ def test_errors_of_expressions_show_the_question(graph):
     edge, missing, x, y = graph.relations["edge"], lftj.Predicate("missing"), *lftj.vars("x y")
     with pytest.raises(lftj.ProgramErrors) as caught:
         graph.query(missing(x))
-    assert caught.value.errors[0].message == "unknown relation `missing`, in the question  missing(x)"
+    assert (
+        caught.value.errors[0].message == "unknown relation `missing`, in the question  missing(x)"
+    )
     with pytest.raises(lftj.ValueRangeError, match="division by zero with x = 1, in the question"):
         graph.query(edge(x, lftj._) & (y == 1 / (x - x)))
 
@@ -153,5 +162,8 @@ def test_sql_is_told_how_it_is_said_here(text: str):
     ws = lftj.connect()
     ws.relation("r", {"x": int})
     for take in (ws.query, ws.add_rules, ws.add_rule):
-        with pytest.raises(lftj.LftjError, match=r"this reads like SQL: rows (are asked for by|come and go in Python)"):
+        with pytest.raises(
+            lftj.LftjError,
+            match=r"this reads like SQL: rows (are asked for by|come and go in Python)",
+        ):
             take(text)

@@ -10,7 +10,8 @@ import lftj
 def _values(rule: str) -> list[object]:
     ws = lftj.connect()
     ws.add_rules(
-        ".decl e(a: float, b: float) e(0.5, 2.0). e(1.0, 1.0). .decl f(x: float) .decl u(x: unsigned) .decl n(x: number) u(3).\n" + rule
+        ".decl e(a: float, b: float) e(0.5, 2.0). e(1.0, 1.0). .decl f(x: float) .decl u(x: unsigned) .decl n(x: number) u(3).\n"
+        + rule
     )
     return sorted(value for name in ("f", "n") for (value,) in ws[name].fetchall())
 
@@ -36,7 +37,15 @@ def test_ranges(rule: str, values: list[object]):
     assert _values(rule) == values
 
 
-@pytest.mark.parametrize("ends", ["0.0, 1.0e9", "0.0, 1.0, 1.0e-9", "1.0e16, 1.0e17, 1.0", "9007199254740990.0, 9007199254740996.0"])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "0.0, 1.0e9",
+        "0.0, 1.0, 1.0e-9",
+        "1.0e16, 1.0e17, 1.0",
+        "9007199254740990.0, 9007199254740996.0",
+    ],
+)
 def test_ranges_without_end_are_refused(ends: str):
     with pytest.raises(lftj.ValueRangeError, match="has more than"):
         _values(f"f(x) :- x = range({ends}).")

@@ -12,7 +12,10 @@ def test_a_rule_comes_and_goes(graph):
     assert rows(graph, "reach") == before | {(1, 1), (2, 2)}
     graph.remove_rule(extra)
     assert rows(graph, "reach") == before
-    assert [str(rule) for rule in graph.rules] == ["reach(x, y) :- edge(x, y).", "reach(x, z) :- reach(x, y), edge(y, z)."]
+    assert [str(rule) for rule in graph.rules] == [
+        "reach(x, y) :- edge(x, y).",
+        "reach(x, z) :- reach(x, y), edge(y, z).",
+    ]
     with pytest.raises(lftj.UnknownNameError) as caught:
         graph.remove_rule(extra)
     assert caught.value.code == "E114"
@@ -48,7 +51,10 @@ def test_the_same_rule_twice_must_be_removed_twice(graph):
 
 def test_add_rules_is_all_or_nothing(graph):
     with pytest.raises(lftj.ProgramErrors) as caught:
-        graph.add_rules("extra(1).\n.decl fine(x: number)\nfine(x) :- edge(x, _).\nfine(q) :- edge(_, _).", file="more.dl")
+        graph.add_rules(
+            "extra(1).\n.decl fine(x: number)\nfine(x) :- edge(x, _).\nfine(q) :- edge(_, _).",
+            file="more.dl",
+        )
     assert {error.code for error in caught.value.errors} == {"E110", "E140"}
     assert "more.dl:1:1" in str(caught.value)
     assert "fine" not in graph.relations
@@ -56,7 +62,9 @@ def test_add_rules_is_all_or_nothing(graph):
 
 
 def test_handles_follow_the_text_and_facts_come_last(ws):
-    handles = ws.add_rules(GRAPH + "edge(1, 2). edge(5, 6).\n.decl odd(x: number)\nodd(7).\nodd(x) :- edge(x, _).")
+    handles = ws.add_rules(
+        GRAPH + "edge(1, 2). edge(5, 6).\n.decl odd(x: number)\nodd(7).\nodd(x) :- edge(x, _)."
+    )
     assert [str(handle) for handle in handles] == [
         "reach(x, y) :- edge(x, y).",
         "reach(x, z) :- reach(x, y), edge(y, z).",
@@ -91,7 +99,10 @@ def test_what_is_no_rule_is_shown(graph):
         with pytest.raises(lftj.ParseError) as caught:
             graph.add_rule(wrong)
         assert caught.value.message == f"`{shown}` is no rule"
-        assert caught.value.hint == "write head <= body, with & and not `and` in the body; a fact is lftj.rule(head)"
+        assert (
+            caught.value.hint
+            == "write head <= body, with & and not `and` in the body; a fact is lftj.rule(head)"
+        )
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"edge(1, 2)."])
@@ -131,7 +142,9 @@ def test_an_aggregate_that_is_added_once_more_is_told_from_one_with_two_rules(ws
 def test_an_aggregated_relation_has_no_rows_of_its_own(ws):
     ws.add_rules(".decl e(x: number)\n.decl n(c: number)")
     ws.load("n", [(3,)])
-    with pytest.raises(lftj.DeclarationError, match="has an aggregate rule and cannot hold rows of its own") as caught:
+    with pytest.raises(
+        lftj.DeclarationError, match="has an aggregate rule and cannot hold rows of its own"
+    ) as caught:
         ws.add_rule("n(count()) :- e(_).")
     assert caught.value.code == "E163"
     assert (rows(ws, "n"), ws.rules) == ({(3,)}, [])
@@ -156,14 +169,22 @@ def test_a_relation_whose_facts_are_gone_may_be_aggregated(ws):
 
 
 def test_a_users_own_aggregate(ws):
-    product = lftj.UserAggregate("product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT)
+    product = lftj.UserAggregate(
+        "product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
+    )
     ws.add_aggregate(product)
     ws.add_aggregate(product)
-    ws.add_rules(".decl e(g: number, x: number)\n.decl t(g: number, p: number)\nt(g, product(x)) :- e(g, x).")
+    ws.add_rules(
+        ".decl e(g: number, x: number)\n.decl t(g: number, p: number)\nt(g, product(x)) :- e(g, x)."
+    )
     ws.load("e", [(1, 2), (1, 3), (2, 5)])
     assert rows(ws, "t") == {(1, 6), (2, 5)}
     with pytest.raises(lftj.DeclarationError, match="`product` is defined already"):
-        ws.add_aggregate(lftj.UserAggregate("product", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT))
+        ws.add_aggregate(
+            lftj.UserAggregate(
+                "product", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT
+            )
+        )
     with pytest.raises(lftj.DeclarationError, match="no result_type"):
         ws.add_aggregate(lftj.UserAggregate("other", 0, int, max))
 
@@ -172,10 +193,14 @@ def test_a_users_own_aggregate(ws):
 @pytest.mark.parametrize("loaded", [False, True])
 def test_an_aggregate_that_comes_later_shares_the_body_of_another(ws, inverse, loaded):
     def aggregate(name, combine, inverse=None):
-        return lftj.UserAggregate(name, 0, int, combine, inverse, argument_types=(lftj.INT,), result_type=lftj.INT)
+        return lftj.UserAggregate(
+            name, 0, int, combine, inverse, argument_types=(lftj.INT,), result_type=lftj.INT
+        )
 
     ws.add_aggregate(aggregate("most", max))
-    ws.add_rules(".decl e(g: number, x: number)\n.decl a(g: number, v: number)\na(g, most(x)) :- e(g, x).")
+    ws.add_rules(
+        ".decl e(g: number, x: number)\n.decl a(g: number, v: number)\na(g, most(x)) :- e(g, x)."
+    )
     if loaded:
         ws.load("e", [(1, 2), (1, 3), (2, 4)])
     ws.add_aggregate(aggregate("total", lambda a, b: a + b, inverse))
@@ -194,10 +219,19 @@ def test_an_aggregate_that_comes_later_shares_the_body_of_another(ws, inverse, l
 
 def test_python_types_stand_for_those_of_an_aggregate(ws):
     for types, result in (((int,), int), ((int,), "int"), (int, lftj.INT)):
-        product = lftj.UserAggregate(f"product{len(ws.rules)}", 1, int, lambda a, b: a * b, argument_types=types, result_type=result)
+        product = lftj.UserAggregate(
+            f"product{len(ws.rules)}",
+            1,
+            int,
+            lambda a, b: a * b,
+            argument_types=types,
+            result_type=result,
+        )
         assert (product.argument_types, product.result_type) == ((lftj.INT,), lftj.INT)
         ws.add_aggregate(product)
-        ws.add_rules(f".decl e(x: number)\n.decl t{len(ws.rules)}(p: number)\nt{len(ws.rules)}({product.name}(x)) :- e(x).")
+        ws.add_rules(
+            f".decl e(x: number)\n.decl t{len(ws.rules)}(p: number)\nt{len(ws.rules)}({product.name}(x)) :- e(x)."
+        )
     ws.load("e", [(2,), (3,)])
     assert rows(ws, "t0") == rows(ws, "t1") == rows(ws, "t2") == {(6,)}
 
@@ -215,7 +249,14 @@ def test_python_types_stand_for_those_of_an_aggregate(ws):
     ],
 )
 def test_aggregates_that_rules_could_not_use(ws, change, message):
-    given = {"name": "p", "zero": 0, "lift": int, "combine": max, "argument_types": (int,), "result_type": int} | change
+    given = {
+        "name": "p",
+        "zero": 0,
+        "lift": int,
+        "combine": max,
+        "argument_types": (int,),
+        "result_type": int,
+    } | change
     with pytest.raises(lftj.DeclarationError, match=message):
         ws.add_aggregate(lftj.UserAggregate(**given))
 
@@ -231,9 +272,13 @@ def test_what_is_no_handle_removes_nothing(graph, wanted):
 
 def test_handles_of_another_workspace_remove_nothing(graph):
     other = lftj.connect()
-    other.add_rules('.decl a(x: symbol)\n.decl edge(x: symbol, y: symbol)\na(x) :- edge(x, _).\nedge("p", "q").')
+    other.add_rules(
+        '.decl a(x: symbol)\n.decl edge(x: symbol, y: symbol)\na(x) :- edge(x, _).\nedge("p", "q").'
+    )
     for act in (graph.remove_rule, graph.plan):
-        with pytest.raises(lftj.UnknownNameError, match=r"no such rule: a\(x\) :- edge\(x, _\)\.") as caught:
+        with pytest.raises(
+            lftj.UnknownNameError, match=r"no such rule: a\(x\) :- edge\(x, _\)\."
+        ) as caught:
             act(other.rules[0])
         assert caught.value.code == "E114"
     assert other.rules[0] != graph.rules[0]

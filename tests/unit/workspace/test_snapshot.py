@@ -43,7 +43,9 @@ def test_a_snapshot_stays_as_it_was(ws):
 
 
 def test_readers_see_whole_commits_while_a_writer_commits(ws):
-    """Every commit keeps the sum of all values at zero, so a reader that sees another sum has seen half a commit."""
+    """Every commit keeps the sum of all values at zero, so a reader that sees another sum has seen
+    half a commit.
+    """
     stop, problems, read = threading.Event(), [], []
 
     def reader():
