@@ -32,7 +32,8 @@ class DataPathNeeded(ValueError):
 def _content(path: Path) -> bytes:
     if not path.exists():
         raise DataMissing(
-            f"{path} is not there; --data names a folder that holds the data sets of bench/README.md"
+            f"{path} is not there; --data names a folder that holds the data sets of "
+            f"bench/README.md"
         )
     with lzma.open(path) as file:
         return file.read()

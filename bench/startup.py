@@ -78,7 +78,8 @@ SHAPES = (
     ".decl v{n}(x: number, y: number)\nv{n}(x, z) :- edge(x, y), edge(y, z), x < z + {n}.",
     ".decl v{n}(x: number)\nv{n}(x) :- edge(x, _), !edge({n}, x).",
     ".decl v{n}(x: number, n: number)\nv{n}(x, count()) :- edge(x, y), y != {n}.",
-    ".decl v{n}(x: number, s: number)\nv{n}(x, sum(y)) :- edge(x, y), edge(y, z), edge(x, z), y != {n}.",
+    ".decl v{n}(x: number, s: number)\nv{n}(x, sum(y)) :- edge(x, y), edge(y, z), edge(x, z), y != "
+    "{n}.",
     ".decl v{n}(x: number, y: number)\nv{n}(x, {n}) :- edge(x, y), edge(y, x).",
 )
 EDGES = [(1, 2), (2, 3), (1, 3), (3, 1)]

@@ -41,7 +41,8 @@ with tempfile.TemporaryDirectory() as folder:
         tx.insert("delay", known.delays)
         tx.insert("plane", feed.table("planes"))
     print(
-        f"{len(ws['flight']):,} flights, {len(ws['route_delay'])} routes, in all {ws['in_all'].fetchall()}"
+        f"{len(ws['flight']):,} flights, {len(ws['route_delay'])} routes, in all "
+        f"{ws['in_all'].fetchall()}"
     )
 
     for offset in range(2):
@@ -51,7 +52,8 @@ with tempfile.TemporaryDirectory() as folder:
             tx.insert("tail", day.tails)
             tx.insert("delay", day.delays)
         print(
-            f"{day.day}: {len(tx.changes('route_delay'))} changes of routes, {len(tx.changes('unregistered'))} of aeroplanes"
+            f"{day.day}: {len(tx.changes('route_delay'))} changes of routes, "
+            f"{len(tx.changes('unregistered'))} of aeroplanes"
         )
 
     worst = (

@@ -133,8 +133,10 @@ _NAMES = {
     "engine.result": "Result",
     "api.snapshot": "Snapshot",
     "engine.subscription": "Subscription",
-    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
-    "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ to_date to_float to_number to_string "
+    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
+    "bshru bxor cat choice concat contains "
+    "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ "
+    "to_date to_float to_number to_string "
     "to_unsigned vars year",
     "api.transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",

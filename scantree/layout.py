@@ -54,13 +54,15 @@ def make_layout(
         raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
     if width > PAGE_COLUMNS or 2 + keys + len(aggregates) >= SIZE_CLASSES:
         raise TooWideError(
-            f"{keys} key and {values} value columns do not fit on a page, which holds {PAGE_COLUMNS}"
+            f"{keys} key and {values} value columns do not fit on a page, which holds "
+            f"{PAGE_COLUMNS}"
         )
     words = [keys, width, leaf_capacity, fan, len(aggregates)]
     for operator, column in aggregates:
         if operator not in _OPERATORS or not 0 <= column < width:
             raise ValueError(
-                f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}"
+                f"cannot keep {operator!r} of column {column}: expected sum, min or max of a "
+                f"column below {width}"
             )
         words += [_OPERATORS[operator], column]
     layout = np.array(words, np.int64)

@@ -5,20 +5,34 @@ A range is a few whole subtrees, whose aggregates are known, and a part of at mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from scantree.arena import Arena
 from scantree.monoid import Aggregate, Monoid
 from scantree.page_kernels import ENTRIES, LEVEL, SLOT_BITS, index_column, leaf_column
 from scantree.scan_kernels import scan_range
 from scantree.seek_kernels import END
 
-if TYPE_CHECKING:
-    from scantree.tree import Tree
-
 A = TypeVar("A")
 
 
-def scan_column(tree: Tree, aggregate: Aggregate, first: int, last: int) -> int | None:
+class Scanned(Protocol):
+    """What a scan reads of a tree."""
+
+    arena: Arena
+    layout: NDArray[np.int64]
+    root: int
+    height: int
+    key_width: int
+    value_width: int
+    aggregates: Sequence[tuple[str, int]]
+
+
+def scan_column(tree: Scanned, aggregate: Aggregate, first: int, last: int) -> int | None:
     """An aggregate that the tree keeps, over the rows at positions [first, last), some. O(page +
     fan · log n).
     """
@@ -46,7 +60,7 @@ def scan_column(tree: Tree, aggregate: Aggregate, first: int, last: int) -> int 
     )
 
 
-def scan_monoid(tree: Tree, monoid: Monoid[A], first: int, last: int) -> A:
+def scan_monoid(tree: Scanned, monoid: Monoid[A], first: int, last: int) -> A:
     """A monoid's aggregate of the rows at positions [first, last). Combines what is new since the
     last scan, and O(page + fan · log n).
     """
@@ -59,7 +73,7 @@ def scan_monoid(tree: Tree, monoid: Monoid[A], first: int, last: int) -> A:
 class _Folder(Generic[A]):
     """One scan of one tree: reads pages, folds them, and keeps what it made of whole ones."""
 
-    def __init__(self, tree: Tree, monoid: Monoid[A]) -> None:
+    def __init__(self, tree: Scanned, monoid: Monoid[A]) -> None:
         self.memory = tree.arena.memory
         self.width = tree.key_width + tree.value_width
         self.monoid = monoid

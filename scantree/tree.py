@@ -157,7 +157,8 @@ class Tree:
         if height > MAX_HEIGHT:
             discard(self.arena.memory, root)
             raise OverflowError(
-                f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for {count} rows"
+                f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for "
+                f"{count} rows"
             )
         return Tree(self.arena, self, root, height, int(count))
 
@@ -225,7 +226,10 @@ class Tree:
         return self.count
 
     def __repr__(self) -> str:
-        return f"<Tree {self.count} rows, {self.key_width}+{self.value_width} columns, height {self.height}>"
+        return (
+            f"<Tree {self.count} rows, {self.key_width}+{self.value_width} columns, height "
+            f"{self.height}>"
+        )
 
     def _position(self, bound: Sequence[int] | None, otherwise: int) -> int:
         if self.root == 0:

@@ -120,7 +120,8 @@ class WatchedFile:
                 if zlib.crc32(content) != known:
                     raise FileDamagedError(
                         self.file,
-                        f"is not what was written, from byte {self.first + number * BLOCK_BYTES} on",
+                        f"is not what was written, from byte {self.first + number * BLOCK_BYTES} "
+                        f"on",
                     )
         finally:
             os.close(handle)

@@ -117,7 +117,8 @@ class SensitivityIndex:
             return None
         if not granularity.at_most(self.granularity):
             raise ValueError(
-                f"an index kept {self.granularity} cannot become {granularity}: evaluate and log again"
+                f"an index kept {self.granularity} cannot become {granularity}: evaluate and log "
+                f"again"
             )
         return self._rebuilt(granularity, self.intervals.tree.columns(), None)
 
@@ -197,4 +198,7 @@ class SensitivityIndex:
         return self.intervals.tree.columns()
 
     def __repr__(self) -> str:
-        return f"<SensitivityIndex {self.granularity} of atom {self.position.atom}, column {self.position.column}: {len(self)} intervals>"
+        return (
+            f"<SensitivityIndex {self.granularity} of atom {self.position.atom}, column "
+            f"{self.position.column}: {len(self)} intervals>"
+        )

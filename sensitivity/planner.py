@@ -87,14 +87,18 @@ def _explained(
     option, first = options[chosen], options[wanted]
     if chosen != wanted:
         reason = (
-            f"{first.granularity} would take {_bytes(first.bytes)}, the indices may take {_bytes(budget)} together; "
+            f"{first.granularity} would take {_bytes(first.bytes)}, the indices may take "
+            f"{_bytes(budget)} together; "
             f"so a change costs about {_steps(option.steps)} instead of {_steps(first.steps)}"
         )
     elif not option.granularity.kept:
         reason = f"a change is looked up by a delta query of about {_steps(option.steps)}"
     else:
         without = options[0]
-        reason = f"a delta query would take about {_steps(without.steps)}; with {_bytes(option.bytes)} of index it is {_steps(option.steps)}"
+        reason = (
+            f"a delta query would take about {_steps(without.steps)}; with "
+            f"{_bytes(option.bytes)} of index it is {_steps(option.steps)}"
+        )
     return GranularityChoice(option.granularity, option.bytes, option.steps, reason)
 
 

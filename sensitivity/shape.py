@@ -110,7 +110,8 @@ class BodyShape:
                 len(at) < len(atom.columns) or any(a >= b for a, b in pairwise(at))
             ):
                 raise ValueError(
-                    f"atom {number} is not negated, so its columns must be at ascending levels: {atom.columns}"
+                    f"atom {number} is not negated, so its columns must be at ascending levels: "
+                    f"{atom.columns}"
                 )
         if not 0 <= self.exists_from <= self.levels:
             raise ValueError(f"exists_from is {self.exists_from}, not 0 … {self.levels}")

@@ -12,7 +12,10 @@ TRIANGLES = (
     "select count(*) from edge e, edge f, edge g where e.y = f.x and g.x = e.x and g.y = f.y"
 )
 PATHS = "select count(*) from edge e, edge f, edge g where e.y = f.x and f.y = g.x"
-FOUR_CYCLES = "select count(*) from edge e, edge f, edge g, edge h where e.y = f.x and f.y = g.x and h.x = e.x and h.y = g.y"
+FOUR_CYCLES = (
+    "select count(*) from edge e, edge f, edge g, edge h where e.y = f.x and f.y = g.x and h.x "
+    "= e.x and h.y = g.y"
+)
 FOUR_CLIQUES = """select count(*) from edge ab, edge bc, edge ac, edge ad, edge bd, edge cd
     where ab.y = bc.x and ac.x = ab.x and ac.y = bc.y and ad.x = ab.x and bd.x = ab.y and bd.y = ad.y and cd.x = bc.y and cd.y = ad.y"""
 # Written by hand: two triangles on one edge are most of a clique. 15 times faster than what the

@@ -11,7 +11,8 @@ import pyarrow as pa
 VIEWS = ("valueFlow", "valueAlias", "memoryAlias")
 
 _FIRST = {
-    "valueFlow": "select x, y from Assign union select x, x from Assign union select y, y from Assign",
+    "valueFlow": "select x, y from Assign union select x, x from Assign union select y, y from "
+    "Assign",
     "valueAlias": "select 0::bigint x, 0::bigint y where false",
     "memoryAlias": "select x, x y from Assign union select y, y from Assign",
 }
@@ -21,7 +22,8 @@ _ROUND = {
         select a.x, m.y from Assign a join dmemoryAlias m on a.y = m.x union all
         select v.x, w.y from dvalueFlow v join valueFlow w on v.y = w.x union all
         select v.x, w.y from valueFlow v join dvalueFlow w on v.y = w.x""",
-    "memoryAlias": "select d.y x, e.y from Dereference d join dvalueAlias a on d.x = a.x join Dereference e on a.y = e.x",
+    "memoryAlias": "select d.y x, e.y from Dereference d join dvalueAlias a on d.x = a.x join "
+    "Dereference e on a.y = e.x",
     "valueAlias": """
         select v.y x, w.y from dvalueFlow v join valueFlow w on v.x = w.x union all
         select v.y x, w.y from valueFlow v join dvalueFlow w on v.x = w.x union all

@@ -25,12 +25,14 @@ class RederivingPeer(Peer):
         """Take out an edge that is there."""
         run = self.connection.execute
         run(
-            f"create or replace temp table fresh as select x, {y} y from (select {x} x union select x from path where y = {x})"
+            f"create or replace temp table fresh as select x, {y} y from (select {x} x union "
+            f"select x from path where y = {x})"
         )
         run("create or replace temp table gone as from fresh")
         self._rounds(
             "gone",
-            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join gone on gone.x = f.x and gone.y = e.y",
+            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join gone on "
+            "gone.x = f.x and gone.y = e.y",
         )
         run(f"delete from edge where x = {x} and y = {y}")
         run("create or replace temp table kept as from path anti join gone using (x, y)")
@@ -47,7 +49,8 @@ class RederivingPeer(Peer):
         run = self.connection.execute
         run(f"insert into edge values ({x}, {y})")
         run(
-            f"create or replace temp table fresh as select s.x, {y} y from (select {x} x union select x from path where y = {x}) s"
+            f"create or replace temp table fresh as select s.x, {y} y from (select {x} x union "
+            f"select x from path where y = {x}) s"
             f" anti join path p on p.x = s.x and p.y = {y}"
         )
         run("insert into path from fresh")
@@ -56,7 +59,8 @@ class RederivingPeer(Peer):
     def _grow(self) -> None:
         self._rounds(
             "path",
-            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join path p on p.x = f.x and p.y = e.y",
+            "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join path p on "
+            "p.x = f.x and p.y = e.y",
         )
 
     def _rounds(self, target: str, step: str) -> None:

@@ -15,8 +15,10 @@ TIMES = 15
 EDGES = [(1, 2), (2, 3), (1, 3), (3, 1)]
 # Views one upon the other and beside each other, every other pair of rules recursive.
 SHAPES = (
-    ".decl r{n}(x: number, y: number)\nr{n}(x, y) :- edge(x, y), x != {n}.\nr{n}(x, z) :- r{n}(x, y), edge(y, z).\n",
-    ".decl v{n}(x: number, y: number)\nv{n}(x, y) :- r{m}(x, y), !edge(x, y).\nv{n}(x, y) :- edge(x, y), y < {n}.\n",
+    ".decl r{n}(x: number, y: number)\nr{n}(x, y) :- edge(x, y), x != {n}.\nr{n}(x, z) :- r{n}(x, "
+    "y), edge(y, z).\n",
+    ".decl v{n}(x: number, y: number)\nv{n}(x, y) :- r{m}(x, y), !edge(x, y).\nv{n}(x, y) :- "
+    "edge(x, y), y < {n}.\n",
 )
 
 

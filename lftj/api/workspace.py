@@ -312,7 +312,10 @@ class Workspace(Uncopied):
     def __repr__(self) -> str:
         if self._live is None:
             return "<Workspace, closed>"
-        return f"<Workspace, version {self.version}, relations: {len(self.relations)}, rules: {len(self.rules)}>"
+        return (
+            f"<Workspace, version {self.version}, relations: {len(self.relations)}, rules: "
+            f"{len(self.rules)}>"
+        )
 
     if not TYPE_CHECKING:  # a type checker is to go on finding attributes that are not there
 

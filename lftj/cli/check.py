@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of
 from lftj.cli.run import read_program
-from lftj.program.normal_form import StratifiedProgram, Stratum
+from lftj.program.normal_form import Stratum
+from lftj.program.stratification import StratifiedProgram
 
 if TYPE_CHECKING:
     from lftj.explain.plan import PlanReport

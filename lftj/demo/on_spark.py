@@ -88,7 +88,8 @@ def run(console: Console, days: int, parts: int = PARTS) -> None:
             ):
                 desk.load(feed.FIRST_DAY - feed.ONE_DAY, Path(folder))
             console.print(
-                f"Loaded {len(workspace['flight']):,} flights and derived all views on Spark in {time.perf_counter() - started:.1f} s."
+                f"Loaded {len(workspace['flight']):,} flights and derived all views on Spark in "
+                f"{time.perf_counter() - started:.1f} s."
             )
             changes = [
                 _changed(desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset))

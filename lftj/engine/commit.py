@@ -203,7 +203,10 @@ def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
         and program.catalog.aggregated(name)
         and draft[base_name(name) if program.derives(name) else name].count
     ):
-        hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
+        hint = (
+            f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, "
+            f"n) ; own(x, n)."
+        )
         raise DeclarationError(
             f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well",
             code="E163",

@@ -185,7 +185,10 @@ class Draft:
         """
         schema = (program or self._program).catalog.relation(name_of(relation))
         if schema.name in self._views:
-            hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
+            hint = (
+                "change what its rules read, or declare it with ws.relation(…) to give it rows "
+                "of its own"
+            )
             raise TransactionError(
                 f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint
             )
@@ -235,7 +238,10 @@ class Draft:
         facts.
         """
         if not isinstance(text, (str, tree.ParsedProgram)):
-            hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
+            hint = (
+                "pass the text itself: Path(…).read_text(); for one Python expression use "
+                "add_rule(…)"
+            )
             raise ParseError(
                 f"expected rule text, found {type(text).__name__}", code="E103", hint=hint
             )

@@ -108,7 +108,10 @@ def number_of(handle: RuleHandle, program: Program) -> int:
         or (known := program.sources.get(source)) is None
         or known.rule != handle.rule
     ):
-        hint = "it was removed or rolled back, or belongs to another workspace; ws.rules lists what there is"
+        hint = (
+            "it was removed or rolled back, or belongs to another workspace; ws.rules lists "
+            "what there is"
+        )
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint=hint)
     return source
 

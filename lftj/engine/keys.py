@@ -68,5 +68,8 @@ def _violation(
         message = f"function `{schema.name}` has two values for one argument: {shown}"
     else:
         message = f"relation `{schema.name}` has two rows of one key ({named}): {shown}"
-    hint = f"delete the old row in the same transaction, or use tx.upsert({schema.name!r}, …), which replaces the row of a key"
+    hint = (
+        f"delete the old row in the same transaction, or use tx.upsert({schema.name!r}, …), "
+        f"which replaces the row of a key"
+    )
     return KeyViolationError(message, rows=rows, hint=hint)

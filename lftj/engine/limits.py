@@ -98,7 +98,10 @@ class _Block(Uncopied, AbstractContextManager[None]):
 
     def __del__(self) -> None:
         if not self._entered:
-            message = "ws.limits(…) bounds what is done inside `with ws.limits(…):`, and was used without it: nothing was bounded"
+            message = (
+                "ws.limits(…) bounds what is done inside `with ws.limits(…):`, and was used "
+                "without it: nothing was bounded"
+            )
             warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 

@@ -13,17 +13,11 @@ from typing import NamedTuple
 
 from lftj.errors import ParseError, ProgramErrors
 from lftj.program.checks.program_checks import check
-from lftj.program.normal_form import (
-    QUESTION,
-    RelationSchema,
-    RuleVariable,
-    StratifiedProgram,
-    Stratum,
-)
+from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, Stratum
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
 from lftj.program.statistics_hints import Repeats, never
-from lftj.program.stratification import Stratification
+from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.syntax import tree
 from lftj.syntax.builder import to_tree
 from lftj.syntax.parser import parse
@@ -108,7 +102,10 @@ def _is_program(text: str) -> bool:
 
 
 def _not_one_body() -> ParseError:
-    hint = "leave out the head: the variables of the body are the columns of the answer; or add rules and ask for what they derive"
+    hint = (
+        "leave out the head: the variables of the body are the columns of the answer; or add "
+        "rules and ask for what they derive"
+    )
     return ParseError("a question is one body", code="E103", hint=hint)
 
 

@@ -279,7 +279,10 @@ class Result(frames.CodedRows):
         )
 
     def _title(self) -> str:
-        title = f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version {self.version}"
+        title = (
+            f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version "
+            f"{self.version}"
+        )
         return title if self.columns else f"{title} ({'true' if self._count else 'false'})"
 
     def _cells(self) -> list[list[str]]:

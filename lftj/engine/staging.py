@@ -100,7 +100,10 @@ class Staging:
             if present
             else ("not", "E310", 'missing="ignore"')
         )
-        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {'is' if count == 1 else 'are'} {what} there"
+        message = (
+            f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} "
+            f"{'is' if count == 1 else 'are'} {what} there"
+        )
         raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
 
     def net(self) -> Delta:
@@ -218,7 +221,10 @@ class Staging:
 def require_key(schema: RelationSchema) -> None:
     """Raises TransactionError (E324) for a relation without a key."""
     if schema.key is None:
-        hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
+        hint = (
+            f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert '
+            f"and delete"
+        )
         raise TransactionError(
             f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint
         )

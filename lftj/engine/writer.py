@@ -214,7 +214,10 @@ class Writing(Uncopied, Generic[Draft]):
     def __del__(self) -> None:
         if self._ended is None:
             self.rollback()  # first: the warning may be an error
-            message = "a transaction was dropped without commit() or rollback(), and nothing of it has happened"
+            message = (
+                "a transaction was dropped without commit() or rollback(), and nothing of it "
+                "has happened"
+            )
             warnings.warn(message, RuntimeWarning, stacklevel=2)
 
     def __repr__(self) -> str:

@@ -81,7 +81,10 @@ def _sizes(
         if heavy
         else ""
     )
-    return f"{len(ranges)} parts, the largest about {max(weights) * len(ranges) / total:.2f} times the average{cut}"
+    return (
+        f"{len(ranges)} parts, the largest about {max(weights) * len(ranges) / total:.2f} "
+        f"times the average{cut}"
+    )
 
 
 COLUMNS = (

@@ -80,7 +80,10 @@ def describe_position(position: Position, trace: TraceState) -> str:
         probe = plan.probes[position.atom - len(atoms)]
         return f"!{probe.relation} at {plan.levels[position.level].name}"
     relation, levels = atoms[position.atom]
-    return f"{relation}({', '.join(plan.levels[level].name for level in levels)}) at {plan.levels[position.level].name}"
+    return (
+        f"{relation}({', '.join(plan.levels[level].name for level in levels)}) at "
+        f"{plan.levels[position.level].name}"
+    )
 
 
 def all_memory_rows(

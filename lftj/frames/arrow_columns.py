@@ -115,11 +115,20 @@ def _check_fits(found: pa.DataType, target: Target) -> None:
 def _remedy(found: pa.DataType, type: Type) -> str:
     """What to do about a whole column of another type."""
     if pa.types.is_timestamp(found) and found.tz is not None and type.name == "timestamp":
-        return "convert to one zone and drop it, in pandas by column.dt.tz_convert(None), in Spark by casting to timestamp_ntz"
+        return (
+            "convert to one zone and drop it, in pandas by column.dt.tz_convert(None), in "
+            "Spark by casting to timestamp_ntz"
+        )
     if pa.types.is_integer(found) and type.name == "float":
-        return "convert the column to float64 first (integers beyond 2⁵³ would change), or declare it int"
+        return (
+            "convert the column to float64 first (integers beyond 2⁵³ would change), or "
+            "declare it int"
+        )
     if pa.types.is_floating(found) and type.name == "int":
-        return 'convert the column to int64 first (in pandas, .astype("Int64") keeps missing values), or declare it float'
+        return (
+            'convert the column to int64 first (in pandas, .astype("Int64") keeps missing '
+            "values), or declare it float"
+        )
     return f"convert the column to {type.arrow} first, or declare it otherwise"
 
 

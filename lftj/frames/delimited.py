@@ -55,7 +55,10 @@ class DelimitedText:
         """
         first = next(self.records(), None)
         if first is None:
-            hint = "the first line must name the columns; an empty relation is a file with that line only"
+            hint = (
+                "the first line must name the columns; an empty relation is a file with that "
+                "line only"
+            )
             raise FrameError(f"{self.name} is empty", code="E232", hint=hint)
         return first
 
@@ -143,7 +146,8 @@ class DelimitedText:
         for line, fields in islice(self.records(), 1 if self.header else 0, None):
             if len(fields) < least or (self.needed is None and len(fields) != width):
                 raise FrameError(
-                    f"{self.name}, line {line}: expected {least} column{'s' if least != 1 else ''}, found {len(fields)}",
+                    f"{self.name}, line {line}: expected {least} "
+                    f"column{'s' if least != 1 else ''}, found {len(fields)}",
                     code="E232",
                     hint=self._width_hint(fields, width),
                 )

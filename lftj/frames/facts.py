@@ -174,7 +174,10 @@ def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:
     line, fields = next(first, (1, [""] * (max(positions) + 1)))
     if len(fields) <= max(positions):
         picked = ":".join(map(str, positions))
-        message = f'{text.name}, line {line}: columns="{picked}" counts fields from 0, this line has {len(fields)}'
+        message = (
+            f'{text.name}, line {line}: columns="{picked}" counts fields from 0, this line has '
+            f"{len(fields)}"
+        )
         raise FrameError(message, code="E232")
     return len(fields)
 

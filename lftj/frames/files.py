@@ -108,7 +108,10 @@ def refuse_text_name(destination: object) -> None:
         isinstance(destination, (str, os.PathLike))
         and file_kind(path := local_path(destination, written=True)) in DELIMITERS
     ):
-        hint = "write_csv(…) writes a header and quotes; for Soufflé's facts name the file .facts, or say facts with "
+        hint = (
+            "write_csv(…) writes a header and quotes; for Soufflé's facts name the file "
+            ".facts, or say facts with "
+        )
         hint += "parameters, write_facts(path, {}), and load(relation, path, facts={})"
         raise FrameError(
             f"facts have no header, and {path.name} is named as a file with one",
@@ -187,7 +190,10 @@ def missing(path: Path) -> FileMissingError:
         ]
         hint = f"did you mean {alike[0]}?" if alike else hint
     if set(path.name) & set("*?["):
-        hint = "name one file at a time: for path in pathlib.Path(folder).glob(pattern): tx.insert(relation, path)"
+        hint = (
+            "name one file at a time: for path in pathlib.Path(folder).glob(pattern): "
+            "tx.insert(relation, path)"
+        )
     return FileMissingError(f"there is no file {path}", hint=hint)
 
 

@@ -94,7 +94,10 @@ def _missing(
         for name in missing
     ]
     plural = "s" if len(missing) > 1 else ""
-    message = f"{carrier.place.subject} has no column{plural} {', '.join(asked)}; it has {_quoted(names) or 'none at all'}"
+    message = (
+        f"{carrier.place.subject} has no column{plural} {', '.join(asked)}; it has "
+        f"{_quoted(names) or 'none at all'}"
+    )
     pairs = [f'"{wanted[sources.index(name)]}": "{meant[name] or "…"}"' for name in missing]
     hint = f"rename the column{plural}, or load with columns={{{', '.join(pairs)}}}"
     if set(missing) & set(getattr(carrier, "index_names", ())):  # which a pandas frame has
@@ -104,7 +107,10 @@ def _missing(
         and len(names) == 1
         and (used := next((mark for mark in (";", "\t", "|", ",") if mark in str(names[0])), None))
     ):
-        hint = f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in .tsv files"
+        hint = (
+            f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in "
+            f".tsv files"
+        )
     return FrameError(message, hint=hint)
 
 

@@ -114,7 +114,8 @@ def _not_a_row(i: int, row: object, width: int) -> FrameError:
         else "write a list of tuples, also for one row: [(…, …)]"
     )
     return FrameError(
-        f"row {i} is not a row: found {_shown(row)} ({type(row).__name__}), expected a tuple or a dict",
+        f"row {i} is not a row: found {_shown(row)} ({type(row).__name__}), expected a tuple or a "
+        f"dict",
         hint=hint,
     )
 
@@ -179,7 +180,10 @@ def read(
         carrier = replace(carrier, place=place)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
-            hint = "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file"
+            hint = (
+                "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the "
+                "path of a file"
+            )
             raise FrameError(f"{type(source).__name__} holds no rows", code="E231", hint=hint)
         carrier = carry_rows(source, len(columns))
         if not carrier.rows:  # as many a change has none to insert, or none to delete

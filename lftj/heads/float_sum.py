@@ -63,7 +63,10 @@ class ExactSum:
             self.add(value)
 
     def __repr__(self) -> str:
-        return f"ExactSum({self._units} · 2⁻¹⁰⁷⁴, +∞ × {self._positive_infinities}, −∞ × {self._negative_infinities})"
+        return (
+            f"ExactSum({self._units} · 2⁻¹⁰⁷⁴, +∞ × {self._positive_infinities}, −∞ × "
+            f"{self._negative_infinities})"
+        )
 
     @property
     def parts(self) -> tuple[int, int, int]:

@@ -147,7 +147,10 @@ def check_function(
     more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
     if functional:
         message = f"{relation} has two values for one argument: {rows[0]} and {rows[1]}{more}"
-        hint = "let the rules give one value per argument, take min(…) or max(…) of them, or declare a relation instead"
+        hint = (
+            "let the rules give one value per argument, take min(…) or max(…) of them, or "
+            "declare a relation instead"
+        )
     else:
         message = f"two rows of {relation} share a key: {rows[0]} and {rows[1]}{more}"
         hint = "delete the old row in the same transaction, or use upsert"

@@ -108,7 +108,10 @@ class UserAggregate:
         if isinstance(problem, (MemoryError, LimitError)):
             return problem
         if not isinstance(problem, LftjError):
-            hint = "the traceback above shows where; let the functions take all values that the arguments can have"
+            hint = (
+                "the traceback above shows where; let the functions take all values that the "
+                "arguments can have"
+            )
             raised = (
                 f"raised {type(problem).__name__}: {problem}"
                 if str(problem)

@@ -156,7 +156,10 @@ class Context:
             return
         pages, strings = self.arena.bytes_in_use, self.dictionary.bytes_in_use
         if pages + strings + beside > self.memory_limit:
-            message = f"the memory limit of {self.memory_limit:,} bytes was reached: rows take {pages + beside:,}, strings {strings:,}"
+            message = (
+                f"the memory limit of {self.memory_limit:,} bytes was reached: rows take "
+                f"{pages + beside:,}, strings {strings:,}"
+            )
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
 
     def slice(self, steps: int) -> int:

@@ -31,14 +31,8 @@ from lftj.maintenance.rules.view_states import (
     stratum_key,
     without_strangers,
 )
-from lftj.program.normal_form import (
-    FunctorRule,
-    NormalRule,
-    RelationSchema,
-    StratifiedProgram,
-    Stratum,
-)
-from lftj.program.stratification import Stratification
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
+from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion

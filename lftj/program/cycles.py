@@ -35,12 +35,16 @@ class CycleError(StratificationError):
 
 _CODES = {"negation": "E150", "aggregate": "E151", "functor": "E152"}
 _HINTS = {
-    "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
-    "nested": "what stands inside must not depend on the relation being defined: read finished relations only, and let one of "
+    "negation": "let the negated relation not depend on the relation being defined: split it into "
+    "one that is finished before",
+    "nested": "what stands inside must not depend on the relation being defined: read finished "
+    "relations only, and let one of "
     "these, inside or outside, bind each variable that both have",
-    "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished; only one min or max in "
+    "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is "
+    "finished; only one min or max in "
     "each head may stand in a cycle",
-    "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: compute it before or after the cycle",
+    "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: "
+    "compute it before or after the cycle",
 }
 
 
@@ -69,7 +73,10 @@ def misuse_error(
     value = (
         f"`{misuse.name}`, a value of `{relation}`," if misuse.name else f"a value of `{relation}`"
     )
-    message = f"{value} stands in {misuse.use}, before the cycle has found it: {shown_cycle([rule.relation, *path], '')}"
+    message = (
+        f"{value} stands in {misuse.use}, before the cycle has found it: "
+        f"{shown_cycle([rule.relation, *path], '')}"
+    )
     error = CycleError(message, code=_CODES["aggregate"], span=rule.span, hint=misuse.remedy)
     error.source = rule.source
     return error

@@ -114,7 +114,8 @@ def _range(start: int, end: int, step: int | None = None) -> range:
     found = range(start, end, step or (1 if start <= end else -1))
     if (end - start) // found.step > MOST_NUMBERS:
         raise ValueRangeError(
-            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers"
+            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} "
+            f"numbers"
         )
     return found
 
@@ -137,7 +138,8 @@ def _float_range(start: float, end: float, step: float | None = None) -> np.ndar
     inside = found[found < end] if by > 0 else found[found > end]
     if len(inside) == len(found):  # too many, or the step is lost in rounding
         raise ValueRangeError(
-            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers"
+            f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} "
+            f"numbers"
         )
     return inside + 0.0
 

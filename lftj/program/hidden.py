@@ -159,7 +159,10 @@ def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[st
 
 def _too_wide(name: str, columns: int, span: Span | None) -> DeclarationError:
     what = "what a functor or an aggregate is given" if only_input(name) else explain_hidden(name)
-    message = f"{what} takes {columns} values from the rest of its rule; {MOST_COLUMNS} is the most there may be"
+    message = (
+        f"{what} takes {columns} values from the rest of its rule; {MOST_COLUMNS} is the most "
+        f"there may be"
+    )
     hint = "derive what it needs in a rule of its own, with a head of fewer variables"
     return DeclarationError(message, code="E168", span=span, hint=hint)
 

@@ -56,7 +56,10 @@ def inlining_errors(clauses: Sequence[tree.Clause]) -> Iterator[LftjError]:
     for rule in rules:
         for atom in _negated(rule.body):
             if atom.relation in widening:
-                message = f"relation `{atom.relation}` is inline and negated, and its rules have variables that its head lacks"
+                message = (
+                    f"relation `{atom.relation}` is inline and negated, and its rules have "
+                    f"variables that its head lacks"
+                )
                 yield DeclarationError(
                     message,
                     code="E169",

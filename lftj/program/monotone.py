@@ -195,9 +195,15 @@ class _Uses:
         lattice = self.known.get(self.rule.relation)
         for column, term in enumerate(self.rule.head):
             if isinstance(term, Ref) and self.direction(term):
-                place = f"`{self.rule.relation}`, which does not take the `{self._function(term)}` there"
+                place = (
+                    f"`{self.rule.relation}`, which does not take the `{self._function(term)}` "
+                    f"there"
+                )
                 hidden = "#" in self.rule.relation
-                use = f"column {column + 1} of {explain_hidden(self.rule.relation) if hidden else place}"
+                use = (
+                    f"column {column + 1} of "
+                    f"{explain_hidden(self.rule.relation) if hidden else place}"
+                )
                 yield self._misuse((term,), use, _BRANCHES if hidden else _IN_HEADS)
             elif (
                 isinstance(term, AggregateTerm)
@@ -305,14 +311,24 @@ def _becomes_true(test: Filter, left: int, right: int) -> bool:
 
 
 _FINISHED = "in a rule that the cycle does not read, so that it sees the finished relation"
-_KEEP_ORDER = f"compare a min by < or <= and a max by > or >= with a value from outside the cycle, or test it {_FINISHED}"
+_KEEP_ORDER = (
+    f"compare a min by < or <= and a max by > or >= with a value from outside the cycle, or "
+    f"test it {_FINISHED}"
+)
 _OPERATORS = (
-    "the value may be copied, added to, multiplied or divided by a constant, and go into min(…) and max(…) with values from outside the "
+    "the value may be copied, added to, multiplied or divided by a constant, and go into min(…) "
+    "and max(…) with values from outside the "
     f"cycle; compute anything else {_FINISHED}"
 )
 _AFTERWARDS = f"join with it {_FINISHED}"
-_IN_HEADS = f"aggregate it in that head too, in every rule of the relation, leave it out, or copy it {_FINISHED}"
+_IN_HEADS = (
+    f"aggregate it in that head too, in every rule of the relation, leave it out, or copy it "
+    f"{_FINISHED}"
+)
 _BRANCHES = (
     f"write a rule for each branch of `( … ; … )`, and anything else with the value {_FINISHED}"
 )
-_OTHER_WAY = f"take a min of a min and a max of a max, the other way round after negating or subtracting it, or do it {_FINISHED}"
+_OTHER_WAY = (
+    f"take a min of a min and a max of a max, the other way round after negating or "
+    f"subtracting it, or do it {_FINISHED}"
+)

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.errors import Span
-from lftj.program.stratification import Reading, Stratification, reading_key
-from lftj.types import INT, Type
+from lftj.types import INT, Type, code_of
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 """What change sets have beside the columns of a relation."""
+
+Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
+"""A relation of which any row is read; one of which rows with some constant in this column are, and
+no others; one such constant, as `reading_key` has it.
+"""
 
 QUESTION = "query#"
 """The hidden relation that holds the answers to a question while they are computed."""
@@ -132,6 +136,13 @@ class AggregateTerm:
     function: str
     args: tuple[Ref, ...]
     type: Type
+
+
+def reading_key(type: Type, value: object) -> int | str:
+    """A constant as who reads rows is found by it: strings as they are, whose codes may change,
+    other values by their codes.
+    """
+    return value if isinstance(value, str) else code_of(type, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,18 +289,3 @@ class Stratum:
     def readings(self) -> frozenset[Reading]:
         """Which rows of them."""
         return frozenset(reading for rule in self.rules for reading in rule.readings)
-
-
-@dataclass(frozen=True, slots=True)
-class StratifiedProgram:
-    """Relations, hidden ones included, and the strata in an order in which each reads only earlier
-    ones and itself.
-    """
-
-    relations: dict[str, RelationSchema]
-    order: Stratification
-
-    @property
-    def strata(self) -> tuple[Stratum, ...]:
-        """The strata in their order."""
-        return self.order.strata

@@ -16,13 +16,13 @@ from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameE
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
 from lftj.program.rewrites.choices import refuse_choice_beside_extremes
 from lftj.program.rewrites.normalize import NormalizedRule, normalize
 from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.statistics_hints import Asking, Known, Repeats, never
-from lftj.program.stratification import Stratification
+from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.parser import no_cyclic_garbage

@@ -130,7 +130,10 @@ class Catalog:
         DeclarationError (E160, E168).
         """
         if len(schema.columns) > MOST_COLUMNS:
-            message = f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} is the most there may be"
+            message = (
+                f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} "
+                f"is the most there may be"
+            )
             hint = "keep what few rules read in relations of their own, with the same key"
             raise DeclarationError(message, code="E168", span=span, hint=hint)
         if (known := self.relations.get(schema.name)) is not None:

@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from lftj.types import Type, code_of
-
-if TYPE_CHECKING:
-    from lftj.program.normal_form import Stratum
-
-Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
-"""A relation of which any row is read; one of which rows with some constant in this column are, and
-no others; one such constant, as `reading_key` has it.
-"""
+from lftj.program.normal_form import Reading, RelationSchema, Stratum
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
@@ -107,13 +99,6 @@ class Stratification:
         return Stratification(tuple(strata), place, readers, row_readers)
 
 
-def reading_key(type: Type, value: object) -> int | str:
-    """A constant as who reads rows is found by it: strings as they are, whose codes may change,
-    other values by their codes.
-    """
-    return value if isinstance(value, str) else code_of(type, value)
-
-
 def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> None:
     for at, stratum in enumerate(strata, first):
         for name in stratum.relations:
@@ -141,3 +126,18 @@ def _readers(reading: Iterable[tuple[Stratum, Iterable[T]]]) -> dict[T, set[str]
         for what in read:
             found.setdefault(what, set()).add(stratum.relations[0])
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class StratifiedProgram:
+    """Relations, hidden ones included, and the strata in an order in which each reads only earlier
+    ones and itself.
+    """
+
+    relations: dict[str, RelationSchema]
+    order: Stratification
+
+    @property
+    def strata(self) -> tuple[Stratum, ...]:
+        """The strata in their order."""
+        return self.order.strata

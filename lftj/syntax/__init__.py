@@ -4,3 +4,5 @@ turns it back into text.
 `parser.parse` reads text, `builder` makes the same tree from Python operators, `printer` writes
 text that parses back to an equal tree.
 """
+
+from lftj.syntax import printer as printer  # gives the classes of `tree` their text

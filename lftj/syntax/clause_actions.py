@@ -211,7 +211,11 @@ class ClauseActions(DirectiveActions):
         """Note an aggregate of the head, or an unknown function, inside a body."""
         name = aggregate.function
         if name in functors.HEAD_AGGREGATES:
-            hint = f"in a body write {'count : { … }' if name == 'count' else f'{name} x : {{ … }}'}; {name}(…) belongs in the head"
+            hint = (
+                f"in a body write "
+                f"{'count : { … }' if name == 'count' else f'{name} x : {{ … }}'}; {name}(…) "
+                f"belongs in the head"
+            )
             self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
             return
         known = ", ".join(sorted(functors.FUNCTORS))

@@ -198,7 +198,8 @@ def check_value(value: object) -> LiteralValue:
             return value
     raise ValueTypeError(
         f"a {type(value).__name__} cannot be a constant in a rule",
-        hint="constants are int, float, str, bool, date, datetime and Decimal; variables come from lftj.vars(…)",
+        hint="constants are int, float, str, bool, date, datetime and Decimal; variables come from "
+        "lftj.vars(…)",
     )
 
 

@@ -91,7 +91,10 @@ def to_literals(value: object) -> tuple[tree.Literal, ...]:
 
 def not_a_condition(expression: TermHolder, operator: str, functor: str) -> NoReturn:
     """Refuse a term where conditions are joined."""
-    hint = f"put parentheses round comparisons: a(x) & (x < 3); on the bits of integers use {functor}(…)"
+    hint = (
+        f"put parentheses round comparisons: a(x) & (x < 3); on the bits of integers use "
+        f"{functor}(…)"
+    )
     raise ExpressionError(
         f"`{operator}` joins conditions, and `{expression!r}` is a term", hint=hint
     )

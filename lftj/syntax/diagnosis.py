@@ -174,7 +174,10 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
             span=span,
             hint="aggregates have no `#`: n = count : { … } in a body, count() in a head",
         )
-    hint = "preprocessor lines are carried out by lftj run and lftj check, each on a line of its own; comments start with //"
+    hint = (
+        "preprocessor lines are carried out by lftj run and lftj check, each on a line of its "
+        "own; comments start with //"
+    )
     return ParseError(
         f"a preprocessor line (`{shown}`) within rules", code="E101", span=span, hint=hint
     )

@@ -60,7 +60,10 @@ class RefusedOperators:
         """For `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which all
         ExpressionErrors are.
         """
-        hint = "in a head lftj.sum_(x), lftj.min_(x), lftj.max_(x) aggregate over a group; lftj.max_(x, y) is the greater of two"
+        hint = (
+            "in a head lftj.sum_(x), lftj.min_(x), lftj.max_(x) aggregate over a group; "
+            "lftj.max_(x, y) is the greater of two"
+        )
         raise ExpressionError(
             f"`{self!r}` is not known before the rule runs, so Python cannot go through its values",
             hint=hint,
@@ -74,8 +77,10 @@ class RefusedOperators:
 
 
 _NO_TRUTH = (
-    "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each comparison: "
-    "(x < y) & (y < z); for `x in [1, 2]` write (x == 1) | (x == 2), and lftj.max_(x, y) for `max(x, y)`"
+    "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each "
+    "comparison: "
+    "(x < y) & (y < z); for `x in [1, 2]` write (x == 1) | (x == 2), and lftj.max_(x, y) for "
+    "`max(x, y)`"
 )
 
 

@@ -101,7 +101,10 @@ SYNONYMS: dict[str, str] = {
 }
 """Soufflé's other names for conversions."""
 
-LIKE = 'patterns are those of regular expressions, for the whole string, with .* for % and . for _: match("PROMO.*", s)'
+LIKE = (
+    "patterns are those of regular expressions, for the whole string, with .* for % and . for "
+    '_: match("PROMO.*", s)'
+)
 OF_SQL: dict[str, str] = {
     "abs": "write max(x, -x)",
     "avg": "the mean is mean(x) in a head, and mean x : { … } in a body",
@@ -200,7 +203,8 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
     "include": (
         "`.include` within rules is",
-        "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()",
+        "lftj run and lftj check include files, on lines of their own; else give both files' text "
+        "to add_rules()",
     ),
     "once": (
         "`.once` within rules is",

@@ -28,7 +28,10 @@ class FunctionTerm(FunctionHolder):
 
     def _refuse(self, *_: object) -> NoReturn:
         """Everything but `==`."""
-        hint = f"write ({self!r} == v) as a condition of its own and use v; in a rule: ({self!r} == v) <= body"
+        hint = (
+            f"write ({self!r} == v) as a condition of its own and use v; in a rule: ({self!r} "
+            f"== v) <= body"
+        )
         raise ExpressionError(f"`{self!r}` has no value until it stands in a condition", hint=hint)
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _refuse  # type: ignore[assignment]
@@ -126,6 +129,7 @@ class Predicate:
             else ""
         )
         raise ArityError(
-            f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} in {made!r}",
+            f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} "
+            f"in {made!r}",
             hint=hint,
         )

@@ -92,10 +92,16 @@ def _print_declaration(declaration: tree.Declaration) -> str:
         declaration.choice
     )
     if not declaration.functional:
-        return f".decl {declaration.name}({', '.join(map(_print_column, declaration.columns))}){qualifiers}"
+        return (
+            f".decl "
+            f"{declaration.name}({', '.join(map(_print_column, declaration.columns))}){qualifiers}"
+        )
     *arguments, value = declaration.columns
     printed = value.type if value.name == "value" else _print_column(value)
-    return f".decl {declaration.name}[{', '.join(map(_print_column, arguments))}]: {printed}{qualifiers}"
+    return (
+        f".decl {declaration.name}[{', '.join(map(_print_column, arguments))}]: "
+        f"{printed}{qualifiers}"
+    )
 
 
 def _print_choice(domains: tuple[tuple[str, ...], ...]) -> str:
@@ -202,7 +208,10 @@ def _print_prefix(functor: str, operand: tree.Term) -> str:
 def _print_infix(functor: str, left: tree.Term, right: tree.Term) -> str:
     here = PRECEDENCE[functor]
     leans_right = functor in RIGHT_ASSOCIATIVE
-    return f"{_print_operand(left, here + leans_right)} {functor} {_print_operand(right, here + (not leans_right))}"
+    return (
+        f"{_print_operand(left, here + leans_right)} {functor} "
+        f"{_print_operand(right, here + (not leans_right))}"
+    )
 
 
 def _print_operand(term: tree.Term, least: int) -> str:
@@ -220,3 +229,6 @@ def _tightness(term: tree.Term) -> int:
         case tree.Constant(int() | float() as value) if str(value).startswith("-"):
             return PRECEDENCE["neg"]
     return _TIGHTEST
+
+
+tree.printed = print_node

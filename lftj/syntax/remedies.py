@@ -28,7 +28,8 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"(?<=\d)\.(?=\s*[,)])", "write a digit behind the point: 1.0"),
     (
         r"\?-",
-        "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a name",
+        "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a "
+        "name",
     ),
     (r"\+\+", "strings are put together with `+`, or with cat(a, b, …)"),
     (r"\*\*", "powers are written with `^`"),
@@ -43,8 +44,14 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     ),
     (r"%", "comments start with //"),
 )
-_SQL = "this reads like SQL: rows are asked for by atoms and conditions, r(x, y), x > 1; a rule gives them a name, big(x) :- r(x, y), x > 1."
-_SQL_WRITES = "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); .decl r(x: number) declares a relation"
+_SQL = (
+    "this reads like SQL: rows are asked for by atoms and conditions, r(x, y), x > 1; a rule "
+    "gives them a name, big(x) :- r(x, y), x > 1."
+)
+_SQL_WRITES = (
+    "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); "
+    ".decl r(x: number) declares a relation"
+)
 _WORDS_INSTEAD = {
     **dict.fromkeys(("select", "from", "with"), _SQL),
     **dict.fromkeys(
@@ -63,7 +70,8 @@ _WORDS_INSTEAD = {
     "average": "the mean is written mean x : { … }",
     "like": LIKE,
     "between": "write both comparisons: 1 <= x, x <= 5",
-    "distinct": "rows are distinct as they are; to count the different values of some columns, write a view that has nothing but them",
+    "distinct": "rows are distinct as they are; to count the different values of some columns, "
+    "write a view that has nothing but them",
 }
 
 
@@ -97,7 +105,10 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     if bare and found in (":-", ".", ",", ";", "}"):
         return "an atom has parentheses, also where it has no arguments: r()"
     if found == ":-" and expected == "a clause":
-        return "a rule has a head before `:-`; what must not be is told by the rows of a relation of its own"
+        return (
+            "a rule has a head before `:-`; what must not be is told by the rows of a relation "
+            "of its own"
+        )
     if expected == "a clause" and found == "." and kind in ("RPAR", "COLON", "NAME"):
         return "a declaration ends without a dot"
     if expected.startswith("a condition") and found == ".":

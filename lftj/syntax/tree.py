@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lftj.errors import Span
@@ -25,9 +26,15 @@ class Node:
 
     def __str__(self) -> str:
         """The node as rule text."""
-        from lftj.syntax.printer import print_node  # the printer needs the classes of this module
+        return printed(self)
 
-        return print_node(self)
+
+def _unprinted(node: Node) -> str:
+    return repr(node)
+
+
+printed: Callable[[Node], str] = _unprinted
+"""Print a node; `lftj.syntax.printer` puts its function here when the package is imported."""
 
 
 # ── terms ─────────────────────────────────────────────────────────────────────────────────────────

@@ -237,7 +237,10 @@ def _exact_float(value: int) -> float:
 
 def _timestamp_code(value: datetime.datetime) -> int:
     if value.tzinfo is not None:
-        hint = "convert to one zone and drop it: value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"
+        hint = (
+            "convert to one zone and drop it: "
+            "value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"
+        )
         raise ValueTypeError(
             f"timestamps have no time zone, found {value.isoformat()!r}", hint=hint
         )
@@ -289,12 +292,22 @@ def _remedy(type: Type, value: object) -> str | None:
     if type.name == "timestamp" and isinstance(value, datetime.date):
         return "give the time too: datetime.datetime(…), or declare the column date"
     if type.name in ("date", "timestamp") and isinstance(value, np.datetime64):
-        return "timestamps hold microseconds, of the years 1 to 9999: value.astype('datetime64[us]') rounds"
+        return (
+            "timestamps hold microseconds, of the years 1 to 9999: "
+            "value.astype('datetime64[us]') rounds"
+        )
     if type.name in ("date", "timestamp") and isinstance(value, str):
         column = "pandas.to_datetime(column)" + (".dt.date" if type.name == "date" else "")
-        return f"convert it with {'date' if type.name == 'date' else 'datetime'}.fromisoformat(…), a column of a frame with {column}"
+        return (
+            f"convert it with "
+            f"{'date' if type.name == 'date' else 'datetime'}.fromisoformat(…), a column of a "
+            f"frame with {column}"
+        )
     if type.name == "decimal" and isinstance(value, (float, str)):
-        return f"make it a decimal.Decimal from text: Decimal({'value' if isinstance(value, str) else 'str(value)).quantize(…'})"
+        return (
+            f"make it a decimal.Decimal from text: "
+            f"Decimal({'value' if isinstance(value, str) else 'str(value)).quantize(…'})"
+        )
     return None
 
 

@@ -98,7 +98,10 @@ def _named(module: str, name: str) -> Any:
 
 
 # ── the helper ────────────────────────────────────────────────────────────────────────────────────
-_HELPER = "import sys; sys.path[:] = {path!r}; from scantree.jit.ahead import compile_lines; compile_lines(sys.stdin.read().split('\\n'))"
+_HELPER = (
+    "import sys; sys.path[:] = {path!r}; from scantree.jit.ahead import compile_lines; "
+    "compile_lines(sys.stdin.read().split('\\n'))"
+)
 _WORTH_IT = 8  # kernels for which another process is started
 
 

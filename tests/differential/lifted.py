@@ -16,9 +16,9 @@ from lftj.program.normal_form import (
     NormalRule,
     Ref,
     RelationSchema,
-    StratifiedProgram,
     Value,
 )
+from lftj.program.stratification import StratifiedProgram
 from lftj.syntax import tree
 from lftj.types import INT
 from tests.differential.mirrored_values import mirrored

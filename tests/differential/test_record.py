@@ -65,10 +65,12 @@ def test_a_difference_names_history_commit_and_rule():
     }
     assert list(differences(was, was)) == []
     assert list(differences(was, other)) == [
-        "a/1, commit 1, late #2: work that was not there: update, surgeries 1, stabs 1, regions 1, steps 20, assignments 2, head_changes 2",
+        "a/1, commit 1, late #2: work that was not there: update, surgeries 1, stabs 1, regions 1, "
+        "steps 20, assignments 2, head_changes 2",
         "a/1, commit 1, tree #2: strategy update → full, steps 20 → 21",
         "a/1, commit 2: was commit 1 E310, is accepted",
-        "a/1, commit 2, tree #2: work that was not there: update, surgeries 1, stabs 1, regions 1, steps 20, assignments 2, head_changes 2",
+        "a/1, commit 2, tree #2: work that was not there: update, surgeries 1, stabs 1, regions 1, "
+        "steps 20, assignments 2, head_changes 2",
         "a/2: recorded, but not run",
     ]
     assert list(report(was, was)) == []

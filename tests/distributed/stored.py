@@ -14,7 +14,8 @@ RULES = {
     "a projection": ".decl v(x: number, z: number) v(x, z) :- e(x, y), e(y, z).",
     "sums and means": ".decl v(x: number, s: number, m: float, a: number, b: number) "
     "v(x, sum(w), mean(w), min(w), max(w)) :- e(x, y), w = 2 * y.",
-    "over everything": ".decl v(n: number, s: number, m: float, b: number) v(count(), sum(y), mean(y), max(x)) :- e(x, y).",
+    "over everything": ".decl v(n: number, s: number, m: float, b: number) v(count(), sum(y), "
+    "mean(y), max(x)) :- e(x, y).",
     "negation": ".decl v(x: number, y: number) v(x, y) :- e(x, y), !e(y, x).",
     "recursion": ".decl v(x: number, y: number) v(x, y) :- e(x, y). v(x, z) :- v(x, y), e(y, z).",
     "rounds": ".decl v(x: number, y: number) v(x, y) :- e(x, y). v(x, z) :- v(x, y), v(y, z).",
@@ -22,7 +23,8 @@ RULES = {
     "choices": ".decl v(x: number, y: number) choice-domain x, y v(x, y) :- e(x, y).",
     "a choice in a cycle": ".decl v(r: number, x: number, y: number) choice-domain (r, y) "
     "v(r, r, r) :- e(r, _), r < 9. v(r, x, y) :- v(r, _, x), e(x, y).",
-    "best values": ".decl v(x: number, y: number, n: number) v(x, y, min(1)) :- e(x, y). v(x, z, min(n + 1)) :- v(x, y, n), e(y, z).",
+    "best values": ".decl v(x: number, y: number, n: number) v(x, y, min(1)) :- e(x, y). v(x, z, "
+    "min(n + 1)) :- v(x, y, n), e(y, z).",
     "the next": ".decl v(x: number, y: number) v(x, y) :- e(x, _), y = min z : { e(z, _), z > x }.",
     "the last": ".decl v(x: number, y: number) v(x, y) :- e(x, _), y = max z : { e(_, z), z < x }.",
     "two rules": ".decl v(x: number, y: number) .decl u(x: number, n: number) "

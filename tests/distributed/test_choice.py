@@ -16,13 +16,17 @@ from lftj.distributed.partitioning.planner import plan_of
 from tests.distributed.inline import InlineExecutor
 
 PROGRAMS = {
-    "several rules": '.decl v(x: symbol, y: symbol) choice-domain y v(x, y) :- e(x, z), e(z, y). v(y, x) :- e(x, y). v("n1", "m").',
+    "several rules": ".decl v(x: symbol, y: symbol) choice-domain y v(x, y) :- e(x, z), e(z, y). "
+    'v(y, x) :- e(x, y). v("n1", "m").',
     "two domains": ".decl v(x: symbol, y: symbol) choice-domain x, y v(x, y) :- e(x, y).",
-    "three columns": ".decl v(x: symbol, y: symbol, z: symbol) choice-domain (x, y), (y, z) v(x, y, z) :- e(x, y), e(y, z).",
+    "three columns": ".decl v(x: symbol, y: symbol, z: symbol) choice-domain (x, y), (y, z) v(x, "
+    "y, z) :- e(x, y), e(y, z).",
     "a forest": ".decl v(r: symbol, x: symbol, y: symbol) choice-domain (r, y) "
     'v(r, r, r) :- e(r, _), r < "n3". v(r, x, y) :- v(r, _, x), e(x, y).',
-    "a tree": '.decl v(x: symbol, y: symbol) choice-domain y v("n0", "n0"). v(x, y) :- v(_, x), e(x, y).',
-    "in a rule": ".decl v(x: symbol, y: symbol) v(x, y) :- e(x, z), e(z, y), choice((x), (y)), choice((y), (x)).",
+    "a tree": '.decl v(x: symbol, y: symbol) choice-domain y v("n0", "n0"). v(x, y) :- v(_, x), '
+    "e(x, y).",
+    "in a rule": ".decl v(x: symbol, y: symbol) v(x, y) :- e(x, z), e(z, y), choice((x), (y)), "
+    "choice((y), (x)).",
     "read by others": ".decl w(x: symbol, y: symbol) choice-domain x .decl v(x: symbol, n: number) "
     "w(x, y) :- e(x, y), !e(y, x). v(y, count()) :- w(_, y).",
 }

@@ -104,7 +104,8 @@ def test_a_path_that_was_opened_again_shows_its_rule(tmp_path: Path) -> None:
     [
         "a(x, z) :- a(x, y), a(y, w), z = w * 4000000000.",
         "a(x, z) :- b(x, y), b(y, w), z = w * 4000000000. b(x, y) :- a(x, y).",
-        "c(x, min(k)) :- e(x, k). c(y, min(z)) :- c(x, k), e(x, y), z = k + 9223372036854775806 * (y - 1).",
+        "c(x, min(k)) :- e(x, k). c(y, min(z)) :- c(x, k), e(x, y), z = k + 9223372036854775806 * "
+        "(y - 1).",
     ],
 )
 def test_what_goes_wrong_in_rounds_names_the_rule(tmp_path: Path, rule: str) -> None:

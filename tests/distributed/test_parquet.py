@@ -119,7 +119,8 @@ def test_a_program_whose_files_cannot_be_read_leaves_a_transaction_as_it_was(
             tx.insert("kept", [(1,)])
             with pytest.raises(lftj.FileMissingError):
                 tx.add_rules(
-                    ".decl a(x: number)\n.input a\na(5). kept(6).\n.decl b(x: number)\n.input b\nb(x) :- a(x).",
+                    ".decl a(x: number)\n.input a\na(5). kept(6).\n.decl b(x: number)\n.input b\n"
+                    "b(x) :- a(x).",
                     facts=tmp_path,
                 )
             tx.insert("kept", [(2,)])

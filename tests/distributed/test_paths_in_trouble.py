@@ -213,7 +213,8 @@ def test_what_workers_store_does_not_pile_up(
     monkeypatch.setattr(store, "recent_entries", lambda parts: 30)
     with made(lftj.connect(executor=InlineExecutor(tmp_path, 3, 2))) as workspace:
         workspace.add_rules(
-            ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), acct(z, _)."
+            ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), "
+            "acct(z, _)."
         )
         executor = workspace._store.executor
         for step in range(60):

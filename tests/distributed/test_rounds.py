@@ -203,7 +203,8 @@ def test_what_rounds_found_is_packed_once_however_many_follow(
     count, made = 40, list[Entry]()
     workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 4))
     workspace.add_rules(
-        ".decl e(x: number, y: number) .decl s(x: number) .decl r(x: number) r(x) :- s(x). r(y) :- r(x), e(x, y)."
+        ".decl e(x: number, y: number) .decl s(x: number) .decl r(x: number) r(x) :- s(x). r(y) :- "
+        "r(x), e(x, y)."
     )
     workspace.load("e", [(node, node + 1) for node in range(count)])
 

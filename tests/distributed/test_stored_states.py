@@ -89,7 +89,10 @@ def test_what_is_read_and_done_follows_the_change_not_the_part(tmp_path: Path) -
 
 def test_strings_of_several_workers_mean_the_same_to_those_that_come_after(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, 5, workers=2)
-    rules = '.decl v(x: symbol, n: number, least: symbol, all: symbol) v(x, count(), min(y), concat(y, ",")) :- e(x, y).'
+    rules = (
+        ".decl v(x: symbol, n: number, least: symbol, all: symbol) v(x, count(), min(y), "
+        'concat(y, ",")) :- e(x, y).'
+    )
     rows = {(f"n{x}", f"m{y}") for x, y in graph(60)}
 
     def both() -> list[Any]:

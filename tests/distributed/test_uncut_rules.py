@@ -19,12 +19,14 @@ RULES = {
     "two of them": ".decl v(n: number, s: number) v(count(), sum(1)) :- flag(), !none().",
     "in braces": ".decl v(n: number) v(n) :- n = count : { flag() }.",
     "beside others": ".decl v(n: number, x: number) v(n, x) :- e(x, _), n = count : { flag() }.",
-    "of constants": ".decl v(s: number, m: float) v(s, m) :- s = sum y : { flag(), y = 3 }, m = mean y : { flag(), y = 3 }.",
+    "of constants": ".decl v(s: number, m: float) v(s, m) :- s = sum y : { flag(), y = 3 }, m = "
+    "mean y : { flag(), y = 3 }.",
     "a row of constants": ".decl v(n: number) v(n) :- n = count : { e(1, 2) }.",
     "two rows of constants": ".decl v(n: number) v(count()) :- e(1, 2), e(2, 3), flag().",
     "numbers of a range": ".decl v(s: number) v(sum(i)) :- flag(), i = range(0, 5).",
     "a row that many derive": ".decl w() w() :- e(_, _). .decl v(n: number) v(count()) :- w().",
-    "below recursion": ".decl v(x: number) v(n) :- n = count : { flag(), e(1, 2) }. v(y) :- v(x), e(x, y).",
+    "below recursion": ".decl v(x: number) v(n) :- n = count : { flag(), e(1, 2) }. v(y) :- v(x), "
+    "e(x, y).",
 }
 
 

@@ -82,7 +82,8 @@ def test_floats_of_long_decimals_are_correctly_rounded(values: list[Decimal]):
 def test_floats_of_decimals_of_any_scale(scale: int):
     ws = lftj.connect()
     ws.add_rules(
-        f".decl d(x: decimal(18,{scale})) .decl f(x: decimal(18,{scale}), y: float) f(x, to_float(x)) :- d(x)."
+        f".decl d(x: decimal(18,{scale})) .decl f(x: decimal(18,{scale}), y: float) f(x, "
+        f"to_float(x)) :- d(x)."
     )
     codes = [
         1,
@@ -106,7 +107,8 @@ def test_floats_of_decimals_of_any_scale(scale: int):
 def test_what_has_more_than_18_digits_is_an_error_and_changes_nothing(expression: str):
     ws = lftj.connect()
     ws.add_rules(
-        f".decl price(p: decimal(16,2), q: number) .decl r(q: number) r(q) :- price(p, q), {expression} > 0."
+        f".decl price(p: decimal(16,2), q: number) .decl r(q: number) r(q) :- price(p, q), "
+        f"{expression} > 0."
     )
     ws.load("price", [(Decimal("1.00"), 1)])
     with pytest.raises(lftj.ValueRangeError):

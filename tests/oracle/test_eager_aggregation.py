@@ -81,7 +81,10 @@ def rules(draw: st.DrawFn) -> str:
     head = "f" if function == "mean" else "h"
     given = draw(st.sampled_from(["", f"e({group[0]}, {group[1]}), ", f"r({group[0]}), "]))
     first = group[0] if given else "0"
-    return f"{head}({first}, n{', ' + zero if head == 'h' else ''}) :- {given}n = {function}{target} : {{ {body} }}."
+    return (
+        f"{head}({first}, n{', ' + zero if head == 'h' else ''}) :- {given}n = "
+        f"{function}{target} : {{ {body} }}."
+    )
 
 
 def changes() -> st.SearchStrategy[Change]:

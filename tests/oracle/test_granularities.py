@@ -99,7 +99,8 @@ def test_columns_that_nothing_joins_are_neither_searched_nor_kept(rule: str, kin
     workspace._engine.trace_override = TraceOverride(lambda position: kind, True)
     for each in (workspace, anew):
         each.add_rules(
-            ".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: number)"
+            ".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: "
+            "number)"
         )
         each.add_rules(f".decl rate(x: number, y: number) .decl v(z: number)\n{rule}")
     changed = 0

@@ -44,7 +44,10 @@ DECLARED = {
     "computed": "z: int",
     "fans": "x: int, k: int",
 }
-CLOSURE = ".decl closure(x: int, y: int) closure(x, y) :- e(x, y), x < y. closure(x, z) :- closure(x, y), e(y, z), y < z, z < 120."
+CLOSURE = (
+    ".decl closure(x: int, y: int) closure(x, y) :- e(x, y), x < y. closure(x, z) :- "
+    "closure(x, y), e(y, z), y < z, z < 120."
+)
 CLOSURE_SQL = """
     WITH RECURSIVE c(x, y) AS (
         SELECT c0, c1 FROM e WHERE c0 < c1
@@ -102,7 +105,8 @@ def test_oracle_many_pages(seed: int):
     for name, types in TYPES.items():
         workspace.relation(name, {f"c{place}": type_ for place, type_ in enumerate(types)})
         base.execute(
-            f"CREATE TABLE {name} ({', '.join(f'c{p} ' + {'int': 'BIGINT', 'str': 'VARCHAR'}[t] for p, t in enumerate(types))})"
+            f"CREATE TABLE {name} "
+            f"({', '.join(f'c{p} ' + {'int': 'BIGINT', 'str': 'VARCHAR'}[t] for p, t in enumerate(types))})"
         )
     workspace.add_rules(
         "\n".join(f".decl {name}({DECLARED[name]}) {rule}" for name, rule in RULES.items())

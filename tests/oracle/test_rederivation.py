@@ -15,7 +15,10 @@ from tests.reference.rederivation import Rederivation
 from tests.unit.recursion.proofs import Row
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, change, fact, text
 
-RING = ".decl e(x: number, y: number)\n.decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y)."
+RING = (
+    ".decl e(x: number, y: number)\n.decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) "
+    ":- r(x), e(x, y)."
+)
 
 
 def test_rederivation_lets_go_of_a_cycle_that_lost_its_way_in():

@@ -167,7 +167,10 @@ def _changed(was: Work | None, is_: Work | None) -> str:
         numbers = ", ".join(
             f"{name} {number}" for name, number in zip(NUMBERS, work.numbers, strict=True) if number
         )
-        return f"{'no more work' if is_ is None else 'work that was not there'}: {work.strategy}, {numbers or 'all zero'}"
+        return (
+            f"{'no more work' if is_ is None else 'work that was not there'}: {work.strategy}, "
+            f"{numbers or 'all zero'}"
+        )
     changed = [("strategy", was.strategy, is_.strategy)] if was.strategy != is_.strategy else []
     changed += [
         each for each in zip(NUMBERS, was.numbers, is_.numbers, strict=True) if each[1] != each[2]

@@ -176,11 +176,17 @@ class Query:
         # keeps it here.
         result = f"{AGGREGATES[term.function]}(v)"
         rows = inner.select(f"{inner.value(term.target)} AS v")
-        return f"(SELECT {f'coalesce({result}, 0)' if term.function == 'sum' else result} FROM ({rows}))"
+        return (
+            f"(SELECT {f'coalesce({result}, 0)' if term.function == 'sum' else result} FROM "
+            f"({rows}))"
+        )
 
     def select(self, columns: str) -> str:
         """The query with these columns."""
-        return f"SELECT {columns} FROM {', '.join(self.tables) or '(SELECT 1)'} WHERE {' AND '.join(self.tests) or 'true'}"
+        return (
+            f"SELECT {columns} FROM {', '.join(self.tables) or '(SELECT 1)'} WHERE "
+            f"{' AND '.join(self.tests) or 'true'}"
+        )
 
 
 def query(rule: tree.Rule) -> str:

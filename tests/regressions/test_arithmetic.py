@@ -61,7 +61,8 @@ def test_a_value_that_its_type_could_not_show_is_an_error(type_: str, value: str
     workspace = lftj.connect()
     one = 'decimal("1")' if type_.endswith("0)") else value
     workspace.add_rules(
-        f".decl r(x: {type_}) .decl v(x: {type_}, one: {type_}, n: number) r({expression}) :- v(x, one, n), n > 0."
+        f".decl r(x: {type_}) .decl v(x: {type_}, one: {type_}, n: number) r({expression}) :- v(x, "
+        f"one, n), n > 0."
     )
     workspace.add_rules(f"v({value}, {one}, 0).")
     with pytest.raises(ValueRangeError):

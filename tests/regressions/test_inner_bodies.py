@@ -64,7 +64,8 @@ def test_a_cycle_that_cannot_be_avoided_is_told_as_before():
         lftj.LftjError, match="let one of these, inside or outside, bind each variable"
     ) as caught:
         workspace.add_rules(
-            ".decl q(x: number) .decl t(x: number) q(x) :- t(x). q(y) :- q(x), t(y), !( t(z), z > x, z < y )."
+            ".decl q(x: number) .decl t(x: number) q(x) :- t(x). q(y) :- q(x), t(y), !( t(z), z > "
+            "x, z < y )."
         )
     assert "E150" in str(caught.value)
 
@@ -125,7 +126,8 @@ def test_comparisons_with_arithmetic_stay_where_they_were_written():
     last = 2**63 - 1
     workspace.load("at", [(last - 2,), (last - 1,), (last,), (5,), (7,)])
     workspace.add_rules(
-        "next(t, u) :- at(t), at(u), u < t + 100, !( at(s), s > u, s < 10 ), !( at(s), t > s, s > u ), t < 10."
+        "next(t, u) :- at(t), at(u), u < t + 100, !( at(s), s > u, s < 10 ), !( at(s), t > s, s > "
+        "u ), t < 10."
     )
     assert set(workspace["next"].fetchall()) == {(5, 7), (7, 7)}
 

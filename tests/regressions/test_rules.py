@@ -53,7 +53,8 @@ def test_aggregates_of_constants_may_be_computed_with():
     ws = lftj.connect()
     ws.add_rules(
         ".decl bolt(x:symbol)\n.decl nut(x:symbol)\n.decl both(n:number)\n.decl half(f:float)\n"
-        "both(n + m) :- n = sum 1 : bolt(_), m = sum 2 : nut(_).\nhalf(1.5 * to_float(n)) :- n = max 3 : { bolt(_), nut(_) }, n * 2 > n."
+        "both(n + m) :- n = sum 1 : bolt(_), m = sum 2 : nut(_).\nhalf(1.5 * to_float(n)) :- n = "
+        "max 3 : { bolt(_), nut(_) }, n * 2 > n."
     )
     ws.load("bolt", [("m3",), ("m4",)])
     ws.load("nut", [("m3",)])
@@ -66,7 +67,8 @@ def test_aggregates_of_constants_may_be_computed_with():
 def test_a_rule_that_never_holds_leaves_rows_of_their_own(never: str):
     ws = lftj.connect()
     ws.add_rules(
-        f".decl p(x: number) .decl v(x: number) .decl n(c: number) v(x) :- p(x), {never}. n(count()) :- v(_)."
+        f".decl p(x: number) .decl v(x: number) .decl n(c: number) v(x) :- p(x), {never}. "
+        f"n(count()) :- v(_)."
     )
     ws.load("v", [(7,), (8,)])
     with ws.transaction() as tx:

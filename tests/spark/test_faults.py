@@ -173,7 +173,10 @@ def test_a_driver_that_dies(spark: Any, tmp_path: Path, moment: str) -> None:
         made(workspace, edges())
         version = workspace.version
     # A driver of its own, in a process without Spark: it runs the parts itself, and dies.
-    program = f"from tests.spark.faults import die_in_a_commit; die_in_a_commit({str(path)!r}, {NEW!r}, {moment!r})"
+    program = (
+        f"from tests.spark.faults import die_in_a_commit; die_in_a_commit({str(path)!r}, "
+        f"{NEW!r}, {moment!r})"
+    )
     done = subprocess.run([sys.executable, "-c", program], check=False, timeout=300)
     assert done.returncode == -signal.SIGKILL
     happened = moment == "after the manifest"

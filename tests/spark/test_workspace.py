@@ -120,7 +120,8 @@ def test_a_relation_that_is_sliced_only_touches_one_part(spark: Any, tmp_path: P
             + [("ü", 1, 2.0)],
         )
         workspace.add_rules(
-            ".decl turnover(s: symbol, n: number, p: float) turnover(s, count(), sum(p)) :- sale(s, _, p)."
+            ".decl turnover(s: symbol, n: number, p: float) turnover(s, count(), sum(p)) :- "
+            "sale(s, _, p)."
         )
         workspace.load("sale", [("b", 7, 0.1)])
         report = workspace.profile(last=1).iloc[0]

@@ -341,7 +341,8 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
 def missing(file: Path) -> DistributedError:
     """The error for a file of rows that is gone."""
     hint = (
-        'ask again, with ws["…"]: what was read before the path was opened again, or by another workspace, '
+        'ask again, with ws["…"]: what was read before the path was opened again, or by another '
+        "workspace, "
         "may be gone; else take the path back from a copy"
     )
     return DistributedError(f"{file} is missing", code="E403", hint=hint)

@@ -54,7 +54,10 @@ def make_epoch(path: Path, epoch: int, content: bytes) -> None:
         raise OvertakenError from None
     except OSError as reason:
         if reason.errno in _NO_LINKS:
-            message = "its file system has no hard links, without which of two commits at once one would be lost"
+            message = (
+                "its file system has no hard links, without which of two commits at once one "
+                "would be lost"
+            )
             raise OSError(reason.errno, message) from reason
         raise
 

@@ -235,7 +235,10 @@ def told_by_the_system(path: Path) -> Iterator[None]:
     except (LftjError, ConnectionError):
         raise
     except OSError as reason:
-        hint = "nothing has happened; see that the folder is there, has room and may be written, and try again"
+        hint = (
+            "nothing has happened; see that the folder is there, has room and may be written, "
+            "and try again"
+        )
         raise DistributedError(
             f"{path} cannot be used: {reason}", code="E405", hint=hint
         ) from reason
@@ -248,7 +251,10 @@ def is_overtaken(path: Path, epoch: int) -> bool:
 
 def overtaken(path: Path) -> DistributedError:
     """The error for a driver whose version another one has gone on from."""
-    hint = "nothing of this has happened; close the workspace, open the path again, and do it once more on what is there now"
+    hint = (
+        "nothing of this has happened; close the workspace, open the path again, and do it "
+        "once more on what is there now"
+    )
     return DistributedError(
         f"another workspace has written below {path} since this one opened it",
         code="E406",
@@ -301,7 +307,8 @@ def swept(path: Path, parts: int) -> Manifest:
 @cache
 def _warn_of_no_locks(path: Path) -> None:
     _log.warning(
-        "%s: its file system has no locks; of commits of two workspaces at once one will fail with E406",
+        "%s: its file system has no locks; of commits of two workspaces at once one will fail with "
+        "E406",
         path,
     )
 
@@ -347,7 +354,10 @@ class PathLock:
         know for the last version.
         """
         if not self.ours:
-            hint = "write in the process that opened it; a child may read, or open the path itself once it is closed there"
+            hint = (
+                "write in the process that opened it; a child may read, or open the path "
+                "itself once it is closed there"
+            )
             raise DistributedError(
                 f"{self._path} was opened by the process that this one was forked from",
                 code="E402",

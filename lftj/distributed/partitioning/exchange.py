@@ -30,9 +30,9 @@ from lftj.program.normal_form import (
     PositiveAtom,
     Ref,
     RuleVariable,
-    StratifiedProgram,
     Stratum,
 )
+from lftj.program.stratification import StratifiedProgram
 
 _COPY, _EVERYWHERE, _ABROAD, _ROUNDS = 3, 100, 1, 1000  # only the order of these matters
 

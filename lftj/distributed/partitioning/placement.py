@@ -39,14 +39,8 @@ from lftj.distributed.partitioning.partition_keys import (
     pairs,
     rules_of,
 )
-from lftj.program.normal_form import (
-    FunctorRule,
-    NormalRule,
-    Ref,
-    RelationSchema,
-    StratifiedProgram,
-    Stratum,
-)
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
+from lftj.program.stratification import StratifiedProgram
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""

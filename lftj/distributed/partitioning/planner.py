@@ -353,8 +353,14 @@ class Planner:
 
 
 def _too_wide(relation: str, shares: RelationSchema, rule: NormalRule) -> DeclarationError:
-    message = f"parts would tell {shares.arity} values of each group of `{relation}`; {PAGE_COLUMNS} is the most there may be"
-    hint = "divide the aggregates among relations with fewer: a `sum` of integers is told by 2 values, a `mean` by 3"
+    message = (
+        f"parts would tell {shares.arity} values of each group of `{relation}`; {PAGE_COLUMNS} "
+        f"is the most there may be"
+    )
+    hint = (
+        "divide the aggregates among relations with fewer: a `sum` of integers is told by 2 "
+        "values, a `mean` by 3"
+    )
     return DeclarationError(message, code="E168", span=rule.span, hint=hint)
 
 

@@ -24,15 +24,9 @@ from lftj.distributed.partitioning.partition_keys import (
 from lftj.distributed.partitioning.placement import Placing
 from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.planner import Planner
-from lftj.program.normal_form import (
-    NormalRule,
-    Ref,
-    RelationSchema,
-    StratifiedProgram,
-    Stratum,
-    Value,
-)
+from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum, Value
 from lftj.program.program import Program
+from lftj.program.stratification import StratifiedProgram
 from lftj.storage.database import base_name
 from lftj.types import INT
 

@@ -24,8 +24,8 @@ from lftj.maintenance.commit import refresh
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.failures import placed_in
 from lftj.maintenance.rules.view_states import ViewState, ViewStates
-from lftj.program.normal_form import StratifiedProgram, Stratum
-from lftj.program.stratification import Stratification
+from lftj.program.normal_form import Stratum
+from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import BASE_SUFFIX, Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion

@@ -40,7 +40,10 @@ def warm() -> None:
             "view": False,
         }
         views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
-        rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
+        rules = (
+            "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, "
+            "y), e(y, z). p(y, y) :- e(_, y)."
+        )
         program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
         schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):

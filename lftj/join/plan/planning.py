@@ -127,7 +127,8 @@ def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
         inputs = [variables_of(a.expression) for a in rule.assignments if a.variable == variable]
         if variable not in known and not any(read <= set(order[:place]) for read in inputs):
             raise ValueError(
-                f"the forced order puts {rule.variables[variable].name!r} before what it is computed from"
+                f"the forced order puts {rule.variables[variable].name!r} before what it is "
+                f"computed from"
             )
     return Choice(tuple(order), 0.0, ())
 

@@ -190,7 +190,8 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
         ):
             about = plan.rule.variables[variable]
             values.append(
-                f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}"
+                f"{about.name} = "
+                f"{decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}"
             )
     where = f" with {', '.join(values)}" if values else ""
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

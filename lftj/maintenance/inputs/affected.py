@@ -13,10 +13,9 @@ from lftj.program.normal_form import (
     NormalRule,
     PositiveAtom,
     RelationSchema,
-    StratifiedProgram,
     Stratum,
 )
-from lftj.program.stratification import Stratification
+from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 from lftj.types import STR, Interning, lookup_scalar

@@ -24,7 +24,8 @@ from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of
 from lftj.maintenance.trace.trace_state import trace_from_nothing
-from lftj.program.normal_form import FunctorRule, NormalRule, StratifiedProgram
+from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.program.stratification import StratifiedProgram
 from lftj.storage.delta import Delta
 
 _FREE = 20_000  # kernel steps that following may take for a rule that joins

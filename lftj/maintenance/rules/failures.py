@@ -12,7 +12,10 @@ from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
 from scantree.layout import TooWideError
 
-_BRACES = "what stands in braces is computed for all values that are found there: repeat inside them what leaves values out"
+_BRACES = (
+    "what stands in braces is computed for all values that are found there: repeat inside them "
+    "what leaves values out"
+)
 
 
 def placed(stratum: Stratum, heads: CommitHeads) -> AbstractContextManager[None]:

@@ -52,7 +52,10 @@ def _check_decimals(schema: RelationSchema, delta: Delta, context: Context) -> N
         for code in (int(codes.min()), int(codes.max())):
             if not bounds[0] <= code <= bounds[1]:
                 found = decode_scalar(type, code, context.dictionary)
-                hint = f"declare the column with more digits than {type}, up to {MAX_DECIMAL_PRECISION}"
+                hint = (
+                    f"declare the column with more digits than {type}, up to "
+                    f"{MAX_DECIMAL_PRECISION}"
+                )
                 raise ValueRangeError(
                     f"{schema.name}.{column} is {type}, and a rule derives {found}", hint=hint
                 )

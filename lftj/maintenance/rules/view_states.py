@@ -13,7 +13,7 @@ from typing import Protocol
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.trace.trace_state import TraceState
-from lftj.program.normal_form import StratifiedProgram
+from lftj.program.stratification import StratifiedProgram
 
 STRATUM = "#stratum "
 """What the keys of strata among the states of relations begin with."""

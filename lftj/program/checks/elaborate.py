@@ -46,7 +46,8 @@ from lftj.types import INT, STR, Type
 # Aggregates in rule heads: which there are, what they take, what type they give.
 
 _FORMS = {
-    "count": "count(), the number of ways to make the body true; different values are counted where a view has nothing but them",
+    "count": "count(), the number of ways to make the body true; different values are counted "
+    "where a view has nothing but them",
     "concat": "concat(s), concat(s, separator) or concat(s, separator, order keys…)",
 }
 

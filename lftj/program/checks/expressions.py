@@ -58,7 +58,10 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
     )
     if not admitted:
         shown = f'"{value}"' if isinstance(value, str) else str(value)
-        message = f"expected {wanted}{where}, found the {own if own.unsigned else own.name} constant {shown}"
+        message = (
+            f"expected {wanted}{where}, found the {own if own.unsigned else own.name} constant "
+            f"{shown}"
+        )
         raise TypeClashError(message, hint=constant_hint(value, wanted))
     if wanted.name == "str":
         return Value(value, wanted)
@@ -213,7 +216,8 @@ class Expressions:
         if len(call.args) < least or (most is not None and len(call.args) > most):
             wanted = str(least) if most == least else f"{least} or more"
             raise ArityError(
-                f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}",
+                f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found "
+                f"{len(call.args)}",
                 code="E121",
             )
         guesses = [self.inference.guess(arg) for arg in call.args]
@@ -324,7 +328,10 @@ class Expressions:
                 else None
             )
             if any(each.name == "decimal" for each in operands):
-                hint = "decimals multiply with decimals and ints, up to 18 places, and add with one scale, which round(x, 2) gives; 0.5 is "
+                hint = (
+                    "decimals multiply with decimals and ints, up to 18 places, and add with "
+                    "one scale, which round(x, 2) gives; 0.5 is "
+                )
                 hint += 'written decimal("0.5"); for anything else compute with to_float(…)'
             raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
         return result

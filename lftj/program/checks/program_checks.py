@@ -97,7 +97,10 @@ class FactReader:
         for name, variable in {
             name: each for term in head.terms for name, each in term_names(term).items()
         }.items():
-            hint = f'write "{name}" in quotes for a string, or give the rule a body that binds `{name}`'
+            hint = (
+                f'write "{name}" in quotes for a string, or give the rule a body that binds '
+                f"`{name}`"
+            )
             hint = (
                 f"write {name.lower()}, in small letters"
                 if name.lower() in ("true", "false")
@@ -113,7 +116,10 @@ class FactReader:
         checked = elaborator.head(head)
         errors += elaborator.errors
         if any(isinstance(term, tree.HeadAggregate) for term in head.terms) and not errors:
-            hint = f"give the rule a body whose assignments are aggregated; of a single one: {head} :- true."
+            hint = (
+                f"give the rule a body whose assignments are aggregated; of a single one: "
+                f"{head} :- true."
+            )
             errors.append(
                 UnsafeRuleError(
                     f"an aggregate in a fact of `{head.relation}`",
@@ -245,7 +251,8 @@ def derive(
 
 
 _IN_ONE_BODY = (
-    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
+    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; "
+    "only rules with the same min or max "
     "in the same column may stand side by side"
 )
 
@@ -272,7 +279,10 @@ def _there_already(head: tree.Atom, rule: tree.Rule) -> LftjError:
     runs again.
     """
     message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
-    hint = "leave this one out, or remove the other first (ws.rules lists all); or combine their bodies with `;` in one rule"
+    hint = (
+        "leave this one out, or remove the other first (ws.rules lists all); or combine their "
+        "bodies with `;` in one rule"
+    )
     return _named(
         DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule
     )

@@ -26,7 +26,8 @@ Names = frozenset[str]
 
 _BESIDE = "bind it with a positive atom beside the negation"
 _NO_WITNESS = (
-    "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result for each `{name}`, "
+    "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result "
+    "for each `{name}`, "
     "and r({name}, n) beside n = max v : {{ r(_, v) }} says whose the greatest is"
 )
 PLACES: dict[str, tuple[str, str]] = {
@@ -35,7 +36,8 @@ PLACES: dict[str, tuple[str, str]] = {
     "equal": (
         "E141",
         _BESIDE
-        + "; if you meant any value that is the same in both places, write !( r({name}, other), {name} = other )",
+        + "; if you meant any value that is the same in both places, write !( r({name}, other), "
+        "{name} = other )",
     ),
     "computed": ("E141", _BESIDE),
     "comparison": (
@@ -272,7 +274,10 @@ class _Check:
     def _report(self, name: str, kind: str, where: str, span: Span | None) -> None:
         code, hint = PLACES[kind]
         if name in self._in_branches:
-            hint = "only some branches of the disjunction bind it: bind `{name}` in every branch, or beside the disjunction"
+            hint = (
+                "only some branches of the disjunction bind it: bind `{name}` in every branch, "
+                "or beside the disjunction"
+            )
         elif name in self._in_braces and kind != "aggregate":
             hint = _NO_WITNESS
         shown = user_name(name)

@@ -110,7 +110,10 @@ def _problem(choice: tree.Choice, first: tree.Choice) -> tuple[str, str] | None:
     if mentioned_names((*choice.determining, *choice.determined)) != mentioned_names(
         (*first.determining, *first.determined)
     ):
-        hint = "choices of one rule are made together, over the same variables; make the others in a rule of their own"
+        hint = (
+            "choices of one rule are made together, over the same variables; make the others "
+            "in a rule of their own"
+        )
         return "is over other variables than the rule's first choice", hint
     return None
 

@@ -37,7 +37,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_triples_shorten_the_rdf_words_only(tmp_path: Path) -> None:
     lines = [
-        "<http://a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/2000/01/rdf-schema#Class> .",
+        "<http://a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+        "<http://www.w3.org/2000/01/rdf-schema#Class> .",
         '<http://a> <http://b> "a . b \\" c"@en .',
         "",
     ]

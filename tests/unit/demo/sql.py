@@ -23,7 +23,8 @@ FACTS = {
     "flight": """
         SELECT id, day, carrier, origin, dest, leaves, arrives FROM source
         WHERE day < $day AND departure_delay IS NOT NULL OR day = $day""",
-    "tail": "SELECT source.id, source.tail FROM source JOIN flight USING (id) WHERE source.tail IS NOT NULL",
+    "tail": "SELECT source.id, source.tail FROM source JOIN flight USING (id) WHERE source.tail IS "
+    "NOT NULL",
     "delay": """
         SELECT id, CASE WHEN source.day = $day AND id % 20 = 0 THEN departure_delay ELSE arrival_delay END AS minutes
         FROM source JOIN flight USING (id) WHERE arrival_delay IS NOT NULL""",
@@ -37,9 +38,12 @@ VIEWS = {
     "day_delay": """
         SELECT day, origin, count(*), avg(minutes)
         FROM flight JOIN delay USING (id) GROUP BY day, origin""",
-    "unregistered": "SELECT DISTINCT tail, carrier FROM flight JOIN tail USING (id) ANTI JOIN planes USING (tail)",
-    "unregistered_planes": "SELECT carrier, name, count(*) FROM unregistered JOIN airlines USING (carrier) GROUP BY carrier, name",
-    "flown": "SELECT DISTINCT day, tail, origin, dest, leaves, arrives FROM flight JOIN tail USING (id)",
+    "unregistered": "SELECT DISTINCT tail, carrier FROM flight JOIN tail USING (id) ANTI JOIN "
+    "planes USING (tail)",
+    "unregistered_planes": "SELECT carrier, name, count(*) FROM unregistered JOIN airlines USING "
+    "(carrier) GROUP BY carrier, name",
+    "flown": "SELECT DISTINCT day, tail, origin, dest, leaves, arrives FROM flight JOIN tail USING "
+    "(id)",
     "turn": """
         SELECT day, a.dest AS x, a.arrives AS landed, b.origin AS o, b.leaves AS off, b.dest AS y
         FROM flown AS a JOIN (SELECT day, tail, origin, leaves, dest FROM flown) AS b USING (day, tail)""",
@@ -52,12 +56,15 @@ VIEWS = {
             UNION
             SELECT found.day, start, b, arrives FROM found JOIN leg ON leg.day = found.day AND a = airport AND time <= leaves
         ) SELECT * FROM found""",
-    "earliest": "SELECT day, start, airport, min(time) AS time FROM reach GROUP BY day, start, airport",
+    "earliest": "SELECT day, start, airport, min(time) AS time FROM reach GROUP BY day, start, "
+    "airport",
     "only_by_connection": """
         SELECT day, start, airport FROM earliest WHERE start <> airport
         AND NOT EXISTS (FROM flight WHERE flight.day = earliest.day AND origin = start AND dest = airport)""",
-    "reachable": "SELECT day, start, count(*) AS airports FROM earliest WHERE start <> airport GROUP BY day, start",
-    "connections": "SELECT day, start, count(*) AS airports FROM only_by_connection GROUP BY day, start",
+    "reachable": "SELECT day, start, count(*) AS airports FROM earliest WHERE start <> airport "
+    "GROUP BY day, start",
+    "connections": "SELECT day, start, count(*) AS airports FROM only_by_connection GROUP BY day, "
+    "start",
     "linked": "SELECT DISTINCT x AS a, y AS b FROM turn WHERE x < y",
     "triangle": """
         SELECT p.a, p.b, q.b AS c FROM linked p JOIN linked q ON q.a = p.b JOIN linked r ON r.a = p.a AND r.b = q.b""",

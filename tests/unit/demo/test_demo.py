@@ -84,7 +84,10 @@ def test_every_printed_commit(
     assert commit.version == demo.desk.commits[0].version + position
     if before:
         arrived, gone = now.against("flight", before.table("flight"))
-        corrected = f"SELECT count(*) FROM source WHERE day = DATE '{EVENINGS[position - 1]}' AND id % 20 = 0 AND arrival_delay IS NOT NULL"
+        corrected = (
+            f"SELECT count(*) FROM source WHERE day = DATE '{EVENINGS[position - 1]}' AND id % "
+            f"20 = 0 AND arrival_delay IS NOT NULL"
+        )
         assert commit.flights == arrived
         assert (commit.corrections, commit.withdrawn) == (now.ask(corrected)[0][0], gone)
         assert gone, "a day without a withdrawal shows less than it should"
@@ -95,7 +98,10 @@ def test_the_text_says_what_the_commits_returned(demo: Show) -> None:
     assert f"Loaded {first.flights:,} flights up to {first.day} and derived" in demo.text
     table = dict(row for row in _tables(demo.text)[0] if len(row) == 2)
     assert {view: int(table[view].replace(",", "")) for view in VIEWS} == first.gained
-    pattern = r"(\S+)  version (\d+)  (\d+) flights, (\d+) delays corrected, (\d+) cancelled flights withdrawn  \(\d+ ms\)\n((?: .*\n)+)"
+    pattern = (
+        r"(\S+)  version (\d+)  (\d+) flights, (\d+) delays corrected, (\d+) cancelled flights "
+        r"withdrawn  \(\d+ ms\)\n((?: .*\n)+)"
+    )
     found = re.findall(pattern, demo.text)
     assert len(found) == len(rest) == DAYS
     for commit, (day, *numbers, changes) in zip(rest, found, strict=True):
@@ -120,16 +126,22 @@ def test_the_text_says_what_the_commits_returned(demo: Show) -> None:
 def test_the_final_tables(demo: Show, evenings: dict[datetime.date, Evening]) -> None:
     _, routes, unregistered, connections, triangles = _tables(demo.text)
     last = evenings[EVENINGS[-1]]
-    columns = "carrier, origin, dest, format('{:,}', n), format('{:.2f}', mean), least::VARCHAR, most::VARCHAR"
+    columns = (
+        "carrier, origin, dest, format('{:,}', n), format('{:.2f}', mean), least::VARCHAR, "
+        "most::VARCHAR"
+    )
     named = "route_delay(carrier, origin, dest, n, mean, least, most)"
     assert routes == last.ask(
-        f"SELECT {columns} FROM route_delay AS {named} WHERE n >= 100 ORDER BY mean DESC, 1, 2, 3 LIMIT 8"
+        f"SELECT {columns} FROM route_delay AS {named} WHERE n >= 100 ORDER BY mean DESC, 1, 2, 3 "
+        f"LIMIT 8"
     )
     assert unregistered == last.ask(
-        "SELECT carrier, name, n::VARCHAR FROM unregistered_planes AS u(carrier, name, n) ORDER BY n DESC, 1"
+        "SELECT carrier, name, n::VARCHAR FROM unregistered_planes AS u(carrier, name, n) ORDER BY "
+        "n DESC, 1"
     )
     assert triangles == last.ask(
-        "SELECT faa, name, n::VARCHAR FROM triangles_at AS t(faa, name, n) ORDER BY n DESC, 1 LIMIT 8"
+        "SELECT faa, name, n::VARCHAR FROM triangles_at AS t(faa, name, n) ORDER BY n DESC, 1 "
+        "LIMIT 8"
     )
     assert connections == [row for day in EVENINGS[-3:] for row in _figures(evenings[day], day)]
 

@@ -63,7 +63,8 @@ def test_an_aggregate_over_everything_is_put_together_from_shares() -> None:
 def test_what_is_too_large_to_be_whole_is_cut_and_travels() -> None:
     text = (
         EDGE
-        + ".decl f(x: number, y: number)\n.decl two(x: number, z: number)\ntwo(x, z) :- e(x, y), f(y, z)."
+        + ".decl f(x: number, y: number)\n.decl two(x: number, z: number)\ntwo(x, z) :- e(x, y), "
+        "f(y, z)."
     )
     assert rules(plan(text)) == [["two@0(x, z) :- e@0(x, y), f@all(y, z)."]]
     assert rules(plan(text, f=10**9)) == [["two@1(x, z) :- e@all(x, y), f@1(y, z)."]]
@@ -158,7 +159,8 @@ def test_recursion_that_keeps_no_column_goes_in_rounds_in_a_stage_of_its_own() -
     )
     made = plan(
         text
-        + ".decl n(n: number)\nn(count()) :- r(x, x).\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, _)."
+        + ".decl n(n: number)\nn(count()) :- r(x, x).\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, "
+        "_)."
     )
     rounds = made.stages[0].rounds
     assert rounds is not None
@@ -189,7 +191,8 @@ def test_recursion_over_a_large_relation_goes_in_rounds_sooner_than_reading_it_w
 def test_least_values_are_never_what_rows_lie_by() -> None:
     text = (
         EDGE
-        + ".decl d(x: number, n: number)\nd(x, min(0)) :- e(x, _), x < 3.\nd(y, min(n + 1)) :- d(x, n), e(x, y)."
+        + ".decl d(x: number, n: number)\nd(x, min(0)) :- e(x, _), x < 3.\nd(y, min(n + 1)) :- "
+        "d(x, n), e(x, y)."
     )
     rounds = plan(text).stages[0].rounds
     assert rounds is not None
@@ -199,7 +202,8 @@ def test_least_values_are_never_what_rows_lie_by() -> None:
 def test_a_view_read_by_another_column_travels() -> None:
     text = (
         EDGE
-        + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y), x < 3.\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, _)."
+        + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y), x < 3.\n.decl s(y: number)\ns(y) :- "
+        "r(_, y), !e(y, _)."
     )
     made = plan(text)
     assert rules(made) == [
@@ -225,7 +229,8 @@ def test_the_rows_of_a_key_are_in_one_part(text: str) -> None:
 
 def test_string_functors_and_facts() -> None:
     made = plan(
-        '.decl w(s: symbol)\n.decl l(s: symbol, n: number)\nl(s, strlen(s)) :- w(s), s != "".\n.decl one(x: number)\none(1) :- true.'
+        '.decl w(s: symbol)\n.decl l(s: symbol, n: number)\nl(s, strlen(s)) :- w(s), s != "".\n'
+        ".decl one(x: number)\none(1) :- true."
     )
     assert made.homes["l"] == 0
     assert len(made.stages) == 1
@@ -243,7 +248,10 @@ def test_equal_programs_have_one_digest() -> None:
 def test_the_plan_knows_in_which_cut_each_local_relation_is_held(
     hubs: dict[str, Any] | None,
 ) -> None:
-    views = "t(x, z) :- e(x, y), e(y, z), e(x, z). p(x, y) :- e(x, y). p(x, z) :- p(x, y), p(y, z). n(count()) :- p(_, _)."
+    views = (
+        "t(x, z) :- e(x, y), e(y, z), e(x, z). p(x, y) :- e(x, y). p(x, z) :- p(x, y), p(y, "
+        "z). n(count()) :- p(_, _)."
+    )
     made = plan(
         EDGE + X.format("t", "z") + X.format("p", "y") + ".decl n(n: number)\n" + views, hubs
     )

@@ -106,7 +106,8 @@ def test_integers_that_pandas_made_floats() -> None:
 
     assert message(pandas.DataFrame({"x": [1, None]}), [("x", INT)]) == (
         'error[E210]: column "x": expected int, found float64\n'
-        '  help: convert the column to int64 first (in pandas, .astype("Int64") keeps missing values), or declare it float'
+        '  help: convert the column to int64 first (in pandas, .astype("Int64") keeps missing '
+        "values), or declare it float"
     )
 
 

@@ -65,7 +65,8 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         "0x8000000000000000\ta\n",
         {},
-        'error[E220]: stdin, line 1 (row 0), column "x": 9223372036854775808 is outside the range of int, '
+        'error[E220]: stdin, line 1 (row 0), column "x": 9223372036854775808 is outside the range '
+        "of int, "
         "-9223372036854775808 … 9223372036854775807",
     ),
     ("1\ta\n2\n", {}, "error[E232]: stdin, line 2: expected 2 columns, found 1"),
@@ -74,7 +75,8 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         "1,a\n",
         {},
-        "error[E232]: stdin, line 1: expected 2 columns, found 1\n  help: fields are separated by tabs; this line seems to use ','",
+        "error[E232]: stdin, line 1: expected 2 columns, found 1\n  help: fields are separated by "
+        "tabs; this line seems to use ','",
     ),
     (
         "1\ta\nb\tb\n",
@@ -100,7 +102,8 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         "1\ta\n",
         {"columns": "a:b"},
-        'error[E231]: columns="a:b" is not a list of fields\n  help: write field numbers from 0: columns="0:2:1"',
+        'error[E231]: columns="a:b" is not a list of fields\n  help: write field numbers from 0: '
+        'columns="0:2:1"',
     ),
     (
         "1\ta\n",
@@ -116,13 +119,15 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         '1||"a"\n',
         {"delimiter": "||", "rfc4180": "true"},
-        "error[E231]: delimiter='||' cannot separate fields in quotes\n  help: choose a delimiter of one character, or leave rfc4180 out",
+        "error[E231]: delimiter='||' cannot separate fields in quotes\n  help: choose a delimiter "
+        "of one character, or leave rfc4180 out",
     ),
     *(
         (
             text,
             parameters,
-            "error[E232]: stdin: its lines end in carriage returns alone\n  help: save the file with line feeds at the ends of lines",
+            "error[E232]: stdin: its lines end in carriage returns alone\n  help: save the file "
+            "with line feeds at the ends of lines",
         )
         for text, parameters in [("1\ta\r2\tb\r", {}), ("x\ts\r1\ta\r", {"headers": "true"})]
     ),
@@ -187,7 +192,8 @@ def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
     with pytest.raises(LftjError) as caught:
         read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={}, mapping={"x": "a"})
     assert str(caught.value) == (
-        'error[E230]: a fact file has no column names, so columns= cannot pick any\n  help: write facts={"columns": "0:2:1"}'
+        "error[E230]: a fact file has no column names, so columns= cannot pick any\n  help: write "
+        'facts={"columns": "0:2:1"}'
     )
 
 
@@ -274,7 +280,8 @@ def test_strings_that_could_not_be_read_back(text: str) -> None:
     with pytest.raises(LftjError) as caught:
         written([(1, text)], EDGE)
     assert str(caught.value) == (
-        f"error[E232]: column \"s\": the string {text!r} holds the delimiter '\\t' or a line break and could not be read back\n"
+        f"error[E232]: column \"s\": the string {text!r} holds the delimiter '\\t' or a line break "
+        f"and could not be read back\n"
         "  help: write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
     )
 

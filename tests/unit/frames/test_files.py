@@ -38,7 +38,8 @@ def test_missing_files(tmp_path: Path) -> None:
 def test_unknown_endings(tmp_path: Path) -> None:
     assert message(tmp_path / "edges.xlsx", EDGE) == (
         "error[E231]: edges.xlsx: unknown format '.xlsx'\n"
-        "  help: name the file .csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also with .gz"
+        "  help: name the file .csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also "
+        "with .gz"
     )
 
 
@@ -69,7 +70,8 @@ def test_what_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "'a\\x00.csv' is not the path of a file" in message("a\0.csv", EDGE)
     (tmp_path / "folder").mkdir()
     assert message(tmp_path / "folder", EDGE).endswith(
-        "folder is a folder\n  help: name one file, or a folder of Parquet files whose own name ends in .parquet"
+        "folder is a folder\n  help: name one file, or a folder of Parquet files whose own name "
+        "ends in .parquet"
     )
     assert "name one file at a time" in message(tmp_path / "*.csv", EDGE)
     (tmp_path / "edges.csv").write_text("src,dst\n1,2\n")

@@ -36,7 +36,8 @@ def test_extra_columns() -> None:
 def test_doubled_column() -> None:
     table = pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["src", "dst", "dst"])
     assert message(table, EDGE) == (
-        'error[E230]: the frame has more than one column "dst"\n  help: give each column its own name'
+        'error[E230]: the frame has more than one column "dst"\n  help: give each column its own '
+        "name"
     )
 
 
@@ -69,5 +70,6 @@ def test_columns_go_by_name_not_by_place() -> None:
 
 def test_a_mapping_that_is_a_list() -> None:
     assert message(pa.table({"src": [1], "dst": [2]}), EDGE, mapping=["src", "dst"]) == (
-        'error[E230]: columns= is a dict, found list\n  help: write columns={"relation column": "frame column"}'
+        'error[E230]: columns= is a dict, found list\n  help: write columns={"relation column": '
+        '"frame column"}'
     )

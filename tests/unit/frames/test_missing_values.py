@@ -68,7 +68,8 @@ def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path
         carrier, "row 1"
     )
     assert message(source, XFER) == (
-        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or load with nulls="drop"'
+        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or '
+        f'load with nulls="drop"'
     )
     frame = read(source, XFER, dictionary=Dictionary(), nulls="drop")
     last = [(3, 2.5, "c")] if carrier == "n.csv" else []
@@ -91,7 +92,8 @@ def test_nan_is_not_a_value(tmp_path: Path) -> None:
     ):
         place = "n.csv, line 3 (row 1)" if isinstance(source, Path) else "row 1"
         assert message(source, XFER) == (
-            f'error[E201]: {place}, column "amt": NaN is not a value\n  help: leave the row out, or load with nulls="drop"'
+            f'error[E201]: {place}, column "amt": NaN is not a value\n  help: leave the row out, '
+            f'or load with nulls="drop"'
         )
         assert read_back(source, XFER, nulls="drop") == [(1, 1.0, "a")]
 

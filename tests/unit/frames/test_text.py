@@ -64,7 +64,8 @@ def test_one_column_keeps_its_empty_strings(tmp_path: Path) -> None:
 def test_written_forms_of_every_type(tmp_path: Path) -> None:
     columns = [("b", BOOL), ("d", DATE), ("t", TIMESTAMP), ("m", decimal(6, 2))]
     rows = load(
-        "b,d,t,m\ntrue,2013-01-31,2013-01-31 23:59:59.000001,-1.5\n0,1970-01-01,1970-01-01T00:00,1e2\n",
+        "b,d,t,m\ntrue,2013-01-31,2013-01-31 23:59:59.000001,-1.5\n"
+        "0,1970-01-01,1970-01-01T00:00,1e2\n",
         tmp_path,
         columns,
     )
@@ -116,7 +117,8 @@ REFUSED = [
     (
         XFER,
         "src,amt,who\n1,2.5,b\n9223372036854775808,1,c\n",
-        'error[E220]: x.csv, line 3 (row 1), column "src": 9223372036854775808 is outside the range of int, '
+        'error[E220]: x.csv, line 3 (row 1), column "src": 9223372036854775808 is outside the '
+        "range of int, "
         "-9223372036854775808 … 9223372036854775807",
     ),
     (
@@ -139,7 +141,8 @@ REFUSED = [
     (
         XFER,
         "src,amt,who\n1,NA,b\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found 'NA'\n  help: NULL is an empty field, not the word NA",
+        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found 'NA'\n  help: "
+        "NULL is an empty field, not the word NA",
     ),
     (XFER, "src,amt,who\n1,2.5\n", "error[E232]: x.csv, line 2: expected 3 columns, found 2"),
     (
@@ -151,22 +154,26 @@ REFUSED = [
         XFER,
         "src;amt;who\n1;2.5;a\n",
         'error[E230]: x.csv has no columns "src", "amt", "who"; it has "src;amt;who"\n'
-        "  help: the fields seem to be separated by ';': use commas in .csv files, tabs in .tsv files",
+        "  help: the fields seem to be separated by ';': use commas in .csv files, tabs in .tsv "
+        "files",
     ),
     (
         XFER,
         "",
-        "error[E232]: x.csv is empty\n  help: the first line must name the columns; an empty relation is a file with that line only",
+        "error[E232]: x.csv is empty\n  help: the first line must name the columns; an empty "
+        "relation is a file with that line only",
     ),
     (
         XFER,
         'src,amt,who\n1,2.5,"a\n2,2.5,b\n',
-        'error[E232]: x.csv, line 2: unexpected end of data\n  help: a field with a quote in it is written "like ""this"""',
+        "error[E232]: x.csv, line 2: unexpected end of data\n  help: a field with a quote in it is "
+        'written "like ""this"""',
     ),
     (
         XFER,
         'src,amt,who\n1,2.5,"a, ""b"""\n2,2.5,"he said "hi" to me"\n',
-        'error[E232]: x.csv, line 3: \',\' expected after \'"\'\n  help: a field with a quote in it is written "like ""this"""',
+        "error[E232]: x.csv, line 3: ',' expected after '\"'\n  help: a field with a quote in "
+        'it is written "like ""this"""',
     ),
     (
         XFER,
@@ -176,23 +183,27 @@ REFUSED = [
     (
         [("d", DATE)],
         "d\n31.1.2013\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"d\": expected date, found '31.1.2013'\n  help: write dates as 2013-01-31",
+        "error[E210]: x.csv, line 2 (row 0), column \"d\": expected date, found '31.1.2013'\n  "
+        "help: write dates as 2013-01-31",
     ),
     (
         [("t", TIMESTAMP)],
         "t\n2013-01-31T00:00:00Z\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"t\": expected timestamp, found '2013-01-31T00:00:00Z'\n"
+        'error[E210]: x.csv, line 2 (row 0), column "t": expected timestamp, found '
+        "'2013-01-31T00:00:00Z'\n"
         "  help: write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
     ),
     (
         [("b", BOOL)],
         "b\nyes\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"b\": expected bool, found 'yes'\n  help: write true or false",
+        "error[E210]: x.csv, line 2 (row 0), column \"b\": expected bool, found 'yes'\n  help: "
+        "write true or false",
     ),
     (
         [("m", decimal(4, 2))],
         "m\n1.2\n1.234\n",
-        'error[E210]: x.csv, line 3 (row 1), column "m": 1.234 has more than the 2 decimal places of decimal(4,2)\n'
+        'error[E210]: x.csv, line 3 (row 1), column "m": 1.234 has more than the 2 decimal places '
+        "of decimal(4,2)\n"
         "  help: round it first: value.quantize(…)",
     ),
     (

@@ -55,7 +55,8 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytes
 def test_running_totals_take_the_memory_of_a_piece():
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl at(t: number)  .decl paid(s: number, w: number)  .decl v(t: number, total: number, mean: float)"
+        ".decl at(t: number)  .decl paid(s: number, w: number)  .decl v(t: number, total: number, "
+        "mean: float)"
     )
     workspace.load("at", [(t,) for t in range(4_000)])
     workspace.load("paid", [(s, s % 1_000) for s in range(4_000)])

@@ -283,10 +283,12 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners(threads: int) -> 
     )
     with pytest.raises(ValueRangeError, match="division by zero"):
         workspace.add_rules(
-            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99)."
+            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = "
+            "p / (s - 99)."
         )
     workspace.add_rules(
-        ".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99."
+        ".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / "
+        "(s - 99), s != 99."
     )
     assert len(workspace["rest"]) == FACTS * 99 // 100
 
@@ -317,7 +319,8 @@ def test_rows_that_only_something_is_computed_from_are_not_searched(threads: int
     assert workspace.verify() == []
     with pytest.raises(ValueRangeError, match="division by zero"):
         workspace.add_rules(
-            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - 100)."
+            ".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - "
+            "100)."
         )
     with pytest.raises(LimitError), workspace.limits(work=10_000):
         workspace.add_rules(

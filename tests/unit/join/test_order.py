@@ -371,10 +371,13 @@ def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(
     which q and r have thousands of rows.
     """
     rng, names = np.random.default_rng(4), 2000
-    drawn = lambda rows: (
-        (rng.zipf(exponent, rows) - 1) % names if exponent else rng.integers(0, names, rows)
-    )  # noqa: E731
-    some = lambda rows: rng.integers(0, 20_000, rows)  # noqa: E731
+
+    def drawn(rows: int):
+        return (rng.zipf(exponent, rows) - 1) % names if exponent else rng.integers(0, names, rows)
+
+    def some(rows: int):
+        return rng.integers(0, 20_000, rows)
+
     columns = {
         "p": [drawn(names), drawn(names)],
         "q": [drawn(20_000), some(20_000)],

@@ -136,7 +136,8 @@ def test_a_row_costs_the_same_in_relations_of_all_sizes(body: str):
     for rows in (1000, 40_000, 300_000):  # one block, two, and many
         workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
         workspace.add_rules(
-            ".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: number)"
+            ".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: "
+            "number)"
         )
         number = np.arange(rows)
         workspace.load("thing", pa.table({"n": number, **dict.fromkeys("abcdef", number % 11)}))

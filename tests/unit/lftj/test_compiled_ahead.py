@@ -109,35 +109,42 @@ PROGRAMS = {
     ),
     "counts": (
         EDGES
-        + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) s(x, sum(y)) :- e(x, y).",
+        + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) "
+        "s(x, sum(y)) :- e(x, y).",
         NUMBERS,
         "",
     ),
     "extremes": (
         EDGES
-        + ".decl c(x: number, n: number) c(x, max(y)) :- e(x, y). .decl s(n: number) s(min(y)) :- e(_, y).",
+        + ".decl c(x: number, n: number) c(x, max(y)) :- e(x, y). .decl s(n: number) s(min(y)) :- "
+        "e(_, y).",
         NUMBERS,
         "",
     ),
     "lattice": (
         EDGES
-        + ".decl d(x: number, n: number) d(1, min(0)) :- e(_, _). d(y, min(n + 1)) :- d(x, n), e(x, y).",
+        + ".decl d(x: number, n: number) d(1, min(0)) :- e(_, _). d(y, min(n + 1)) :- d(x, n), "
+        "e(x, y).",
         NUMBERS,
         "",
     ),
     "choice": (
-        ".decl e(x: number, y: number) .decl t(x: number, y: number) choice-domain x t(x, y) :- e(x, y).",
+        ".decl e(x: number, y: number) .decl t(x: number, y: number) choice-domain x t(x, y) :- "
+        "e(x, y).",
         NUMBERS,
         "",
     ),
     "floats": (
-        ".decl e(x: number, y: float) .decl s(x: number, n: float) s(x, sum(y)) :- e(x, y). .decl m(n: float) m(mean(y)) :- e(_, y).",
+        ".decl e(x: number, y: float) .decl s(x: number, n: float) s(x, sum(y)) :- e(x, y). .decl "
+        "m(n: float) m(mean(y)) :- e(_, y).",
         FLOATS,
         "",
     ),
     "strings": (
-        '.decl e(x: symbol, y: symbol) .decl s(x: symbol) s(cat(x, y)) :- e(x, y), contains("1", x). '
-        ".decl m(x: symbol, y: symbol) m(x, min(y)) :- e(x, y). .decl g(x: symbol, y: symbol) g(x, z) :- e(x, y), e(z, y).",
+        '.decl e(x: symbol, y: symbol) .decl s(x: symbol) s(cat(x, y)) :- e(x, y), contains("1", '
+        "x). "
+        ".decl m(x: symbol, y: symbol) m(x, min(y)) :- e(x, y). .decl g(x: symbol, y: symbol) g(x, "
+        "z) :- e(x, y), e(z, y).",
         STRINGS,
         "",
     ),

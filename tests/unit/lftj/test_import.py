@@ -22,7 +22,8 @@ def test_importing_loads_nothing_heavy():
 
 def test_a_workspace_at_work_loads_no_frames():
     code = (
-        "import lftj, sys; ws = lftj.connect(); ws.add_rules('.decl p(x: number) p(1). .decl q(x: number) q(x) :- p(x).');"
+        "import lftj, sys; ws = lftj.connect(); ws.add_rules('.decl p(x: number) p(1). .decl q(x: "
+        "number) q(x) :- p(x).');"
         "assert ws['q'].fetchall() == [(1,)];"
         "print(*sorted({'pandas', 'polars', 'pyspark', 'matplotlib', 'duckdb'} & set(sys.modules)))"
     )
@@ -60,7 +61,8 @@ def test_the_command_line_loads_no_frames(tmp_path):
     (tmp_path / "e.facts").write_text("é\t1.5\n")
     code = (
         "import sys; from lftj.cli import main;"
-        f"assert main(['run', {str(tmp_path / 'p.dl')!r}, '-F', {str(tmp_path)!r}, '-D', {str(tmp_path)!r}]) == 0;"
+        f"assert main(['run', {str(tmp_path / 'p.dl')!r}, '-F', {str(tmp_path)!r}, '-D', "
+        f"{str(tmp_path)!r}]) == 0;"
         "print(*sorted({'pandas', 'polars', 'pyspark', 'matplotlib', 'duckdb'} & set(sys.modules)))"
     )
     assert run(code) == ""

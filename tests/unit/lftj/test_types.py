@@ -129,7 +129,8 @@ REFUSED = [
         2**63,
         ValueRangeError,
         "E220",
-        "9223372036854775808 is outside the range of int, -9223372036854775808 … 9223372036854775807",
+        "9223372036854775808 is outside the range of int, -9223372036854775808 … "
+        "9223372036854775807",
     ),
     (INT, None, NullValueError, "E200", "NULL is not a value"),
     (FLOAT, math.nan, NullValueError, "E201", "NaN is not a value"),
@@ -297,7 +298,8 @@ def test_unknown_types_say_what_to_write() -> None:
     with pytest.raises(DeclarationError) as caught:
         type_of_python(list)
     assert str(caught.value) == (
-        'error[E161]: list is not a column type\n  help: write int, float, str, bool, datetime.date, datetime.datetime or "decimal(10,2)"'
+        "error[E161]: list is not a column type\n  help: write int, float, str, bool, "
+        'datetime.date, datetime.datetime or "decimal(10,2)"'
     )
     for annotation in (
         "decimal(19,2)",

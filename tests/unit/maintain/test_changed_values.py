@@ -84,7 +84,8 @@ def test_recursive_views_are_looked_at_where_a_constant_of_theirs_is_among_what_
     workspace = views_by_kind()
     workspace.add_rules(
         "\n".join(
-            f'.decl r{i}(id: number)\nr{i}(i) :- event("kind{i}", i, _). r{i}(j) :- r{i}(i), event("to{i}", i, j), !event("kind9", j, {i}).'
+            f'.decl r{i}(id: number)\nr{i}(i) :- event("kind{i}", i, _). r{i}(j) :- r{i}(i), '
+            f'event("to{i}", i, j), !event("kind9", j, {i}).'
             for i in range(5)
         )
     )

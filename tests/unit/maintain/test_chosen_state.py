@@ -12,9 +12,13 @@ import lftj
 PLAIN = ".decl a(x: number, y: number)\n.decl b(x: number, y: number)\n"
 NUMBERS = (
     PLAIN
-    + ".decl r(x: number, y: number) choice-domain {}\nr(x, y) :- a(x, y). r(x, y) :- b(y, x), !a(x, x).\n"
+    + ".decl r(x: number, y: number) choice-domain {}\nr(x, y) :- a(x, y). r(x, y) :- b(y, x), "
+    "!a(x, x).\n"
 )
-WORDS = ".decl a(x: number, y: symbol)\n.decl r(x: number, y: symbol) choice-domain {}\nr(x, y) :- a(x, y).\n"
+WORDS = (
+    ".decl a(x: number, y: symbol)\n.decl r(x: number, y: symbol) choice-domain {}\nr(x, y) :- "
+    "a(x, y).\n"
+)
 
 
 def change(

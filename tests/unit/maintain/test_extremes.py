@@ -130,7 +130,8 @@ def test_texts_stand_in_an_order_of_their_own() -> None:
 def test_of_rows_much_wider_than_what_is_read_no_key_order_is_made() -> None:
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl sale(n: number, shop: number, item: number, day: number, price: number, till: number, tax: number)"
+        ".decl sale(n: number, shop: number, item: number, day: number, price: number, till: "
+        "number, tax: number)"
     )
     workspace.load(
         "sale",

@@ -102,7 +102,8 @@ def test_one_row_a_group_is_kept_and_changes_cost_what_they_touch(rule: str):
 def test_items_of_which_one_has_most_rows_keep_no_more_than_rows(rule: str):
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl at(i: int, t: int)  .decl event(i: int, s: int)  .decl log(i: int, s: int, k: int)  .decl v(i: int, t: int, u: int)"
+        ".decl at(i: int, t: int)  .decl event(i: int, s: int)  .decl log(i: int, s: int, k: int)  "
+        ".decl v(i: int, t: int, u: int)"
     )
     item = [
         max(0, n - ROWS // 2) for n in range(ROWS)

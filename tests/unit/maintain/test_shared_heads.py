@@ -152,8 +152,8 @@ def test_plan_tells_with_whom_a_rule_shares() -> None:
     workspace = loaded("lo", "comma")
     shown = str(workspace.plan(workspace.rules[0]))
     assert (
-        "shares one evaluation of its body at each commit, and what is kept of the groups, with comma (rule #2)"
-        in shown
+        "shares one evaluation of its body at each commit, and what is kept of the groups, with "
+        "comma (rule #2)" in shown
     )
     assert "keeps groups, rows in order of (int), rows in order of (str), order of texts" in shown
     assert "shares" not in str(loaded("lo").plan(loaded("lo").rules[0]))

@@ -14,7 +14,8 @@ def test_a_ring_of_five_is_followed_from_the_edge_that_changed():
     edges = sorted({(chooser.randrange(3300), chooser.randrange(3300)) for _ in range(10_000)})
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl x(a: number, b: number)  .decl ring(a: number)\nring(a) :- x(a, b), x(b, c), x(c, d), x(d, e), x(e, a)."
+        ".decl x(a: number, b: number)  .decl ring(a: number)\nring(a) :- x(a, b), x(b, c), x(c, "
+        "d), x(d, e), x(e, a)."
     )
     workspace.load("x", edges)
     assert not workspace.memory().df()["key_order"].str.contains("index").any()

@@ -30,7 +30,8 @@ def test_a_rule_that_is_older_than_its_data_is_traced_once_there_are_some(
     for older in (True, False):
         workspace = lftj.connect()
         workspace.add_rules(
-            ".decl a(x: number, y: number, z: number)  .decl b(y: number, z: number)  .decl p(x: number, n: number)"
+            ".decl a(x: number, y: number, z: number)  .decl b(y: number, z: number)  .decl p(x: "
+            "number, n: number)"
         )
         if older:
             workspace.add_rules(rule)

@@ -95,11 +95,13 @@ def test_a_shared_head_forgets_a_rule_that_becomes_part_of_a_cycle() -> None:
     workspace = lftj.connect()
     workspace.add_rules(
         declared([])
-        + ".decl lo(x: number, v: number)\n.decl hi(x: number, v: number)\n.decl back(x: number, v: number)\n"
+        + ".decl lo(x: number, v: number)\n.decl hi(x: number, v: number)\n.decl back(x: number, "
+        "v: number)\n"
     )
     workspace.load("e", [(1, 2, 3, "t"), (1, 3, 5, "t")])
     workspace.add_rules(
-        "lo(x, min(v)) :- e(x, y, v, _), f(y, _), x < 9.\nhi(x, max(v)) :- e(x, y, v, _), f(y, _), x < 9."
+        "lo(x, min(v)) :- e(x, y, v, _), f(y, _), x < 9.\nhi(x, max(v)) :- e(x, y, v, _), f(y, _), "
+        "x < 9."
     )
     workspace.load("f", [(2, 2), (3, 3)])
     workspace.add_rules("lo(x, min(v)) :- back(x, v).\nback(x, min(v)) :- lo(x, v).")

@@ -23,7 +23,8 @@ def fake_java(home: Path, version: str, *, modules: bool = True) -> Path:
     refusal = (
         ""
         if modules
-        else 'case "$*" in *add-modules*) echo "Error occurred during initialization of boot layer" >&2; exit 1;; esac\n'
+        else 'case "$*" in *add-modules*) echo "Error occurred during initialization of boot '
+        'layer" >&2; exit 1;; esac\n'
     )
     program.write_text(
         f'#!/bin/sh\n{refusal}echo \'openjdk version "{version}" 2025-04-15\' >&2\necho "$@"\n'
@@ -70,7 +71,10 @@ def test_a_java_without_the_module_is_wrapped(tmp_path: Path) -> None:
 
 def test_the_wrapper_is_this_process_and_users_alone(tmp_path: Path) -> None:
     slim = fake_java(tmp_path / "slim", "25", modules=False)
-    code = f"from pathlib import Path; from partition.java import find_java; print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
+    code = (
+        f"from pathlib import Path; from partition.java import find_java; "
+        f"print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
+    )
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -10,15 +10,8 @@ from functools import total_ordering
 from typing import Any
 
 from lftj.program import arithmetic, functors
-from lftj.program.normal_form import (
-    AggregateTerm,
-    Expression,
-    FunctorRule,
-    NormalRule,
-    Ref,
-    StratifiedProgram,
-    Value,
-)
+from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, Value
+from lftj.program.stratification import StratifiedProgram
 from tests.reference.aggregates import fold
 
 Row = tuple[object, ...]

@@ -20,8 +20,10 @@ KNOWN = [
     "h2(x, min(max(d, y) + 2)) :- h2(y, d), a(y, x).",
     "h2(x, min(y + max(d, e))) :- h2(y, d), h2(x, e), a(y, x), y >= 0.",
     "h2(x, min(max(d, 0) + y)) :- h2(y, d), a(y, x), 0 < y.",
-    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(min(v, w))) :- hf(x, v), hf(y, w), a(x, y).",
-    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(v + w)) :- hf(x, v), a(x, y), w = to_float(y), w <= 0.0.",
+    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(min(v, w))) :- hf(x, v), hf(y, w), a(x, "
+    "y).",
+    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(v + w)) :- hf(x, v), a(x, y), w = "
+    "to_float(y), w <= 0.0.",
 ]
 NOT_KNOWN = [
     "h2(x, min(max(d - 1, 0))) :- h2(y, d), a(y, x).",
@@ -36,7 +38,8 @@ NOT_KNOWN = [
     "h2(x, min(d)) :- h2(y, d), h2(x, e), a(y, x).",
     "h2(x, min(d - 1)) :- h2(y, d), a(y, x). h2(x, min(max(d, y))) :- h2(y, d), a(y, x).",
     "h2(x, min(d)) :- hf(x, v), h2(x, d). hf(x, max(1.0 - to_float(d))) :- h2(x, d).",
-    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(v + w)) :- hf(x, v), a(x, y), w = to_float(y).",
+    "hf(x, max(v)) :- a(x, y), v = to_float(y). hf(x, max(v + w)) :- hf(x, v), a(x, y), w = "
+    "to_float(y).",
 ]
 SEED = "h2(x, min(y)) :- a(x, y). "
 

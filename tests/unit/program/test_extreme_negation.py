@@ -50,12 +50,14 @@ OTHERS = {
     "the value need not be one of those": "h1(x) :- a(x, y), !( e(x, z), z < y ).",
     "nor meet what they have to": "h1(x) :- a(x, y), !( a(x, z), z < y, b(z) ).",
     "nor be absent where they have to": "h1(x) :- a(x, y), !b(x), !( a(x, z), z < y, !b(z) ).",
-    "a wildcard is none of its own variables": "h1(x) :- a(x, y), !e(y, _), !( a(x, z), z < y, !( e(z, w), w > 3 ) ).",
+    "a wildcard is none of its own "
+    "variables": "h1(x) :- a(x, y), !e(y, _), !( a(x, z), z < y, !( e(z, w), w > 3 ) ).",
     "nor their comparisons": "h1(x) :- a(x, y), !( a(x, z), z < y, z > 3 ).",
     "those equal to it count too": "h1(x) :- a(x, y), !( a(x, z), z <= y ).",
     "the group has other values in it": "h1(x) :- a(x, y), a(y, w), !( a(w, z), z < y ).",
     "texts": "h1(x) :- s(x, t), !( s(x, u), u < t ).",
-    "arithmetic that may fail is asked of the same values": "h1(x) :- a(x, y), y * y < 9, !( a(x, z), z * z < 9, z < y ).",
+    "arithmetic that may fail is asked of the same "
+    "values": "h1(x) :- a(x, y), y * y < 9, !( a(x, z), z * z < 9, z < y ).",
 }
 
 
@@ -72,7 +74,10 @@ def test_other_negations_stay_what_they_are(name: str):
 
 @pytest.mark.parametrize("together", [True, False])
 def test_a_cycle_through_one_is_told_as_a_negation(together: bool):
-    below = ".decl q(x: number, d: number)\n.decl p(x: number, d: number)\n.decl r(x: number, d: number)\np(x, d) :- q(x, d).\n"
+    below = (
+        ".decl q(x: number, d: number)\n.decl p(x: number, d: number)\n.decl r(x: number, d: "
+        "number)\np(x, d) :- q(x, d).\n"
+    )
     below += "r(x, d) :- p(x, d), !( p(x, g), g < d ).\n"
     closing = "p(x, d + 1) :- r(x, d), d < 5.\n"
     workspace = lftj.connect()

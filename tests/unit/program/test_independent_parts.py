@@ -25,7 +25,9 @@ def normal(rule: str) -> list[str]:
 CASES = {
     "parts without a variable of the head, each linked in itself": (
         "q(x) :- d(x), e(_, _), f(y, z), g(z), !g(y).",
-        ["rule1#part1() :- e(_0, _1).", "rule1#part2() :- f(y, z), g(z), !g(y).", "q(x) :- d(x), rule1#part1(), rule1#part2()."],
+        ["rule1#part1() :- e(_0, "
+            "_1).", "rule1#part2() :- f(y, z), g(z), "
+                "!g(y).", "q(x) :- d(x), rule1#part1(), rule1#part2()."],
     ),
     "negated atoms without variables stay": (
         "q(x) :- d(x), e(_, _), !g(_), !g(3).",
@@ -33,7 +35,9 @@ CASES = {
     ),
     "comparisons and equations link": (
         "q(x) :- d(x), d(y), g(z), y < z, e(a, _), f(b, _), a = b.",
-        ["rule1#part1() :- d(y), g(z), y < z.", "rule1#part2() :- e(a, _1), f(a, _2).", "q(x) :- d(x), rule1#part1(), rule1#part2()."],
+        ["rule1#part1() :- d(y), g(z), y < "
+            "z.", "rule1#part2() :- e(a, _1), f(a, "
+                "_2).", "q(x) :- d(x), rule1#part1(), rule1#part2()."],
     ),
     "constants do not": (
         "q(x) :- e(x, k), f(k, y), k = 5, d(z), z > k.",
@@ -63,7 +67,9 @@ CASES = {
     ),
     "parts with variables of the head are combined by these": (
         "p(x, y) :- e(x, _), f(y, a), g(a).",
-        ["rule1#part1(x) :- e(x, _1).", "rule1#part2(y) :- f(y, a), g(a).", "p(x, y) :- rule1#part1(x), rule1#part2(y)."],
+        ["rule1#part1(x) :- e(x, "
+            "_1).", "rule1#part2(y) :- f(y, a), "
+                "g(a).", "p(x, y) :- rule1#part1(x), rule1#part2(y)."],
     ),
     "which cannot repeat where they are a key, or all there is": (
         "p(x, y) :- k[x] = _, d(z), y = z, e(3, _).",
@@ -104,11 +110,13 @@ CASES = {
     ),
     "and with the head's where that may": (
         "q(x + 2) :- d(x), e(y, z), y + z > 1, f(_, _).",
-        ["rule1#part1() :- f(_0, _1).", "q(_3) :- d(x), e(y, z), rule1#part1(), _3 := x + 2, y + z > 1."],
+        ["rule1#part1() :- f(_0, "
+            "_1).", "q(_3) :- d(x), e(y, z), rule1#part1(), _3 := x + 2, y + z > 1."],
     ),
     "in recursion": (
         "q(x) :- d(x). q(x) :- e(x, _), q(_), f(_, _).",
-        ["q(x) :- d(x).", "rule2#part1() :- q(_0).", "rule2#part2() :- f(_0, _1).", "q(x) :- e(x, _1), rule2#part1(), rule2#part2()."],
+        ["q(x) :- d(x).", "rule2#part1() :- q(_0).", "rule2#part2() :- f(_0, "
+            "_1).", "q(x) :- e(x, _1), rule2#part1(), rule2#part2()."],
     ),
 }  # fmt: skip
 

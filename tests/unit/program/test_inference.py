@@ -27,15 +27,18 @@ CASES = [
     ("h() :- m(d, t, c, f), x = d + 1, y = t - 5, z = c + 1.", {
         "d": "date", "t": "timestamp", "c": "decimal(10,2)", "f": "bool", "x": "date", "y": "timestamp", "z": "decimal(18,2)"}),
     ("h() :- n = count : { w(x, v) }.", {"n": "int", "x": "int", "v": "float"}),
-    ("h() :- n = sum v : { w(_, v) }, k = mean x : { b(x) }.", {"n": "float", "v": "float", "k": "float", "x": "int"}),
+    ("h() :- n = sum v : { w(_, v) }, k = mean x : { b(x) "
+        "}.", {"n": "float", "v": "float", "k": "float", "x": "int"}),
     ("h() :- n = max t : { s(_, t) }.", {"n": "str", "t": "str"}),
     ("h() :- n = sum 1 : { b(_) }, k = n * 2, k > n.", {"n": "int", "k": "int"}),
     ("hf(1, n) :- n = sum 1 : { b(_) }.", {"n": "float"}),
-    ("h() :- s(n, t), k = strlen(t), u = cat(t, t), v = to_float(t).", {"n": "int", "t": "str", "k": "int", "u": "str", "v": "float"}),
+    ("h() :- s(n, t), k = strlen(t), u = cat(t, t), v = "
+        "to_float(t).", {"n": "int", "t": "str", "k": "int", "u": "str", "v": "float"}),
     ("h() :- a(x, y), z = max(x, y, 3).", {"x": "int", "y": "int", "z": "int"}),
     ("h() :- m(d, t, _, _), x = max(d, date(\"2013-01-31\")), y = min(t, t).", {
         "d": "date", "t": "timestamp", "x": "date", "y": "timestamp"}),
-    ("h1(x) :- b(x), !( w(x, y), y > 1.0 ), !( s(x, y), y > \"a\" ).", {"x": "int", "y": "float", "y'1": "str"}),
+    ("h1(x) :- b(x), !( w(x, y), y > 1.0 ), !( s(x, y), y > \"a\" "
+        ").", {"x": "int", "y": "float", "y'1": "str"}),
     ("h1(x) :- w(x, y) ; s(x, y).", {"x": "int", "y": "float", "y'1": "str"}),
 ]  # fmt: skip
 

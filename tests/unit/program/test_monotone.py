@@ -52,7 +52,8 @@ REFUSED = {
     "h2(d + 1, min(d)) :- h2(x, d).": "column 1 of `h2`",
     "h2(x, min(y)) :- h1(y), a(y, x). h1(d) :- h2(y, d).": "column 1 of `h1`",
     "h2(x, min(1)) :- hf(x, _). hf(x, max(to_float(d))) :- h2(x, d).": "the `max` of `hf`, before",
-    "h2(x, min(1)) :- hf(x, v), v < 1.0. hf(x, max(-to_float(d))) :- h2(x, d).": "a comparison by `<`",
+    "h2(x, min(1)) :- hf(x, v), v < 1.0. hf(x, max(-to_float(d))) :- h2(x, "
+    "d).": "a comparison by `<`",
 }
 
 

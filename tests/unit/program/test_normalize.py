@@ -77,7 +77,8 @@ CONSTRUCTS = {
     ),
     "two disjunctions": (
         "h1(x) :- (b(x) ; e(x, 0)), (a(x, 1) ; a(x, 2)).",
-        "h1(x) :- b(x), a(x, 1).\nh1(x) :- b(x), a(x, 2).\nh1(x) :- e(x, 0), a(x, 1).\nh1(x) :- e(x, 0), a(x, 2).",
+        "h1(x) :- b(x), a(x, 1).\nh1(x) :- b(x), a(x, 2).\nh1(x) :- e(x, 0), a(x, 1).\nh1(x) :- "
+        "e(x, 0), a(x, 2).",
     ),
     "a list of values": (
         "h1(x) :- a(x, y), (y = 1 ; y = 2 ; y = 3 ; y = 4).",
@@ -92,7 +93,8 @@ CONSTRUCTS = {
         "h1(x) :- a(x, y), y := 1.\nh1(x) :- a(x, y), y := 2.",
     ),
     "a list of pairs in a disjunction": (
-        "h2(x, y) :- a(x, y), (b(x) ; (x = 3, y = 4 ; y = 5, x = 6 ; x = 1, y = 1 ; x = 1, y = 2)).",
+        "h2(x, y) :- a(x, y), (b(x) ; (x = 3, y = 4 ; y = 5, x = 6 ; x = 1, y = 1 ; x = 1, y = "
+        "2)).",
         """rule1#or1(x, y) :- x := 3, y := 4.
         rule1#or1(x, y) :- y := 5, x := 6.
         rule1#or1(x, y) :- x := 1, y := 1.
@@ -126,7 +128,8 @@ CONSTRUCTS = {
     ),
     "nested negation that asks through an equation": (
         "h1(x) :- b(x), y = x + 1, !( b(z), z > y ).",
-        "rule1#not1(y) :- b(x), b(z), y := x + 1, z > y.\nh1(x) :- b(x), !rule1#not1(y), y := x + 1.",
+        "rule1#not1(y) :- b(x), b(z), y := x + 1, z > y.\nh1(x) :- b(x), !rule1#not1(y), y := x + "
+        "1.",
     ),
     "nested negation without shared variables": (
         "h1(x) :- b(x), !( a(y, z), e(z, y) ).",
@@ -138,7 +141,8 @@ CONSTRUCTS = {
     ),
     "double negation": (
         "h1(x) :- b(x), !( !( a(x, y), b(y) ) ).",
-        "rule1#not1(x) :- a(x, y), b(y).\nrule1#not2(x) :- b(x), !rule1#not1(x).\nh1(x) :- b(x), !rule1#not2(x).",
+        "rule1#not1(x) :- a(x, y), b(y).\nrule1#not2(x) :- b(x), !rule1#not1(x).\nh1(x) :- b(x), "
+        "!rule1#not2(x).",
     ),
     "negated truth": ("h1(x) :- b(x), !( false ). h1(x) :- b(x), !( true ).", "h1(x) :- b(x)."),
     "outer bindings avoid the relation being defined": (
@@ -170,7 +174,8 @@ AGGREGATES = {
     ),
     "a group that outer atoms bind with others": (
         "h2(x, n) :- a(x, z), n = min y : { b(y), y < x }.",
-        "rule1#in1(x) :- a(x, z).\nrule1#min1(x, min(y)) :- rule1#in1(x), b(y), y < x.\nh2(x, n) :- a(x, z), rule1#min1(x, n).",
+        "rule1#in1(x) :- a(x, z).\nrule1#min1(x, min(y)) :- rule1#in1(x), b(y), y < x.\nh2(x, n) "
+        ":- a(x, z), rule1#min1(x, n).",
     ),
     "the greatest value below a bound is the least mirrored one": (
         "h2(x, n) :- b(x), n = max y : { a(y, z), b(y), z != 0, y <= x }.",
@@ -181,7 +186,8 @@ AGGREGATES = {
     ),
     "a greatest value between two bounds is not": (
         "h2(x, n) :- a(x, w), n = max y : { b(y), y <= x, y > w }.",
-        "rule1#max1(x, w, max(y)) :- a(x, w), b(y), y <= x, y > w.\nh2(x, n) :- a(x, w), rule1#max1(x, w, n).",
+        "rule1#max1(x, w, max(y)) :- a(x, w), b(y), y <= x, y > w.\nh2(x, n) :- a(x, w), "
+        "rule1#max1(x, w, n).",
     ),
     "the target's variable is the aggregate's own": (
         "h2(y, n) :- b(y), n = max y : { a(_, y) }.",
@@ -210,11 +216,13 @@ AGGREGATES = {
     ),
     "disjunction under a head aggregate": (
         "h2(x, count()) :- b(x), (a(x, y), y > 1 ; x > 5).",
-        "rule1#or1(x) :- a(x, y), y > 1.\nrule1#or1(x) :- b(x), x > 5.\nh2(x, count()) :- b(x), rule1#or1(x).",
+        "rule1#or1(x) :- a(x, y), y > 1.\nrule1#or1(x) :- b(x), x > 5.\nh2(x, count()) :- b(x), "
+        "rule1#or1(x).",
     ),
     "variables that all branches have are counted": (
         "h2(x, count()) :- a(x, y) ; b(x), y = 1.",
-        "rule1#or1(x, y) :- a(x, y).\nrule1#or1(x, y) :- b(x), y := 1.\nh2(x, count()) :- rule1#or1(x, y).",
+        "rule1#or1(x, y) :- a(x, y).\nrule1#or1(x, y) :- b(x), y := 1.\nh2(x, count()) :- "
+        "rule1#or1(x, y).",
     ),
     "body aggregate under a head aggregate": (
         "h2(x, count()) :- b(x), n = count : { a(x, _) }, n < 3.",
@@ -287,7 +295,8 @@ def test_the_same_disjunctions_under_an_aggregate_are_fine():
     [
         (
             "n = count : { w1(A), w2(B) }",
-            "the aggregate `count` takes 241 values from the rest of its rule; 230 is the most there may be",
+            "the aggregate `count` takes 241 values from the rest of its rule; 230 is the most "
+            "there may be",
         ),
         ("n = 1, !( w1(B), w2(A) )", "`!( … )` takes 240 values from"),
         (
@@ -302,7 +311,8 @@ def test_an_inner_part_that_takes_too_many_values_is_refused_at_its_rule(inner, 
     inner = inner.replace("A", first).replace("B", second).replace("T", ", ".join(["t"] * 300))
     with pytest.raises(ProgramErrors, match=re.escape(said)) as caught:
         program(
-            f".decl w1({columns}) .decl w2({columns}) .decl wide(n: number)\nwide(n) :- w1({first}), w2({second}), {inner}."
+            f".decl w1({columns}) .decl w2({columns}) .decl wide(n: number)\nwide(n) :- "
+            f"w1({first}), w2({second}), {inner}."
         )
     (error,) = caught.value.errors
     assert error.code == "E168"

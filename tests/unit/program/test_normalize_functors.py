@@ -41,7 +41,8 @@ CASES = {
         rule1#strlen1(x0, strlen(x0)) :- rule1#in1(x0).
         h1(_3) :- s(_0, t), rule1#strlen1(t, _2), rule1#strlen1(t, _3), _2 > 2.""",
     ),
-    "a functor is asked for what comparisons of its arguments' atoms admit, but for those that may fail": (
+    "a functor is asked for what comparisons of its arguments' atoms admit, but for those that may "
+        "fail": (
         'hs(cat(t, "!")) :- s(n, t), b(n), n > 3, n * 2 > 8, !h1(n), a(n, _).',
         """rule1#in1(t, _2) :- s(n, t), _2 := "!", n > 3.
         rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in1(x0, x1).
@@ -115,7 +116,8 @@ CASES = {
         rule1#part1() :- b(_0), rule1#range2(0, 2, _0).
         h1(x) :- a(y, z), rule1#range1(y, _2, x), rule1#part1(), _2 := z + 1.""",
     ),
-    "constants are computed at once": ('hs(cat("a", to_string(1))) :- b(_). h1(x) :- b(x), contains("b", "abc").',
+    "constants are computed at "
+        "once": ('hs(cat("a", to_string(1))) :- b(_). h1(x) :- b(x), contains("b", "abc").',
         'hs(_1) :- b(_0), _1 := "a1".\nh1(x) :- b(x).'),
 }  # fmt: skip
 

@@ -127,7 +127,10 @@ def test_a_false_rule_is_kept_as_a_source_without_normal_rules():
 def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(
     head: str, together: bool, literals: tuple[str, ...]
 ):
-    names = ".decl a, b, h(x: symbol) .decl k(x: symbol) choice-domain x .decl m, g(x: symbol, n: number)\n"
+    names = (
+        ".decl a, b, h(x: symbol) .decl k(x: symbol) choice-domain x .decl m, g(x: symbol, n: "
+        "number)\n"
+    )
     body = ", ".join(literals).replace("h(x)", "h(x)" if head == "k(x)" else "g(x, n)")
     first, second = names + "h(x) :- k(x). g(x, min(n)) :- m(x, n).", f"{head} :- {body}."
     made, _ = Program().add(parse(first + second if together else first))
@@ -142,7 +145,8 @@ def test_each_rule_with_a_functor_beside_a_choice_takes_its_values_from_outside(
     made, _ = Program().add(
         parse(
             names
-            + "k(x) :- a(x). h(x) :- k(x). k(x) :- h(x), b(x), strlen(x) < 3. k(x) :- h(x), c(x), strlen(x) > 5."
+            + "k(x) :- a(x). h(x) :- k(x). k(x) :- h(x), b(x), strlen(x) < 3. k(x) :- h(x), c(x), "
+            "strlen(x) > 5."
         )
     )
     recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]

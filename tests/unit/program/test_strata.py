@@ -37,7 +37,10 @@ def test_relations_without_rules_have_no_stratum():
 
 
 def test_recursion_is_one_stratum():
-    text = "h2(x, y) :- a(x, y). h2(x, z) :- h2(x, y), h1(y), a(y, z). h1(x) :- h2(_, x). hs(t) :- s(x, t), h1(x)."
+    text = (
+        "h2(x, y) :- a(x, y). h2(x, z) :- h2(x, y), h1(y), a(y, z). h1(x) :- h2(_, x). hs(t) "
+        ":- s(x, t), h1(x)."
+    )
     assert strata(text) == [(("h2", "h1"), 3, True), (("hs",), 1, False)]
 
 
@@ -97,7 +100,8 @@ def test_cycles_are_named(text: str):
 
 
 def test_each_rule_at_fault_is_reported():
-    errors = problems("h1(x) :- b(x), !hs(\"a\"). hs(t) :- s(x, t), !h1(x). h2(x, x) :- b(x), !h2(x, x).")  # fmt: skip
+    errors = problems("h1(x) :- b(x), !hs(\"a\"). hs(t) :- s(x, t), !h1(x). h2(x, x) :- b(x), "
+        "!h2(x, x).")  # fmt: skip
     assert [error.span.column for error in errors if error.span] == [1, 26, 52]
 
 

@@ -36,7 +36,8 @@ DECOMPOSABLE = {
     "backwards": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(z, y).",
     "only base rows": "t(x, z) :- t(x, y), e(y, z).",
     "two seeds": "t(x, x) :- n(x). t(x, y) :- e(y, x), !n(x). t(x, z) :- t(x, y), e(y, z).",
-    "two kinds of steps": "t(x, x) :- n(x). t(x, z) :- t(x, y), e(y, z). t(x, z) :- t(x, y), f(z, _, y).",
+    "two kinds of steps": "t(x, x) :- n(x). t(x, z) :- t(x, y), e(y, z). t(x, z) :- t(x, y), f(z, "
+    "_, y).",
     "one column": "t1(x) :- n(x). t1(y) :- t1(x), e(x, y).",
     "middle column": "t3(x, y, z) :- f(x, y, z). t3(x, w, z) :- t3(x, y, z), e(y, w).",
     "first of three": "t3(x, y, z) :- f(x, y, z). t3(w, y, z) :- t3(x, y, z), e(x, w).",
@@ -46,14 +47,17 @@ DECOMPOSABLE = {
 }
 GENERIC = {
     "non-linear": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), t(y, z).",
-    "left and right": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z). t(x, z) :- e(x, y), t(y, z).",
+    "left and right": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z). t(x, z) :- e(x, y), t(y, "
+    "z).",
     "filter on the part": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z), x != z.",
     "steps of the part": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), f(x, y, z).",
     "swapped": "t(x, y) :- e(x, y). t(y, x) :- t(x, y), n(x).",
     "from a loop": "t(x, y) :- e(x, y). t(x, z) :- t(x, x), e(x, z). t(x, x) :- t(x, y), e(y, x).",
     "two steps at once": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, w), e(w, z).",
-    "mutual": "t(x, y) :- e(x, y). u(x, z) :- t(x, y), e(y, z). t(x, z) :- u(x, y), e(y, z). t1(y) :- u(_, y).",
-    "mutual, many to one": "u(x, y) :- e(x, y), n(x). t(x, y) :- u(y, x). u(x, y) :- t(x, z), u(z, y). u(x, x) :- t(x, _), n(x).",
+    "mutual": "t(x, y) :- e(x, y). u(x, z) :- t(x, y), e(y, z). t(x, z) :- u(x, y), e(y, z). t1(y) "
+    ":- u(_, y).",
+    "mutual, many to one": "u(x, y) :- e(x, y), n(x). t(x, y) :- u(y, x). u(x, y) :- t(x, z), u(z, "
+    "y). u(x, x) :- t(x, _), n(x).",
     "same generation": "t(x, x) :- n(x). t(x, y) :- e(p, x), t(p, q), e(q, y).",
     "triangles of what is new": "t(x, y) :- e(x, y). t(x, z) :- t(x, y), t(y, z), t(z, x).",
     "wide": "t3(x, y, z) :- f(x, y, z). t3(x, y, w) :- t3(x, y, z), t3(y, z, w).",

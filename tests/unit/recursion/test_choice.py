@@ -102,7 +102,8 @@ def test_an_earlier_iteration_wins_over_a_lesser_value():
 
 def test_facts_are_candidates_beside_those_of_rules_that_need_no_iteration():
     workspace = loaded(
-        ".decl a(x: number, y: number)\n.decl r(x: number, y: number) choice-domain x\nr(1, 2). r(2, 1). r(x, y) :- a(x, y)."
+        ".decl a(x: number, y: number)\n.decl r(x: number, y: number) choice-domain x\nr(1, 2). "
+        "r(2, 1). r(x, y) :- a(x, y)."
     )
     workspace.load("a", [(1, 1), (2, 2)])
     assert rows_of(workspace, "r") == {(1, 1), (2, 1)}
@@ -184,7 +185,8 @@ def test_many_rounds_cost_what_is_new_in_them():
 # ── choice in a rule ──────────────────────────────────────────────────────────────────────────────
 def test_a_choice_in_a_rule_gives_one_value_for_each():
     workspace = loaded(
-        ".decl a(x: number, y: number)\n.decl r(y: number, x: number)\nr(y, x) :- a(x, y), choice((x), (y))."
+        ".decl a(x: number, y: number)\n.decl r(y: number, x: number)\nr(y, x) :- a(x, y), "
+        "choice((x), (y))."
     )
     workspace.load("a", [(1, 2), (1, 1), (2, 1)])
     assert rows_of(workspace, "r") == {(1, 1), (1, 2)}
@@ -193,7 +195,8 @@ def test_a_choice_in_a_rule_gives_one_value_for_each():
 def test_several_choices_in_a_rule_choose_together_in_any_order():
     for choices in itertools.permutations(["choice((x), (y))", "choice((y), (x))"]):
         workspace = loaded(
-            f".decl a(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- {choices[0]}, a(x, y), {choices[1]}."
+            f".decl a(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- "
+            f"{choices[0]}, a(x, y), {choices[1]}."
         )
         workspace.load("a", [(1, 2), (1, 1), (2, 1), (2, 2)])
         assert rows_of(workspace, "r") == {(1, 1), (2, 2)}
@@ -209,14 +212,18 @@ def test_a_choice_for_nothing_takes_the_least_of_all():
 
 def test_the_head_ranges_over_all_that_goes_with_what_is_chosen():
     workspace = loaded(
-        ".decl a(x: number, y: number, z: number)\n.decl r(x: number, n: number)\nr(x, count()) :- a(x, y, z), choice((x), (y))."
+        ".decl a(x: number, y: number, z: number)\n.decl r(x: number, n: number)\nr(x, count()) :- "
+        "a(x, y, z), choice((x), (y))."
     )
     workspace.load("a", [(1, 1, 5), (1, 1, 6), (1, 2, 7), (2, 2, 1)])
     assert rows_of(workspace, "r") == {(1, 2), (2, 1)}
 
 
 def test_text_reads_back():
-    text = '.decl r(x: number, y: number, z: symbol) choice-domain x, (y, z)\nr(x, y, "") :- a(x, y), choice((x), (y)), choice((), (x, y)).\n'
+    text = (
+        '.decl r(x: number, y: number, z: symbol) choice-domain x, (y, z)\nr(x, y, "") :- a(x, '
+        "y), choice((x), (y)), choice((), (x, y)).\n"
+    )
     assert print_program(parse(text)) == text
 
 

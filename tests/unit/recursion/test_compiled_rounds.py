@@ -15,14 +15,18 @@ from lftj.maintenance.counting.compiled_rounds import CompiledRounds
 from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
 
-DECLARED = ".decl s(x: number)\n.decl e(x: number, y: number)\n.decl gone(x: number)\n.decl a(x: number)\n.decl b(x: number)\n"
+DECLARED = (
+    ".decl s(x: number)\n.decl e(x: number, y: number)\n.decl gone(x: number)\n.decl a(x: "
+    "number)\n.decl b(x: number)\n"
+)
 MUTUAL = DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y).\n"
 NEGATED = (
     DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y), !gone(y). a(y) :- b(x), e(x, y), x + y != 7.\n"
 )
 PAIRS = (
     DECLARED
-    + ".decl t(x: number, y: number)\nt(x, y) :- s(x), e(x, y). t(x, z) :- t(x, y), e(y, z). t(y, x) :- t(x, y), gone(x).\n"
+    + ".decl t(x: number, y: number)\nt(x, y) :- s(x), e(x, y). t(x, z) :- t(x, y), e(y, z). t(y, "
+    "x) :- t(x, y), gone(x).\n"
 )
 SQUARE = (
     DECLARED

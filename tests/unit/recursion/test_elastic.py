@@ -46,7 +46,8 @@ def test_cutting_a_ring_leaves_the_paths():
 def test_two_relations_that_only_support_each_other_both_go():
     text = (
         EDGES
-        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(y) :- b(x), e(x, y). b(y) :- a(x), e(x, y)."
+        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(y) :- b(x), "
+        "e(x, y). b(y) :- a(x), e(x, y)."
     )
     pair = workspace(text, {"s": [(1,), (2,)], "e": [(1, 1), (2, 2)]})
     change(pair, {}, {"s": [(1,)]})
@@ -139,7 +140,10 @@ def test_an_update_that_is_expected_to_cost_too_much_is_not_started(
 
 
 def test_a_row_that_exists_in_no_version_fails_nothing():
-    text = ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- t(x), d(y), x < 100.\n"
+    text = (
+        ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- "
+        "t(x), d(y), x < 100.\n"
+    )
     quotients = workspace(text, {"d": [(0,), (1,)], "e": [(100,)]})
     change(quotients, {"e": [(5,)]}, {"d": [(0,)]})
     assert sorted(quotients["t"].fetchall()) == [(5,), (100,)]
@@ -242,7 +246,8 @@ def test_a_long_chain_loses_and_wins_its_first_edge():
     depth = 20_000
     text = (
         EDGES
-        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y)."
+        + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). b(y) :- a(x), "
+        "e(x, y). a(y) :- b(x), e(x, y)."
     )
     chain = workspace(text, {"s": [(0,)], "e": [(i, i + 1) for i in range(depth)]}, elastic=1000)
     change(chain, {}, {"e": [(0, 1)]})

@@ -10,8 +10,10 @@ from lftj.maintenance.semi_naive import small_fixpoint
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (
-    ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z), !f(d, z).",
-    ".decl r(d: number, x: number)\nr(d, x) :- f(d, x).\nr(d, y) :- r(d, x), e(d, x, y).\nr(d, y) :- r(d, x), e(d, y, x), x < y.",
+    ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\nr(d, x, z) :- r(d, x, "
+        "y), e(d, y, z), !f(d, z).",
+    ".decl r(d: number, x: number)\nr(d, x) :- f(d, x).\nr(d, y) :- r(d, x), e(d, x, y).\nr(d, y) "
+        ":- r(d, x), e(d, y, x), x < y.",
     ".decl r(x: number, d: number)\n.decl s(d: number, x: number)\n"
     "r(x, d) :- f(d, x).\ns(d, y) :- r(x, d), e(d, x, y).\nr(y, d) :- s(d, x), e(d, y, x).",
 )  # fmt: skip

@@ -141,7 +141,8 @@ def test_what_reads_a_finished_relation_may_do_anything_with_its_values():
     with lftj.connect() as ws:
         ws.add_rules(
             text
-            + "source(0). level(5). level(2). edge(0, 1, 5). edge(1, 2, 1). edge(2, 3, 3). edge(0, 4, 5)."
+            + "source(0). level(5). level(2). edge(0, 1, 5). edge(1, 2, 1). edge(2, 3, 3). edge(0, "
+            "4, 5)."
         )
         assert (ws["far"].fetchall(), ws["at"].fetchall()) == ([(0, 2)], [(5, 2)])
         ws.load("edge", [(0, 3, 4), (3, 1, -2)])

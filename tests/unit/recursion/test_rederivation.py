@@ -101,7 +101,8 @@ def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
 
 def test_a_failure_of_an_expression_leaves_everything_as_it_was():
     quotients = loaded(
-        ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- t(x), d(y), x < 100.\n",
+        ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- "
+        "t(x), d(y), x < 100.\n",
         {"d": [(0,), (1,)], "e": [(100,), (200,)]},
     )
     change(quotients, {"e": [(5,)]}, {"d": [(0,)]})
@@ -115,7 +116,8 @@ def test_a_failure_of_an_expression_leaves_everything_as_it_was():
 def test_a_relation_that_is_read_and_negated_in_part_may_change():
     program = (
         EDGES
-        + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y), x < y. r(0) :- r(x), x > 5, !e(_, x).\n"
+        + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y), x < y. "
+        "r(0) :- r(x), x > 5, !e(_, x).\n"
     )
     both = loaded(program, {"s": [(9,)], "e": [(1, 2), (2, 3)]})
     assert sorted(both["r"].fetchall()) == [(0,), (9,)]
@@ -326,7 +328,8 @@ def test_a_row_that_is_derived_in_hundreds_of_ways_is_no_reason_to_count_soon():
     )
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl e(x: number, y: number)\n.decl t(x: number, y: number)\nt(x, y) :- e(x, y).\nt(x, z) :- t(x, y), t(y, z)."
+        ".decl e(x: number, y: number)\n.decl t(x: number, y: number)\nt(x, y) :- e(x, y).\nt(x, "
+        "z) :- t(x, y), t(y, z)."
     )
     workspace.load("e", ring + chords)
     for chord in chords[20:24]:

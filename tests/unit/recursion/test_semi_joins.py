@@ -66,7 +66,10 @@ def test_rows_without_a_match_below_are_dropped(monkeypatch: pytest.MonkeyPatch)
         return left
 
     monkeypatch.setattr(PackedRows, "passing", noted)
-    text = ".decl e(x: int, y: int)  .decl few(x: int)  .decl p(x: int, y: int)  p(x, y) :- e(x, y).  p(y, z) :- p(x, y), few(y), p(x, z)."
+    text = (
+        ".decl e(x: int, y: int)  .decl few(x: int)  .decl p(x: int, y: int)  p(x, y) :- e(x, "
+        "y).  p(y, z) :- p(x, y), few(y), p(x, z)."
+    )
     facts = {"e": [(x, y) for x in range(40) for y in range(x, x + 40)], "few": [(7,), (50,)]}
     assert views(text, facts) == expected(text, facts)
     assert sizes

@@ -52,7 +52,10 @@ def test_without_patience_rounds_in_which_no_rule_reads_what_is_new_are_no_troub
 
 
 def test_a_failure_is_that_of_one_thread():
-    text = ".decl e(x: int, y: int)  .decl p(x: int, y: int)  p(x, y) :- e(x, y).  p(x, z / w) :- p(x, y), p(y, z), e(y, w)."
+    text = (
+        ".decl e(x: int, y: int)  .decl p(x: int, y: int)  p(x, y) :- e(x, y).  p(x, z / w) :- "
+        "p(x, y), p(y, z), e(y, w)."
+    )
     facts = {"e": [(i, (i * 3) % 40) for i in range(40)]}
     messages = set()
     for executor in (lftj.ThreadExecutor(1), lftj.ThreadExecutor(2, parts=32, patience=1)):

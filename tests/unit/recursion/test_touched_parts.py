@@ -13,7 +13,10 @@ PROGRAMS = {
     ".decl s(x: number, y: number, d: number)\ns(x, y, d) :- r(d, x, y).",
     "with rows of its own": "r(d, x, z) :- r(d, x, y), r(d, y, z).\nr(d, x, x) :- f(d, x).",
 }  # fmt: skip
-DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n.decl r(a: number, b: number, c: number)\n"
+DECLARED = (
+    ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n.decl r(a: "
+    "number, b: number, c: number)\n"
+)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -147,7 +150,8 @@ def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
 def test_a_row_that_joins_no_part_goes_and_changes_nothing():
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl g(x: number, l: number, y: number)\n.decl d(q: number, l: number, r: number)\n.decl w(x: number, y: number, q: number)\n"
+        ".decl g(x: number, l: number, y: number)\n.decl d(q: number, l: number, r: number)\n.decl "
+        "w(x: number, y: number, q: number)\n"
         "w(x, x, 0) :- g(x, _, _).\nw(x, z, r) :- w(x, y, q), g(y, l, z), d(q, l, r)."
     )
     with workspace.transaction() as tx:

@@ -69,7 +69,10 @@ def test_rounds_after_a_large_deletion_take_the_steps_of_rounds_over_what_is_lef
     """What a commit does for a key order is nothing beside what the rounds of one evaluation save
     by it.
     """
-    rules = "l(x, min(x)) :- e(x, _) ; e(_, x). l(y, min(c)) :- l(x, c), e(x, y). l(x, min(c)) :- l(y, c), e(x, y)."
+    rules = (
+        "l(x, min(x)) :- e(x, _) ; e(_, x). l(y, min(c)) :- l(x, c), e(x, y). l(x, min(c)) :- "
+        "l(y, c), e(x, y)."
+    )
     by = random.Random(5)
     edges = list({(by.randrange(16_000), by.randrange(16_000)) for _ in range(20_000)})
     steps: list[int] = []

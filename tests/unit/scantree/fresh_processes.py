@@ -30,7 +30,10 @@ def sum_of_twice(memory: Any) -> int:
     return total
 
 
-SUMS = f"import numpy as np; from {__name__} import sum_of_twice, twice; print(sum_of_twice(np.arange(4)), twice(np.arange(4), {{at}}))"
+SUMS = (
+    f"import numpy as np; from {__name__} import sum_of_twice, twice; "
+    f"print(sum_of_twice(np.arange(4)), twice(np.arange(4), {{at}}))"
+)
 """Code that prints 12, and twice the word `at`, by the two kernels above."""
 
 

@@ -22,8 +22,14 @@ pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: no ma
 
 MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
 KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
-HOLDS = "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); input(); {}"
-WAITS = "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or input(); "
+HOLDS = (
+    "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); "
+    "input(); {}"
+)
+WAITS = (
+    "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or "
+    "input(); "
+)
 
 
 def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
@@ -66,7 +72,10 @@ def test_of_processes_that_share_a_cache_one_compiles(tmp_path: Path) -> None:
 def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> None:
     one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
     assert _next_line(one) == "held"
-    waits = "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), turns.turn('other'): print('went on')"
+    waits = (
+        "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), "
+        "turns.turn('other'): print('went on')"
+    )
     assert python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
     one.communicate("\n")
 
@@ -80,7 +89,10 @@ def test_who_waits_for_a_compilation_at_a_terminal_is_told(tmp_path: Path) -> No
 
 
 def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
-    shows = "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', text)):\n    "
+    shows = (
+        "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', "
+        "text)):\n    "
+    )
     run = python(shows + SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path))
     assert run.stdout.startswith("say: compiling the kernel sum_of_twice, once for this machine\n")
 
@@ -202,7 +214,10 @@ def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) 
 
 def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W\\n{fresh_processes.__name__} twice W i"
-    code = f"from scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': '{lines}'}}) > 0); {MISSES}"
+    code = (
+        f"from scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': "
+        f"'{lines}'}}) > 0); {MISSES}"
+    )
     shown = _on_a_terminal(code, LFTJ_CACHE_DIR=str(tmp_path / "one"))
     assert shown.startswith(
         "\rlftj: compiling 2 kernels, once for this machine: this may take half a minute "
@@ -237,7 +252,10 @@ def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
 
 
 def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
-    full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    full = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    )
     run = python(full + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
     assert (run.stdout, run.stderr) == ("12 6\n1\n", "")
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"

@@ -98,7 +98,8 @@ def test_what_saves_most_bytes_for_a_step_goes_first() -> None:
     chosen = choose_granularities(BodyEstimate(1e7, (dear, cheap)), 6e6)
     assert [chosen[p.position.key].granularity for p in (dear, cheap)] == [EXACT, NONE]
     assert chosen[positions[1].key].reason == (
-        "hull(1) would take 4 MB, the indices may take 6 MB together; so a change costs about 800,000 steps instead of 20 steps"
+        "hull(1) would take 4 MB, the indices may take 6 MB together; so a change costs about "
+        "800,000 steps instead of 20 steps"
     )
 
 

@@ -90,7 +90,8 @@ def test_names_may_look_odd(name: str):
 @pytest.mark.parametrize("name", ["count", "min", "output", "inline", "date", "agg", "strlen"])
 def test_relations_may_have_the_names_of_words(name: str):
     program = parse(
-        f".decl {name}(count: number)\n.output {name}\n{name}(x) :- {name}(x), {name}[x] = 1.\n{name}(1)."
+        f".decl {name}(count: number)\n.output {name}\n{name}(x) :- {name}(x), {name}[x] = 1.\n"
+        f"{name}(1)."
     )
     assert [type(clause) for clause in program.clauses] == [Declaration, Directive, Rule, Rule]
 
@@ -238,7 +239,8 @@ def test_named_aggregates_take_the_place_of_their_variable():
 # ── declarations and directives ───────────────────────────────────────────────────────────────────
 def test_declarations():
     program = parse(
-        ".decl a(x: number, y: decimal(10, 2)) inline brie\n.decl b()\n.decl F[x: int]: float\n.decl G[]: n: int\na(1, 2)."
+        ".decl a(x: number, y: decimal(10, 2)) inline brie\n.decl b()\n.decl F[x: int]: float\n"
+        ".decl G[]: n: int\na(1, 2)."
     )
     columns = (Column("x", "number"), Column("y", "decimal(10,2)"))
     assert program.clauses[:4] == (
@@ -294,7 +296,10 @@ def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
 
 def test_directives():
     file = (("IO", "file"), ("filename", "x.csv"), ("delimiter", "\t"))
-    text = '.input a, b(IO=file, filename="x.csv", delimiter="\\t"), c()\n.output a\n.printsize b\n.limitsize c(n=10)'
+    text = (
+        '.input a, b(IO=file, filename="x.csv", delimiter="\\t"), c()\n.output a\n.printsize '
+        "b\n.limitsize c(n=10)"
+    )
     assert parse(text).clauses == (
         Directive("input", "a", file),
         Directive("input", "b", file),
@@ -324,7 +329,8 @@ def test_nodes_know_their_place():
 def test_errors_have_their_classes():
     with pytest.raises(ProgramErrors) as caught:
         parse(
-            "a(99999999999999999999).\na(x) :- b(x), x = strlen(x, x).\na(x) :- x = foo(x).\na(x) :- .",
+            "a(99999999999999999999).\na(x) :- b(x), x = strlen(x, x).\na(x) :- x = foo(x).\na(x) "
+            ":- .",
             file="p.dl",
         )
     errors = caught.value.errors

@@ -16,7 +16,8 @@ SHAPES = (
     ".decl v{n}(x: number, y: number)\nv{n}(x, z) :- edge(x, y), edge(y, z), x < z + {n}.\n",
     ".decl v{n}(x: number)\nv{n}(x) :- edge(x, _), !edge({n}, x).\n",
     ".decl v{n}(x: number, n: number)\nv{n}(x, count()) :- edge(x, y), y != {n}.\n",
-    ".decl v{n}(x: number, y: number)\nv{n}(x, y) :- edge(x, y).\nv{n}(x, z) :- v{n}(x, y), edge(y, z), z < {n}.\n",
+    ".decl v{n}(x: number, y: number)\nv{n}(x, y) :- edge(x, y).\nv{n}(x, z) :- v{n}(x, y), "
+    "edge(y, z), z < {n}.\n",
 )
 EDGES = [(1, 2), (2, 3), (1, 3), (3, 1)]
 FEW = 50
@@ -33,7 +34,8 @@ def program(rules: int) -> Any:
     """A workspace with that many views of `edge`, and one of `other`."""
     workspace = lftj.connect()
     workspace.add_rules(
-        ".decl edge(x: number, y: number)\n.decl other(x: number)\n.decl own(x: number)\nown(x) :- other(x), edge(x, _).\n"
+        ".decl edge(x: number, y: number)\n.decl other(x: number)\n.decl own(x: number)\nown(x) :- "
+        "other(x), edge(x, _).\n"
     )
     workspace.load("edge", EDGES)
     workspace.add_rules(

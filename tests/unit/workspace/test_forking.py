@@ -63,7 +63,8 @@ def held_by_another_thread(lock, until: threading.Event) -> Iterator[None]:
 @pytest.fixture
 def closure(ws):
     ws.add_rules(
-        ".decl e(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z)."
+        ".decl e(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, "
+        "z) :- r(x, y), e(y, z)."
     )
     ws.load("e", [(1, 2), (2, 3), (3, 4)])
     return ws

@@ -23,7 +23,8 @@ def told():
     """
     ws = lftj.connect(writer_timeout=0)
     ws.add_rules(
-        ".decl edge(x: number, y: number)\n.decl far(x: number, y: number)\nfar(x, z) :- edge(x, y), edge(y, z)."
+        ".decl edge(x: number, y: number)\n.decl far(x: number, y: number)\nfar(x, z) :- edge(x, "
+        "y), edge(y, z)."
     )
     changes = []
     ws.subscribe("far", changes.append)

@@ -62,7 +62,8 @@ def test_of_many_rules_with_one_need_only_the_first_do_without(ws):
     steps = []
     for value in range(40):
         ws.add_rules(
-            f".decl view{value}(x: number, y: number, z: number)\nview{value}(x, y, z) :- {question(value)}."
+            f".decl view{value}(x: number, y: number, z: number)\nview{value}(x, y, z) :- "
+            f"{question(value)}."
         )
         steps.append(sum(work["steps"] for work in ws.profile(last=1).to_dict("records")))
     assert max(steps[-10:]) < 2_000 < min(steps[:2])

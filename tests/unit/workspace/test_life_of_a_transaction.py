@@ -113,7 +113,8 @@ def test_views_take_no_rows(bank):
 def test_a_workspace_says_where_changes_are_made(bank, name):
     with pytest.raises(
         AttributeError,
-        match=rf"'Workspace' object has no attribute '{name}'; .*with ws.transaction\(\) as tx: tx.{name}",
+        match=rf"'Workspace' object has no attribute '{name}'; .*with ws.transaction\(\) as tx: "
+        rf"tx.{name}",
     ):
         getattr(bank, name)
 

@@ -119,7 +119,8 @@ def test_progress_is_told_what_is_evaluated():
 )
 def test_rows_on_their_way_count_towards_the_memory_limit(ws, rule):
     ws.add_rules(
-        ".decl pair(x: number, y: number) .decl four(a: number, b: number, c: number, d: number) .decl ends(a: number, d: number)"
+        ".decl pair(x: number, y: number) .decl four(a: number, b: number, c: number, d: number) "
+        ".decl ends(a: number, d: number)"
     )
     ws.load("pair", [(x, x * 7 % 3001) for x in range(3000)])
     before = ws.version

@@ -10,8 +10,8 @@ import lftj
 def _values(rule: str) -> list[object]:
     ws = lftj.connect()
     ws.add_rules(
-        ".decl e(a: float, b: float) e(0.5, 2.0). e(1.0, 1.0). .decl f(x: float) .decl u(x: unsigned) .decl n(x: number) u(3).\n"
-        + rule
+        ".decl e(a: float, b: float) e(0.5, 2.0). e(1.0, 1.0). .decl f(x: float) .decl u(x: "
+        "unsigned) .decl n(x: number) u(3).\n" + rule
     )
     return sorted(value for name in ("f", "n") for (value,) in ws[name].fetchall())
 

@@ -230,7 +230,8 @@ def test_python_types_stand_for_those_of_an_aggregate(ws):
         assert (product.argument_types, product.result_type) == ((lftj.INT,), lftj.INT)
         ws.add_aggregate(product)
         ws.add_rules(
-            f".decl e(x: number)\n.decl t{len(ws.rules)}(p: number)\nt{len(ws.rules)}({product.name}(x)) :- e(x)."
+            f".decl e(x: number)\n.decl t{len(ws.rules)}(p: number)\n"
+            f"t{len(ws.rules)}({product.name}(x)) :- e(x)."
         )
     ws.load("e", [(2,), (3,)])
     assert rows(ws, "t0") == rows(ws, "t1") == rows(ws, "t2") == {(6,)}

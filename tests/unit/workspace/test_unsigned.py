@@ -12,7 +12,10 @@ import pytest
 
 import lftj
 
-DECLARED = ".decl a(x: unsigned) .decl n(x: number) .decl f(x: float) .decl s(x: symbol) .decl d(x: unsigned)\n"
+DECLARED = (
+    ".decl a(x: unsigned) .decl n(x: number) .decl f(x: float) .decl s(x: symbol) .decl d(x: "
+    "unsigned)\n"
+)
 
 
 def _workspace(text: str) -> lftj.Workspace:
