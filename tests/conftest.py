@@ -39,7 +39,7 @@ _QUICK = (
     "tests/unit/lftj/test_types.py",
     "tests/unit/lftj/test_what_is_not_installed.py",
     "tests/unit/program/test_arithmetic.py",
-    "tests/unit/program/test_check.py",
+    "tests/unit/program/test_program_checks.py",
     "tests/unit/program/test_functors.py",
     "tests/unit/program/test_normalize.py",
     "tests/unit/program/test_program.py",

@@ -19,7 +19,7 @@ from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.recursion.best_values import LABELS
-from tests.unit.recursion.test_monotone_update import steps
+from tests.unit.recursion.test_lattice_update import steps
 
 LEAST, MOST = -(2**63), 2**63 - 1
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import lftj
-from tests.unit.maintain.tracing import crowded, spans_and_events, work
+from tests.unit.maintenance.tracing import crowded, spans_and_events, work
 
 
 @pytest.mark.parametrize(

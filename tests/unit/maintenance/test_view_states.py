@@ -14,7 +14,7 @@ import lftj
 from lftj.maintenance.rules.view_states import ViewStates, rules_of
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import hull
-from tests.unit.maintain.sharing import RULES, declared, shared_heads
+from tests.unit.maintenance.sharing import RULES, declared, shared_heads
 
 TEXTS = [rule for _, rule, _ in RULES.values()]
 

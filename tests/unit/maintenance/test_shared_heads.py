@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.heads.ordered_rows import OrderedRows
-from tests.unit.maintain.sharing import RULES, Edge, declared, expected, kept, shared_heads
+from tests.unit.maintenance.sharing import RULES, Edge, declared, expected, kept, shared_heads
 
 EDGES: list[Edge] = [(x, y, 10 * x + y, f"t{(7 * x + y) % 5}") for x in range(4) for y in range(5)]
 WEIGHTS = [(y, 3 * y % 4) for y in range(4)]

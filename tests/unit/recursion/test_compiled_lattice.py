@@ -20,7 +20,7 @@ from scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import CASES, DECLARATIONS, OTHERS, SHORTEST, Edges
 from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check
-from tests.unit.recursion.test_monotone_update import change, steps
+from tests.unit.recursion.test_lattice_update import change, steps
 
 pytestmark = pytest.mark.skipif(
     not ADDRESSES, reason="rounds in compiled code need kernels that are compiled and not checked"

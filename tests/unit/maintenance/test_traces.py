@@ -9,7 +9,7 @@ import random
 import pytest
 
 import lftj
-from tests.unit.maintain.tracing import RULES, crowded, spans_and_events, work
+from tests.unit.maintenance.tracing import RULES, crowded, spans_and_events, work
 
 
 def test_a_head_with_many_proofs_is_traced_and_searched_for_one():
