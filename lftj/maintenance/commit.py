@@ -162,7 +162,7 @@ class _Refresher:
             ):  # as most views at most commits, of which there may be thousands
                 self.versions.update(name, self.versions[name], delta)
                 continue
-            if name in made and len(delta):
+            if name in made and len(delta):  # noqa: SIM108 -- it would not fit
                 version = made[name]
             else:
                 version = self.versions[name].apply(delta, self._known_trees(stratum, name, delta))
