@@ -6,9 +6,9 @@ The state behind each function, and what *INSERT* and *ERASE* of an assignment d
 |------------------------------|----------------------------------------------------|-----------------|-----------------------------|
 | every one                    | η, the number of assignments: ±1; none at 0        | `support`       | `aggregate_state`           |
 | `count`                      | η itself                                           | `support`       | `aggregate_state`           |
-| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   | `totals_state`              |
-| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     | `float_totals`              |
-| `min`, `max`                 | the rows (group, value) in order, with counts      | `extreme`       | `ordered_rows`              |
+| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   | `integer_sum`               |
+| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     | `float_sum`                 |
+| `min`, `max`                 | the rows (group, value) in order, with counts      | `aggregate`     | `ordered_rows`              |
 | `concat`                     | the rows (group, keys, text) in order, with counts | `concatenation` | `ordered_rows`, `scans`     |
 | a user's with an inverse     | a total                                            | `user`          | `user_totals`               |
 | a user's without             | the rows (group, arguments) in order, with counts  | `user`          | `ordered_rows`, `scans`     |

@@ -12,7 +12,7 @@ OverflowError; unlike `math.fsum` a sum that leaves the range on its way and com
 Infinities of one sign give that infinity, of both signs a `ValueRangeError` (`math.fsum` raises
 ValueError). NaN never reaches a column.
 
-A state takes 288 bytes; `float_totals` keeps the words of it that are not 0.
+A state takes 288 bytes; the kept state has the words of it that are not 0.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ When all that changed is told by d too (legs of today), only today's part is eva
 nothing, and compared with what it was. No counts are kept for this. What a change does not tell
 itself, rows tell that join it: where reach(x, z) :- reach(x, y), edge(y, z). loses an edge, parts
 are touched of all x that reached y. Where parts are large, as of few values, a small change is
-followed by rows first (`rederivation`).
+followed by rows first (`dred`).
 """
 
 from __future__ import annotations

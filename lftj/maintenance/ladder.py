@@ -1,8 +1,8 @@
 """A recursive stratum at a commit: the ways to follow it, in the order in which they are tried.
 
-Best values have a way of their own (`best`). Other strata are followed by their rows alone
-(`rederivation`), where that is expected to do; or the parts that the change touches are evaluated
-anew (`touched_parts`); what is left keeps counts of proofs, or begins anew (`elastic`).
+Best values have a way of their own (`lattice`). Other strata are followed by their rows alone
+(`dred`), where that is expected to do; or the parts that the change touches are evaluated
+anew (`affected_partitions`); what is left keeps counts of proofs, or begins anew (`elastic`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A key order is a permutation of the columns; its tree holds the rows with their columns permuted.
 The identity is always there; the others are built when first asked for, kept, and brought forward
-when next asked for (`key_order`), so a commit of a few rows never costs O(n).
+when next asked for (`index`), so a commit of a few rows never costs O(n).
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ LEVEL_CHANNEL_FIRST = 7
 LEVEL_CHANNEL_LAST = 8
 # of a logged level: the part that the search starts with, one without a channel if there is one
 LEVEL_LEADER = 9
-LEVEL_READS = 10  # the levels that the code of its value reads, as a set of bits (`doubt_kernels`)
+# the levels that the code of its value reads, as a set of bits (`deferred_failure_kernels`)
+LEVEL_READS = 10
 LEVEL_CROSS = 11  # 1: the last level follows, and both are read out side by side (`cross_kernels`)
 LEVEL_RECORD = 12
 

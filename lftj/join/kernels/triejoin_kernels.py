@@ -6,8 +6,8 @@ output row per binding of the levels before EMIT_LEVEL that has a proof, with th
 of the levels before GROUP_LEVEL only, which has the least value of the level behind them. Levels
 with channels are searched by `trace_kernels`, which logs what they depend on. It returns DONE; FULL
 when the output buffer is full, LOG_FULL when the log is; PAUSED when the step budget is used up;
-FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL and
-PAUSED the same call goes on.
+FAILED when some proof has an expression without a value (`deferred_failure_kernels`). After FULL,
+LOG_FULL and PAUSED the same call goes on.
 """
 
 from __future__ import annotations

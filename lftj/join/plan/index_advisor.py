@@ -49,7 +49,7 @@ class Rents:
         those that are missing are paid for.
 
         Wide relations go without: a key order takes much memory for good, and their rows are looked
-        through quickly (`matching_rows`).
+        through quickly (`semijoin_reduction`).
         """
         if plan.choice.cost < _WORTH_A_LOOK:
             return plan

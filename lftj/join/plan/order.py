@@ -4,8 +4,8 @@ The cost of an order is the number of bindings tried at each level: for every bi
 before, the values of the atom that has fewest there, times the atoms that take part. Independence
 of columns is assumed, which is wrong in both directions for skewed data; the join stays worst-case
 optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a
-selective atom last. Where samples tell that values have many rows in several atoms (`skew`), an
-order that suffers much from it is not taken.
+selective atom last. Where samples tell that values have many rows in several atoms (`cardinality`),
+an order that suffers much from it is not taken.
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such
 ones come last. Up to PERMUTED others all orders are looked at, with pruning; up to SEARCHED, the

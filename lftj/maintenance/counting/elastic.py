@@ -9,7 +9,7 @@ is the same everywhere.
 
 Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So
 the first bootstrap finds rows alone, and the state is built when a small change comes that cannot
-be followed by these alone (`rederivation`): by a bootstrap on the new input that counts. Where
+be followed by these alone (`dred`): by a bootstrap on the new input that counts. Where
 updates keep being given up, more and more changes go by before that is tried again.
 """
 

@@ -42,7 +42,7 @@ def make_ready(
 
 
 ALWAYS = 4_000_000
-"""What an update may cost in any case (see `effort`): some twenty milliseconds."""
+"""What an update may cost in any case (see `cost_model`): some twenty milliseconds."""
 # as many times its share an update may take once it runs: what it took is lost when a bootstrap
 # follows
 _RUN_ON = 5

@@ -1,4 +1,6 @@
-"""Trees of a stratum by number, as kernels that run rounds know them (`settle_kernels`)."""
+"""Trees of a stratum by number, as kernels that run rounds know them
+(`apply_iteration_kernels`).
+"""
 
 from __future__ import annotations
 

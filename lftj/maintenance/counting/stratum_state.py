@@ -21,16 +21,16 @@ _FORGET = 0.9
 
 @dataclass(frozen=True)
 class StratumState:
-    """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the
+    """One immutable version. `work`: what the last bootstrap cost (see `cost_model`), `steps`: the
     kernel steps of it; `used`: whether an update has succeeded since, and `failures`: how many were
     given up in a row.
 
     `candidates`: of relations with a choice domain, with their proofs; of those `relations` have
     the rows that are accepted. `spent` and `changes`: what past updates cost, and the changed rows
     below that they were for; recent ones weigh more. `lattices`: which relations keep the least or
-    greatest value of each group; then `rules` are those of `attaining`. Invariant [Theorem 3.5]:
-    `relations` are what a bootstrap on the same input gives, iteration by iteration and count by
-    count.
+    greatest value of each group; then `rules` are those of `optimal_support`. Invariant [Theorem
+    3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count
+    by count.
     """
 
     schemas: Mapping[str, RelationSchema]

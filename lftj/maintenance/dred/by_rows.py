@@ -50,9 +50,9 @@ from lftj.storage.relation import RelationVersion
 # what rested on rows that went [DRed].
 #
 # After insertions semi-naïve rounds go on from the rows there are. Where something went below,
-# whatever may have lost a derivation is found first (`over_deletion`); what is left has a
+# whatever may have lost a derivation is found first (`over_delete`); what is left has a
 # derivation that nothing touched, so it is true now. What follows from that alone is left too
-# (`returning`). The rest goes, and rounds go on from what came. A rule that went may have taken
+# (`rederive`). The rest goes, and rounds go on from what came. A rule that went may have taken
 # every row that it derived; what one that came derives is added to what came.
 
 
@@ -163,7 +163,7 @@ class Rederivation:
         return version.apply(Delta(no_rows(len(rows)), rows))
 
 
-# what a change may cost that takes no more than a bootstrap (see `effort`): a tenth of a second
+# what a change may cost that takes no more than a bootstrap (see `cost_model`): a tenth of a second
 _ALWAYS = 20_000_000
 # what evaluating parts may cost that nothing else is tried for: some five milliseconds
 _SMALL = 1_000_000

@@ -56,7 +56,7 @@ class _Question:
 
 class FewOffers(CompiledRuns):
     """The runs of one fixpoint by these variants; `rounds`: in how many rounds, and `effort`: what
-    they took (see `effort`).
+    they took (see `cost_model`).
     """
 
     def __init__(

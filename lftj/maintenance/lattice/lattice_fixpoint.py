@@ -8,7 +8,7 @@ times the logarithm of the relation. Of many offers the best are taken first (`b
 
 The rows are all there is to know: after insertions alone evaluation goes on from the rows there
 were, with what the inserted rows offer. After anything else what rested on a lost row cannot be
-told from the rest by them: `monotone_update` keeps more.
+told from the rest by them: `lattice_update` keeps more.
 """
 
 from __future__ import annotations

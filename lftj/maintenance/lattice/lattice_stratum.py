@@ -4,7 +4,7 @@ evaluated anew.
 Rows alone are enough to go on from after insertions, and where rules came. The first change that
 may take rows away is therefore the one at which proofs are counted, those of the rows that there
 were before it, if such changes are expected to be cheap to follow. It and later ones, insertions
-too, are then updates (`monotone_update`), started and given up as those of other recursive strata
+too, are then updates (`lattice_update`), started and given up as those of other recursive strata
 are (`elastic`).
 """
 

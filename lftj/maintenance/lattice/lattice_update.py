@@ -1,8 +1,8 @@
 """A recursive stratum with `min` or `max` after a change: from its state to the state that
 evaluation from nothing would lead to.
 
-Kept are the rows and, of the program of `attaining`, every row's iteration and number of proofs.
-Three steps:
+Kept are the rows and, of the program of `optimal_support`, every row's iteration and number of
+proofs. Three steps:
 
 1. *What stays.* An elastic update of that program by what changed below, the finished rows taken as
    they were. A row stays exactly if it still has a proof from rows that stay: one that is offered
@@ -11,8 +11,8 @@ Three steps:
    part.
 2. *What is better.* Groups that lost their value are offered what the rules derive for them from
    what stayed, and all groups what the rows inserted below derive; rounds of improvement follow
-   (`monotone`). What stayed is derived under the new input, and so lies below its fixpoint; that is
-   why rounds from there end in it.
+   (`lattice_fixpoint`). What stayed is derived under the new input, and so lies below its fixpoint;
+   that is why rounds from there end in it.
 3. *How it is proven.* An elastic update of the attaining program by the change of the finished rows
    alone.
 
