@@ -8,7 +8,7 @@ Nothing in this module imports another module of ours, so every layer may raise 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -251,10 +251,42 @@ class KeyViolationError(LftjError, ValueError):
 
 class MissingRowError(LftjError, KeyError):
     """A delete of an absent row (E310) or an insert of a present one (E311) under the policy
-    `error`.
+    `error`; `rows` holds the first of them by value, `count` is how many there are.
     """
 
     code = "E310"
+    shown = 5
+    """Rows in a message."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        relation: str = "",
+        rows: Sequence[tuple[object, ...]] = (),
+        count: int = 0,
+        **rest: object,
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.relation, self.rows, self.count = relation, list(rows), count
+
+    @staticmethod
+    def of(
+        relation: str, rows: Sequence[tuple[object, ...]], count: int, code: str
+    ) -> MissingRowError:
+        """The error about `count` rows of a relation; `rows` are the first `shown` by value."""
+        what, remedy = (
+            ("already", 'existing="ignore"') if code == "E311" else ("not", 'missing="ignore"')
+        )
+        more = f" and {count - len(rows)} more" if count > len(rows) else ""
+        message = (
+            f"relation `{relation}`: {', '.join(map(str, rows))}{more} "
+            f"{'is' if count == 1 else 'are'} {what} there"
+        )
+        hint = f"write {remedy} to pass over such rows"
+        return MissingRowError(
+            message, relation=relation, rows=rows, count=count, code=code, hint=hint
+        )
 
 
 class TransactionError(LftjError, RuntimeError):

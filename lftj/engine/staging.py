@@ -33,7 +33,6 @@ from scantree.rows import contains, difference, equal_runs, locate, sort_order, 
 
 Operation = Literal["insert", "delete", "upsert"]
 
-_SHOWN = 5  # rows in a message
 _SOME = 16  # rows tell whether others are worth a try
 _MANY = 64  # rows from which on that saves anything
 
@@ -88,23 +87,15 @@ class Staging:
         offends = self.present(distinct) == present
         if (count := int(offends.sum())) == 0:
             return distinct
-        first = [column[offends][:_SHOWN] for column in distinct]
+        types = [type for _, type in schema.columns]
+        found = [column[offends] for column in distinct]
+        first = frames.value_order(types, found, dictionary.texts())[: MissingRowError.shown]
         shown = (
-            frames.to_tuples([type for _, type in schema.columns], first, dictionary)
+            frames.to_tuples(types, [column.take(first) for column in found], dictionary)
             if schema.arity
             else [()]
         )
-        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        what, code, remedy = (
-            ("already", "E311", 'existing="ignore"')
-            if present
-            else ("not", "E310", 'missing="ignore"')
-        )
-        message = (
-            f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} "
-            f"{'is' if count == 1 else 'are'} {what} there"
-        )
-        raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
+        raise MissingRowError.of(schema.name, shown, count, "E311" if present else "E310")
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes ·

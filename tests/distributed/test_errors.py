@@ -55,6 +55,12 @@ def begun(workspace: Any) -> Any:
 WRONG: dict[str, Callable[[Any], object]] = {
     "division by zero": lambda ws: ws.load("e", [(1, 1), (2, 0)]),
     "division in a branch": lambda ws: ws.load("m", [(0, Decimal(1))]),
+    "absent rows of several parts": lambda ws: _deleted(
+        ws, [(number, f"b{number % 7}") for number in range(50, 70)]
+    ),
+    "present rows of several parts": lambda ws: _inserted(
+        ws, [(number, f"b{number % 7}") for number in range(40)]
+    ),
     "no number": lambda ws: ws.load("s", [("x@1", 1)]),
     "the sum of all": lambda ws: ws.load("s", [(str(i), 2**62 + 2 * i) for i in range(3)]),
     "a sum of decimals": lambda ws: ws.load("m", [(i, Decimal("9" * 16)) for i in range(1, 4)]),
@@ -63,6 +69,12 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "a row that is not there": lambda ws: _deleted(ws, [(9, "you@0")]),
     "a question": lambda ws: ws.query("e(x, y), z = x / (y - y)"),
 }
+
+
+def _inserted(workspace: Any, rows: list[tuple[Any, ...]]) -> None:
+    workspace.load("acct", [row for row in rows if row[0] > 2])
+    with workspace.transaction() as tx:
+        tx.insert("acct", [row for row in rows if row[0] > 2], existing="error")
 
 
 def _deleted(workspace: Any, rows: list[tuple[Any, ...]]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lftj import errors
@@ -28,9 +28,13 @@ class Failure:
     hint: str | None
     rows: tuple[tuple[object, ...], ...] = ()
     span: errors.Span | None = None
+    relation: str = ""
+    count: int = 0
 
     def error(self) -> errors.LftjError:
         """The error again."""
+        if self.kind == errors.MissingRowError.__name__:
+            return errors.MissingRowError.of(self.relation, self.rows, self.count, self.code)
         kind: Any = getattr(errors, self.kind)
         more = {"rows": list(self.rows)} if self.rows else {}
         return kind(self.message, code=self.code, span=self.span, hint=self.hint, **more)
@@ -47,15 +51,30 @@ def told(error: errors.LftjError) -> Failure:
         hint,
         tuple(getattr(error, "rows", ())),
         error.span,
+        re.sub(rf"{_CUT}$", "", getattr(error, "relation", "")),
+        getattr(error, "count", 0),
     )
 
 
 def checked(found: Sequence[Any]) -> list[Any]:
-    """The results, if there is no Failure among them; else the first one's error is raised."""
-    for each in found:
-        if isinstance(each, Failure):
-            raise each.error()
+    """The results, if there is no Failure among them; else the first one's error is raised, about
+    the rows of all parts that failed likewise.
+    """
+    failed = [each for each in found if isinstance(each, Failure)]
+    if failed:
+        first = failed[0]
+        like = [
+            each for each in failed if (each.code, each.relation) == (first.code, first.relation)
+        ]
+        raise (_together(like) if first.count else first).error()
     return list(found)
+
+
+def _together(failed: Sequence[Failure]) -> Failure:
+    """One failure about rows for those of several parts, which have different rows."""
+    rows: list[Any] = sorted(row for each in failed for row in each.rows)
+    count = sum(each.count for each in failed)
+    return replace(failed[0], rows=tuple(rows[: errors.MissingRowError.shown]), count=count)
 
 
 def guarded(job: Callable[[], list[Any]]) -> list[Any]:

@@ -49,9 +49,8 @@ _LAYERS = (
     "distributed",
     "heads",
     "join",
-    "maintain",
+    "maintenance",
     "program",
-    "recursion",
     "storage",
     "syntax",
     "types",
@@ -59,8 +58,6 @@ _LAYERS = (
 _SOURCES = (
     "scantree/*.py",
     "sensitivity/*.py",
-    "lftj/types/dictionary.py",
-    "lftj/text*.py",
     *(f"lftj/{layer}/**/*.py" for layer in _LAYERS),
 )
 
