@@ -9,6 +9,7 @@ has to be.
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -68,9 +69,11 @@ class Stretch:
         return self._whole is None
 
     def _site(self, first: int) -> int | None:
-        """A hole, with its first bytes mapped; None where the system maps no place that
-        it is told.
+        """A hole, with its first bytes mapped; None where the system maps no place that it is told.
+
+        Before it is a smaller one, what nobody has any more is looked for: it may hold stretches.
         """
+        collected = False
         while self.size >= GRAIN:
             with _lock:
                 for address in _holes(self.size):
@@ -80,6 +83,10 @@ class Stretch:
                     if granted:
                         _taken[address], self.mapped = self.size, _whole_grains(first)
                         return address
+            if not collected:
+                gc.collect()
+                collected = True
+                continue
             self.size = self.size // 2 // GRAIN * GRAIN
         return None
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: nothi
 HARNESS = """
 import random, sys
 import lftj
-from lftj import ahead
+from lftj.engine import ahead
 from scantree.jit import ahead as groups, libraries
 from scantree.jit import decorators
 

@@ -23,11 +23,11 @@ pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: no ma
 MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
 KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
 HOLDS = (
-    "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); "
+    "from scantree.jit import compile_lock\nwith compile_lock.turn({!r}):\n    print('held', flush=True); "
     "input(); {}"
 )
 WAITS = (
-    "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or "
+    "from scantree.jit import compile_lock; compile_lock._wait = lambda: print('waiting', flush=True) or "
     "input(); "
 )
 
@@ -73,7 +73,7 @@ def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> Non
     one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
     assert _next_line(one) == "held"
     waits = (
-        "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), "
+        "from scantree.jit import compile_lock; compile_lock._PATIENCE = 0.05\nwith compile_lock.turn('k'), "
         "turns.turn('other'): print('went on')"
     )
     assert python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"

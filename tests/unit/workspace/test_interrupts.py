@@ -146,10 +146,10 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
 
     with monkeypatch.context() as patch:
         for name in (
-            "engine.carry_out",
-            "query.refresh",
-            "verify.refresh",
-            "draft.Draft.coded",
+            "engine.engine.carry_out",
+            "api.snapshot.refresh",
+            "engine.verify.refresh",
+            "engine.draft.Draft.coded",
             "frames.write_facts",
             "frames.to_arrow",
         ):
