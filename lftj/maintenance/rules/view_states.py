@@ -20,7 +20,7 @@ STRATUM = "#stratum "
 
 
 class OfStratum(Protocol):
-    """What a recursive stratum is maintained with. What that is only `lftj.recursion` knows."""
+    """What a recursive stratum is maintained with. What that is only `lftj.maintenance.counting` knows."""
 
     @property
     def bytes(self) -> int:

@@ -48,7 +48,7 @@ def watched(module_kernel, dispatcher):
         return before(*arguments, **named)
     dispatcher._compile_for_args = asks
 
-import importlib, pkgutil, lftj.recursion, lftj.join, lftj.heads, lftj.maintain, scantree, sensitivity
+import importlib, pkgutil, lftj, scantree, sensitivity
 for package in (lftj, scantree, sensitivity):
     for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         if found.name.endswith("_kernels"):
