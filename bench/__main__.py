@@ -1,20 +1,27 @@
 """`python -m bench NAME [--size s|m|l] [--only FIGURE] [--json FILE] [--data PATH]`: run one
-benchmark, print and write its figures.
+benchmark, or `all`, print and write the figures; with `--paired OLD` beside those of another
+checkout.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from bench import ablation
+from bench.bars import BARS
 from bench.figure import Report, ResultsDiffer
+from bench.paired import NOISE, RunFailed, checkout, compare
 from bench.plot import draw
-from bench.registry import NAMES, UnknownFigure, run
+from bench.registry import NAMES, run
 
+_NAME_HELP = "a benchmark, all of them, or what they lose without each strategy"
 WIDTH = 140  # characters of a line that goes to a file
 
 
@@ -22,7 +29,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench", description="Figures of the engine, each a ratio taken in one run."
     )
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=(*NAMES, "all", "ablation"), help=_NAME_HELP)
     parser.add_argument(
         "--size",
         choices=("s", "m", "l"),
@@ -47,6 +54,15 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
         type=Path,
         metavar="FILE",
         help="draw what was measured step by step into FILE (.png, .svg)",
+    )
+    parser.add_argument(
+        "--paired",
+        metavar="OLD",
+        help="run each benchmark in turns here and in another checkout (a folder or a revision), "
+        "and print the ratio of each figure, new over old",
+    )
+    parser.add_argument(
+        "--turns", type=int, default=3, help="turns of each benchmark with --paired (default: 3)"
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a gate is missed")
     return parser.parse_args(words)
@@ -84,24 +100,75 @@ def show(report: Report, console: Console) -> None:
 
 
 def main(words: list[str] | None = None) -> int:
-    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ or a figure does
-    not exist.
+    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ, when a figure
+    does not exist, or when a benchmark fails in one of two checkouts.
     """
     arguments = _arguments(words)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    if arguments.name == "ablation":
+        ablation.run(arguments.size, console, arguments.json, arguments.only)
+        return 0
+    names = NAMES if arguments.name == "all" else (arguments.name,)
+    here = {figure for name in names for figure in BARS[name]}
+    if unknown := sorted(set(arguments.only) - here):
+        of = f"`{arguments.name}` has" if len(names) == 1 else "There is"
+        print(
+            f"bench: {of} no figure {unknown[0]!r}; there are {', '.join(sorted(here))}",
+            file=sys.stderr,
+        )
+        return 2
+    wanted = {name: [each for each in arguments.only if each in BARS[name]] for name in names}
+    names = tuple(name for name in names if wanted[name] or not arguments.only)
+    if arguments.paired is not None:
+        return _compare(names, wanted, arguments, console)
+    return max(_measure(name, wanted[name], arguments, console) for name in names)
+
+
+def _measure(name: str, only: list[str], arguments: argparse.Namespace, console: Console) -> int:
     try:
-        report = run(arguments.name, arguments.size, arguments.data, arguments.only)
-    except UnknownFigure as unknown:
-        print(f"bench: {unknown}", file=sys.stderr)
-        return 2
+        report = run(name, arguments.size, arguments.data, only)
     except ResultsDiffer as difference:
-        print(f"bench {arguments.name}: results differ: {difference}", file=sys.stderr)
+        print(f"bench {name}: results differ: {difference}", file=sys.stderr)
         return 2
-    show(report, Console(width=None if sys.stdout.isatty() else WIDTH))
+    show(report, console)
     if arguments.json:
-        arguments.json.write_text(report.as_json() + "\n", encoding="utf-8")
+        _file(arguments.json, name, arguments).write_text(report.as_json() + "\n", encoding="utf-8")
     if arguments.plot:
-        draw(report, arguments.plot)
+        draw(report, _file(arguments.plot, name, arguments))
     return 1 if arguments.strict and report.missed() else 0
+
+
+def _file(path: Path, name: str, arguments: argparse.Namespace) -> Path:
+    """The file for one of several benchmarks: `all.json` becomes `all-load.json`."""
+    return path.with_stem(f"{path.stem}-{name}") if arguments.name == "all" else path
+
+
+def _compare(
+    names: tuple[str, ...],
+    wanted: dict[str, list[str]],
+    arguments: argparse.Namespace,
+    console: Console,
+) -> int:
+    shared = ["--size", arguments.size]
+    if arguments.data is not None:
+        shared += ["--data", str(arguments.data.resolve())]
+    options = {
+        name: [*shared, *(word for figure in wanted[name] for word in ("--only", figure))]
+        for name in names
+    }
+    new = Path(__file__).resolve().parents[1]
+    try:
+        with checkout(arguments.paired) as old:
+            ratios = compare(old, new, names, options, arguments.turns, console)
+    except RunFailed as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 2
+    worse = [ratio for ratio in ratios if ratio.verdict() in ("worse", "differs")]
+    console.print(f"{len(ratios)} figures, {len(worse)} worse by more than {NOISE:.0%}")
+    if arguments.json:
+        rows = [asdict(ratio) | {"bar": str(ratio.bar)} for ratio in ratios]
+        arguments.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    return 1 if arguments.strict and worse else 0
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ Kind = Literal["gate", "inform"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure has to reach. A `gate` holds at the full size; an `inform` is printed beside
-    its reference value, if it has one.
+    """The target of a figure. A `gate` holds at the full size; an `inform` is printed beside its
+    reference value, if it has one.
     """
 
     sense: Sense
@@ -22,7 +22,7 @@ class Bar:
     unit: str = "×"
 
     def met(self, value: float) -> bool:
-        """Whether `value` reaches the bar; a bar without a limit is always met."""
+        """Compare `value` with the bar; a bar without a limit is always met."""
         if self.limit is None:
             return True
         if self.sense == "exactly":
@@ -87,9 +87,7 @@ class Report:
     """The figures that are asked for; empty: all of them."""
 
     def wants(self, *names: str) -> bool:
-        """Whether one of these figures is asked for: a benchmark need not do what only the others
-        take.
-        """
+        """Test for a figure that was asked for: a benchmark need not do the work of the others."""
         return not self.only or not self.only.isdisjoint(names)
 
     def add(self, name: str, value: float, bar: Bar | None = None) -> None:
@@ -110,7 +108,7 @@ class Report:
 
     @property
     def full_size(self) -> bool:
-        """Whether the bars apply to this run."""
+        """True when the bars apply to this run."""
         return self.size == "l"
 
     def missed(self) -> list[Figure]:

@@ -1,5 +1,5 @@
-"""What `startup` runs in a fresh process: facts in, a recursion, a negation, a count and a mean,
-results out.
+"""Program that `startup` runs in a fresh process: facts in, a recursion, a negation, a count and a
+mean, results out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a newcomer waits for the first result, and what a thousand further rules cost."""
+"""Time until a newcomer's first result, and the cost of a thousand further rules."""
 
 from __future__ import annotations
 

@@ -11,12 +11,14 @@ import lftj
 from lftj.demo import feed
 
 RULES = """
-.decl flight(id: number, day: date, carrier: symbol, origin: symbol, dest: symbol, leaves: number, arrives: number)
+.decl flight(id: number, day: date, carrier: symbol, origin: symbol, dest: symbol, leaves: number,
+    arrives: number)
 .decl tail[id: number]: symbol
 .decl delay[id: number]: number
 .decl plane(tail: symbol, manufacturer: symbol, model: symbol, seats: number)
 
-.decl route_delay(carrier: symbol, origin: symbol, dest: symbol, flights: number, mean: float, most: number)
+.decl route_delay(carrier: symbol, origin: symbol, dest: symbol, flights: number, mean: float,
+    most: number)
 route_delay(c, o, x, count(), mean(m), max(m)) :- flight(f, _, c, o, x, _, _), delay[f] = m.
 
 .decl unregistered(tail: symbol, carrier: symbol)

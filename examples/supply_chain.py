@@ -1,4 +1,4 @@
-"""Which products contain a part, directly or inside other parts, and what changes when a supplier
+"""Products that contain a part, directly or inside other parts, and the effect of a supplier who
 stops delivering.
 """
 

@@ -1,4 +1,4 @@
-"""Who may read what: groups inside groups, rights that folders inherit, and denials that win."""
+"""Read access: groups inside groups, rights that folders inherit, and denials that win."""
 
 from __future__ import annotations
 

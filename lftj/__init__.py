@@ -23,14 +23,11 @@ if TYPE_CHECKING:
     __version__: str
     from lftj.api.connect import ThreadExecutor as ThreadExecutor
     from lftj.api.connect import connect as connect
+    from lftj.api.connect import local_spark as local_spark
     from lftj.api.snapshot import Snapshot as Snapshot
     from lftj.api.transaction import Transaction as Transaction
     from lftj.api.workspace import Workspace as Workspace
     from lftj.distributed.executors import SparkExecutor as SparkExecutor
-    from lftj.distributed.result import DistributedResult as DistributedResult
-    from lftj.distributed.session import local_spark as local_spark
-    from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
-    from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
     from lftj.engine.handles import Relation as Relation
     from lftj.engine.handles import RuleHandle as RuleHandle
     from lftj.engine.result import Result as Result
@@ -40,6 +37,8 @@ if TYPE_CHECKING:
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
     from lftj.errors import DistributedError as DistributedError
+    from lftj.errors import DurableError as DurableError
+    from lftj.errors import ExplanationError as ExplanationError
     from lftj.errors import ExpressionError as ExpressionError
     from lftj.errors import FileMissingError as FileMissingError
     from lftj.errors import FrameError as FrameError
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from lftj.errors import ParseError as ParseError
     from lftj.errors import PathOutsideError as PathOutsideError
     from lftj.errors import ProgramErrors as ProgramErrors
+    from lftj.errors import ProofError as ProofError
     from lftj.errors import Span as Span
     from lftj.errors import StratificationError as StratificationError
     from lftj.errors import TransactionError as TransactionError
@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from lftj.errors import ValueTypeError as ValueTypeError
     from lftj.explain.plan import PlanReport as PlanReport
     from lftj.heads.user import UserAggregate as UserAggregate
+    from lftj.proofs.check import ProofChecker as ProofChecker
+    from lftj.proofs.check import check_proof as check_proof
+    from lftj.proofs.proof import Proof as Proof
     from lftj.syntax.builder import Expression as Expression
     from lftj.syntax.builder import Formula as Formula
     from lftj.syntax.builder import Predicate as Predicate
@@ -106,6 +109,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import to_unsigned as to_unsigned
     from lftj.syntax.builder import vars as vars
     from lftj.syntax.builder import year as year
+    from lftj.tuning import Tuning as Tuning
     from lftj.types import BOOL as BOOL
     from lftj.types import DATE as DATE
     from lftj.types import FLOAT as FLOAT
@@ -117,15 +121,12 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
 
 _NAMES = {
-    "api.connect": "ThreadExecutor connect",
-    "distributed.result": "DistributedResult",
-    "distributed.session": "local_spark",
-    "distributed.transaction": "DistributedTransaction",
-    "distributed.workspace": "DistributedWorkspace",
-    "errors": "ArityError CopyError DeclarationError DistributedError ExpressionError "
-    "FileMissingError FrameError KeyViolationError LftjError LimitError "
+    "api.connect": "ThreadExecutor connect local_spark",
+    "errors": "ArityError CopyError DeclarationError DistributedError DurableError "
+    "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
+    "LimitError "
     "MissingDependencyError MissingRowError NullValueError OptionError ParseError PathOutsideError "
-    "ProgramErrors Span StratificationError TransactionError TypeClashError "
+    "ProgramErrors ProofError Span StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "engine.handles": "Relation RuleHandle",
@@ -133,12 +134,15 @@ _NAMES = {
     "engine.result": "Result",
     "api.snapshot": "Snapshot",
     "engine.subscription": "Subscription",
+    "proofs.check": "ProofChecker check_proof",
+    "proofs.proof": "Proof",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
     "bshru bxor cat choice concat contains "
     "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ "
     "to_date to_float to_number to_string "
     "to_unsigned vars year",
     "api.transaction": "Transaction",
+    "tuning": "Tuning",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",
     "engine.verify": "Discrepancy",
     "api.workspace": "Workspace",

@@ -237,16 +237,49 @@ class MissingDependencyError(LftjError, ImportError):
 # ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────
 class KeyViolationError(LftjError, ValueError):
     """Two rows of a relation share a key, or a function has two values for one argument; `rows`
-    holds the offenders.
+    holds those of the first few keys by value, `keys` the same key by key, `count` is how many
+    keys there are, and `what` names the relation and what is wrong.
     """
 
     code = "E300"
+    shown = 3
+    """Keys in a message."""
 
     def __init__(
-        self, message: str, *, rows: list[tuple[object, ...]] | None = None, **rest: object
+        self,
+        message: str,
+        *,
+        what: str = "",
+        keys: Sequence[Sequence[tuple[object, ...]]] = (),
+        count: int = 0,
+        **rest: object,
     ):
         super().__init__(message, **rest)  # type: ignore[arg-type]
-        self.rows = rows or []
+        self.what, self.keys, self.count = what, [list(rows) for rows in keys], count
+        self.rows = [row for rows in self.keys for row in rows]
+
+    @staticmethod
+    def of(
+        what: str,
+        keys: Sequence[Sequence[tuple[object, ...]]],
+        count: int,
+        hint: str | None,
+        span: Span | None = None,
+    ) -> KeyViolationError:
+        """The error about `count` keys, of which `keys` are the first by value, each with its rows;
+        `what` names the relation and what is wrong.
+        """
+        shown = [f"{rows[0]} and {rows[1]}" for rows in keys[: KeyViolationError.shown]]
+        if count > len(shown):
+            shown.append(f"and {count - len(shown)} more")
+        return KeyViolationError(
+            f"{what}: {'; '.join(shown)}",
+            what=what,
+            keys=keys,
+            count=count,
+            hint=hint,
+            span=span,
+        )
 
 
 class MissingRowError(LftjError, KeyError):
@@ -315,17 +348,38 @@ class OptionError(LftjError, TypeError):
     code = "E170"
 
 
+class ProofError(LftjError, ValueError):
+    """A proof of which `step` (its number, from 0) does not follow (E360)."""
+
+    code = "E360"
+
+    def __init__(self, message: str, *, step: int | None = None, hint: str | None = None):
+        super().__init__(message, hint=hint)
+        self.step = step
+
+
+class ExplanationError(LftjError, LookupError):
+    """An explanation of a row that is not there (E361), or of what is not one row (E362)."""
+
+    code = "E361"
+
+
 class LimitError(LftjError, RuntimeError):
     """A work, time or memory limit was reached; everything was rolled back."""
 
     code = "E330"
 
 
+class DurableError(LftjError, RuntimeError):
+    """Files of a workspace that cannot be opened, read or written (E350 to E357)."""
+
+    code = "E350"
+
+
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────
 class DistributedError(LftjError, RuntimeError):
-    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use
-    (E402) or of another make or damaged (E403), no Spark session (E404), a path that cannot be used
-    (E405), or one where another workspace went on (E406).
+    """A call that this kind of workspace cannot do (E400), or a job that failed, a path or session
+    that cannot be used (E401 to E406).
     """
 
     code = "E400"
@@ -333,9 +387,7 @@ class DistributedError(LftjError, RuntimeError):
 
 @contextmanager
 def as_ours() -> Generator[None]:
-    """Raise what a package below, which knows nothing of this one, says of arguments and of what is
-    not installed, as an LftjError.
-    """
+    """Raise errors of packages below, about arguments or what is not installed, as LftjError."""
     try:
         yield
     except LftjError:

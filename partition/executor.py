@@ -1,4 +1,4 @@
-"""Who does the parts: the protocol that every executor keeps to, and the one that runs parts on
+"""Executors of parts: the protocol of those beyond this process, and the one that runs parts on
 threads of this process.
 
 Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`:
@@ -14,9 +14,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from itertools import chain
+from pathlib import Path
 from threading import Event, Thread
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 Payload = TypeVar("Payload")
 Result = TypeVar("Result")
@@ -27,21 +29,50 @@ _AHEAD = 4  # payloads in work or finished for each worker, beyond those whose r
 
 
 class Executor(Protocol):
-    """Runs one task on many payloads. An executor beyond this process takes importable tasks and
-    payloads that pickle.
+    """Executor of parts beyond this process, as workspaces over parts need it: of importable tasks
+    and payloads that pickle. `partition.spark.SparkExecutor` is one.
     """
 
-    @property
-    def workers(self) -> int:
-        """How many payloads can be in work at the same time."""
+    partitions: int
+    """Number of parts that data is split into."""
+    path: Path
+    """Folder that driver and executors see under this name."""
+
+    def described(self, text: str) -> AbstractContextManager[None]:
+        """Name the jobs of the block."""
         ...
 
     def map(
-        self, task: Callable[[Payload], Result], payloads: Iterable[Payload]
-    ) -> Iterable[Result]:
-        """The results in the order of the payloads. What a task raises is raised in its place, and
-        the other tasks are stopped.
-        """
+        self,
+        task: Any,
+        payloads: Iterable[Any],
+        places: Sequence[int] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> list[Any]:
+        """The results in the order of the payloads. What a task raises is raised in its place."""
+        ...
+
+    def scan(
+        self, frame: Any, task: Any, argument: Any, *, seconds: float | None = None
+    ) -> list[Any]:
+        """The results of the task for each partition of a frame."""
+        ...
+
+    def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any:
+        """A frame of the rows that the task makes of each payload."""
+        ...
+
+    def used(self, frame: Any) -> Callable[[], bool]:
+        """A function that tells whether the frame is still in use."""
+        ...
+
+    def schema(self, frame: Any) -> Any:
+        """The Arrow schema of a frame."""
+        ...
+
+    def parquet(self, path: str) -> Any:
+        """A frame of Parquet files."""
         ...
 
 
@@ -188,7 +219,7 @@ def _start(threads: Iterable[Thread]) -> None:
 
 
 class _Pool(ThreadPoolExecutor):
-    """Of as many threads as can be started. Raises RuntimeError only where there is none."""
+    """Pool of as many threads as can be started. Raises RuntimeError only where there is none."""
 
     def _adjust_thread_count(self) -> None:
         # Called when the work is in the queue already: done by the caller too, it would be done
@@ -201,14 +232,14 @@ class _Pool(ThreadPoolExecutor):
 
 
 def _no_more(reason: RuntimeError) -> bool:
-    """Whether no thread can be started: the system allows no more, or the interpreter is about to
-    end. Threads that it waits for then, and `atexit`, work alone.
+    """Recognise a system that allows no more threads, and an interpreter about to end. Threads that
+    it waits for then, and `atexit`, work alone.
     """
     return "interpreter shutdown" in str(reason) or "can't start new thread" in str(reason)
 
 
 def usable_cores() -> int:
-    """How many cores this process may use, which can be fewer than the machine has."""
+    """Number of cores that this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

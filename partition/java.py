@@ -157,7 +157,9 @@ def _wrapper(program: Path) -> Path:
 
 @cache
 def _made_wrapper(program: Path, process: int) -> Path:
-    """That of one process. Raises JavaMissingError where others could replace the folder."""
+    """Make the folder and script of one process. Raises JavaMissingError where others could replace
+    the folder.
+    """
     home = Path(tempfile.mkdtemp(prefix="lftj-java-")).resolve()
     atexit.register(_remove, home, process)
     if open_to_others := next((parent for parent in home.parents if _replaceable(parent)), None):
@@ -174,8 +176,8 @@ def _made_wrapper(program: Path, process: int) -> Path:
 
 
 def _replaceable(folder: Path) -> bool:
-    """Whether another user may replace what is in the folder: the sticky bit leaves
-    that to owners.
+    """Test for a folder whose entries another user may replace: the sticky bit leaves that to
+    owners.
     """
     status = folder.lstat()
     owned = not hasattr(os, "getuid") or status.st_uid in (0, os.getuid())
@@ -186,6 +188,6 @@ def _replaceable(folder: Path) -> bool:
 
 
 def _remove(folder: Path, process: int) -> None:
-    """At the end of the process that made it, not of its children."""
+    """Remove the folder at the end of the process that made it, not of its children."""
     if process == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)

@@ -23,7 +23,7 @@ _environment = threading.Lock()
 
 
 def places_of(master: str) -> int | None:
-    """How many places there are: the cores of local mode, None for a cluster."""
+    """Number of places: the cores of local mode, None for a cluster."""
     local = _LOCAL.fullmatch(master)
     if local is None:
         return None
@@ -36,7 +36,7 @@ def mapped(
     payloads: Sequence[Any],
     places: Sequence[int],
 ) -> list[Any]:
-    """What `run` yields for payloads, one for each, in their order; one job of a SparkContext.
+    """Run `run` over payloads in one job of a SparkContext; one result for each, in their order.
 
     In local mode payloads of one place, modulo the cores, are one Spark task. Else each is a task,
     and places say nothing.

@@ -1,5 +1,5 @@
-"""Which parts a row belongs to, given the values it has for a rule's leading variable and, if it
-holds it, for the second.
+"""The parts of a row, given its values for a rule's leading variable and, if it holds it, for the
+second.
 """
 
 from __future__ import annotations

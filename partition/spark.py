@@ -60,9 +60,14 @@ class TaskFailedError(RuntimeError):
 
 
 class UnsupportedError(ValueError):
-    """A kind of session, or a path, that cannot be used yet; nothing was started and nothing
-    written.
+    """A kind of session, or a path, that cannot be used; nothing was started and nothing written.
+
+    `subject`: "Spark Connect" or "address"; `hint`: a way without it.
     """
+
+    def __init__(self, problem: str, subject: str, hint: str):
+        super().__init__(f"{problem}: {hint}")
+        self.problem, self.subject, self.hint = problem, subject, hint
 
 
 class SparkExecutor:
@@ -81,8 +86,9 @@ class SparkExecutor:
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
         if type(spark).__module__.startswith("pyspark.sql.connect"):
             raise UnsupportedError(
-                "Spark Connect sessions run no tasks of ours: start a classic one, with "
-                "lftj.local_spark() or master(…)"
+                "Spark Connect sessions run no tasks of ours",
+                "Spark Connect",
+                "start a classic one, with lftj.local_spark() or master(…)",
             )
         if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -181,8 +187,8 @@ class SparkExecutor:
         return used
 
     def schema(self, frame: DataFrame) -> pa.Schema:
-        """What the batches of a DataFrame will look like, known without a job. Raises TypeError for
-        a column that Spark cannot send.
+        """The Arrow schema of a DataFrame's batches, known without a job. Raises TypeError for a
+        column that Spark cannot send.
         """
         for field in frame.schema:
             try:
@@ -294,15 +300,16 @@ def _local(path: str | os.PathLike[str]) -> Path:
     if (address := _ADDRESS.match(found)) is not None:
         raise UnsupportedError(
             f"path={found!r} is an address ({address[1]}), not a folder: parts live in files that "
-            f"are mapped into memory, so give "
-            "a folder that driver and executors see under one name, such as a mounted share"
+            "are mapped into memory",
+            "address",
+            "give a folder that driver and executors see under one name, such as a mounted share",
         )
     return Path(found).absolute()
 
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """These environment variables while the block runs."""
+    """Set these environment variables while the block runs."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -357,20 +364,18 @@ def _generate(
 
 
 def _sparks(error: Exception) -> bool:
-    """Whether Spark raised it, or is no longer there: a connection to Java is refused where Java
-    has ended.
-    """
+    """Recognise an error that Spark raised, and a refused connection to a Java that has ended."""
     return isinstance(error, (PySparkException, ConnectionError)) or type(
         error
     ).__module__.startswith(("py4j", "pyspark"))
 
 
 def _last_line(error: Exception) -> str:
-    """What the worker's Python said at the end, out of Spark's long message."""
+    """Extract the last line of the worker's Python traceback from Spark's long message."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if _SAID.match(line)]
-    return (told or [line for line in lines if line] or [type(error).__name__])[
-        0 if not told else -1
+    said = [line for line in lines if _SAID.match(line)]
+    return (said or [line for line in lines if line] or [type(error).__name__])[
+        0 if not said else -1
     ]
 
 

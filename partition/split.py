@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 Keys = NDArray[np.int64]
 Weights = NDArray[np.float64]
 SecondKeys = Callable[[int], tuple[Keys, Weights]]
-"""From a heavy key to the distinct values of the second variable under it, ascending, with their
-weights.
+"""Function from a heavy key to the distinct values of the second variable under it, ascending, with
+their weights.
 """
 
 _HALVINGS = 8  # of the interval in which the least capacity is searched for
@@ -41,7 +41,7 @@ class KeyRange:
 
     @property
     def divides_key(self) -> bool:
-        """Whether this is only a piece of one heavy key."""
+        """True when this is only a piece of one heavy key."""
         return self.second_low is not None or self.second_high is not None
 
 
@@ -109,7 +109,7 @@ class _Line:
         return pieces
 
     def fits(self, capacity: float, parts: int) -> bool:
-        """Whether so many parts of this capacity hold everything."""
+        """Test whether `parts` parts of this capacity hold everything."""
         return sum(piece.cuts for piece in self.filled(capacity, parts)) <= parts
 
 

@@ -72,7 +72,7 @@ Range = tuple[int, int]
 
 
 def overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
-    """Whether any of the ranges has one of these words."""
+    """Test for a range that shares a word with [first, first + words)."""
     return any(low < first + words and first < high for low, high in ranges)
 
 
@@ -99,8 +99,8 @@ class Arena:
         held_while_forking(self.lock)
         self._ceiling = self.memory.size  # what is mapped lies above
         self.mapped: dict[str, tuple[int, int]] = {}
-        """By the name of a segment that is mapped: the place of its first word, and how many words
-        there are (`segment`).
+        """Place of the first word of each mapped segment, and the number of its words, by its name
+        (`segment`).
         """
         self.watch = Watch()
         """Checks what is looked at of the files that are mapped."""
@@ -145,8 +145,8 @@ class Arena:
             release(self.memory, self._dead.popleft())
 
     def occurring(self, below: int) -> NDArray[np.bool_]:
-        """For each number from 0 up to this one whether it stands in some row of some tree, as a
-        key or a value. O(rows in pages).
+        """Mark the numbers from 0 up to this one that stand in some row of some tree, as a key or a
+        value. O(rows in pages).
 
         Rows of mapped files are not looked at.
         """
@@ -174,12 +174,12 @@ class Arena:
         return True
 
     def made(self, kernel: Callable[..., Any], *arguments: object) -> Any:
-        """What a kernel returns that makes a version in this arena, the root first. Call with the
-        lock held.
+        """Call a kernel that makes a version in this arena, and return its result, the root first.
+        The caller holds the lock.
 
-        An interrupt (Ctrl-C) that comes while it runs is handled when it has returned, and what it
-        returned would be lost, with all pages of the version. So one call, which is C's, runs the
-        kernel and keeps that.
+        An interrupt (Ctrl-C) that comes while the kernel runs is handled after it has returned; its
+        result would be lost then, with all pages of the version. So a single call, which is C's,
+        runs the kernel and keeps the result.
         """
         results: list[Any] = []
         try:
@@ -195,7 +195,7 @@ class Arena:
 
     # ── files ─────────────────────────────────────────────────────────────────────────────────────
     def is_free(self, first: int, words: int) -> bool:
-        """Whether nothing is and nothing will be at these words, nor are they some segment's
+        """Check that no page is or will be at these words, and that they are no segment's
         addresses.
         """
         inside = 2 * int(self.memory[NEXT_WORD]) <= first and first + words <= self.memory.size

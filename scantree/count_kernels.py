@@ -18,7 +18,7 @@ from scantree.rows_kernels import sums_wrap
 from scantree.seek_kernels import compare_leaf_row, slot_from
 
 DONE, OVERFLOW, NEGATIVE = 0, 1, 2
-"""How it went: fine, a count left int64, or it fell below 0."""
+"""Outcomes: done, a count left int64, a count fell below zero."""
 
 # words of `found`
 WRITTEN = 0  # rows that are there afterwards

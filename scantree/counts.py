@@ -54,8 +54,8 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
         arena.require(
             words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE]))
         )
-        told = rows, amounts, written, gone, fresh, found
-        root, height, status = arena.made(add_in_place, tree.layout, tree.root, tree.height, *told)
+        given = rows, amounts, written, gone, fresh, found
+        root, height, status = arena.made(add_in_place, tree.layout, tree.root, tree.height, *given)
         after = tree.version(root, height) if status == DONE else tree
     if status == OVERFLOW:
         raise OverflowError("a count leaves 64 bits")

@@ -42,7 +42,7 @@ def open_tree(root, height):
 
 @inlined
 def at_end(cursor):
-    """Whether everything was passed."""
+    """Test for a cursor behind the last row."""
     return cursor[LEVEL_AT] > cursor[TOP]
 
 

@@ -78,8 +78,8 @@ def pass_shared(memory, new, old):
 
 @compiled
 def order_of(memory, keys, new, old):
-    """Which side is behind and so has to move: −1 the new one, 1 the old one, 0 both or the one
-    that stands on the taller subtree.
+    """Choose the cursor that has to move because it is behind: −1 the new one, 1 the old one, 0
+    both, or the one on the taller subtree.
     """
     if at_end(new):
         return 1

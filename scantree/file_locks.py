@@ -13,8 +13,8 @@ from types import ModuleType
 
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _FAR = 1 << 30
-"""Where Windows locks a byte: what is locked there cannot be read, so it lies beyond the end of the
-file.
+"""Offset of the byte that Windows locks. A locked byte cannot be read, so it lies beyond the end of
+the file.
 """
 
 

@@ -16,8 +16,8 @@ from types import FrameType, TracebackType
 
 
 def raised_by_signal(error: BaseException | None) -> BaseException | None:
-    """What a signal's handler raised, most often KeyboardInterrupt, where `error` is what the
-    interpreter made of it; else None.
+    """Find the exception of a signal's handler, most often KeyboardInterrupt, from which the
+    interpreter made `error`; None where there is none.
     """
     wrapped = error
     while isinstance(wrapped, SystemError) and "returned a result with an exception set" in str(
@@ -28,12 +28,12 @@ def raised_by_signal(error: BaseException | None) -> BaseException | None:
 
 
 class interrupts_as_such(ContextDecorator):
-    """What a signal's handler raises inside the block, or a function that this decorates, leaves it
-    as what it is.
+    """Context manager and decorator: an exception of a signal's handler leaves the block as it was
+    raised.
     """
 
     def __enter__(self) -> None:
-        """Nothing yet."""
+        """Enter the block."""
 
     def __exit__(
         self,

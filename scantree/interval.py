@@ -38,8 +38,8 @@ class IntervalTree:
     __slots__ = ("prefix_width", "tree")
 
     def __init__(self, tree: Tree, prefix_width: int) -> None:
-        """Of a tree that keeps the maximum of column `prefix_width + 1` as its first aggregate. Use
-        `build` or `empty` for a new one.
+        """Wrap a tree that keeps the maximum of column `prefix_width + 1` as its first aggregate.
+        Use `build` or `empty` for a new one.
         """
         _check_width(prefix_width, tree.key_width)
         if tree.aggregates[:1] != (("max", prefix_width + 1),):

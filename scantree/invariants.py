@@ -1,4 +1,5 @@
-"""What must hold of every tree and of the arena at all times; for tests, at O(n) of slow code.
+"""Checks of everything that must hold of a tree and of the arena at all times; for tests, at O(n)
+of slow code.
 
 `check_invariants` looks at one version, `check_arena` at the whole arena, given every tree in it
 that is alive.
@@ -156,7 +157,7 @@ def _free_pages(memory: Words) -> Iterator[int]:
 
 
 def _references(memory: Words, trees: Iterable[Tree]) -> Counter[int]:
-    """How many trees and parents refer to each page that is reachable."""
+    """Count the trees and parents that refer to each reachable page."""
     references: Counter[int] = Counter()
     for tree in {id(tree): tree for tree in trees}.values():
         stack = [tree.root] if tree.root else []

@@ -89,10 +89,10 @@ def page_at_level(memory, root, height, path, level):
 
 @compiled
 def share(entries, pages, page, capacity, appended):
-    """Which of `entries` go to page number `page` of `pages`: [first, last).
+    """The share of `entries` for page number `page` of `pages`: [first, last).
 
-    Equal shares leave room for changes anywhere. What was only added to at its end will be again:
-    then all pages but the last are full.
+    Equal shares leave room for changes anywhere. Entries added only at the end will be added there
+    again: then all pages but the last are full.
     """
     if appended:
         return page * capacity, min(entries, (page + 1) * capacity)

@@ -1,5 +1,5 @@
-"""What a scan can combine: columns under count, sum, min and max, or anything under an associative
-operation of your own.
+"""Monoids for scans: count, sum, min and max of columns, or any associative operation of your own.
+columns under count, sum, min and max, or anything under an associative operation of your own.
 
 The former are kept by the tree itself, in its index pages (`aggregates=` of `Tree.build`). A
 `Monoid` remembers what it made of each page, so a scan after a small change combines only new pages
@@ -122,7 +122,7 @@ class Monoid(Generic[A]):
         )
 
     def cache(self, arena: Arena) -> PageCache[A]:
-        """What was combined so far of the pages of an arena."""
+        """The combined values of an arena's pages, as far as they are known."""
         cache = self._caches.get(arena)
         if cache is None:
             cache = self._caches.setdefault(arena, PageCache(arena))

@@ -12,8 +12,8 @@ import numpy as np
 from scantree.jit import compiled
 
 DISTINCT, SORTED, TOO_WIDE = -3, -2, -1
-"""What `pack_rows` returns where it packed nothing: the rows ascend strictly; they ascend; they
-take more bits than a number has.
+"""Results of `pack_rows` when it packs nothing: the rows ascend strictly; they ascend; they take
+more bits than a word has.
 """
 
 KEY_BITS = 63
@@ -161,7 +161,7 @@ def sum_packed(
         for column in range(width):
             place = (place << widths[column]) | (rows[column, i] - lows[column])
         sums[place] += rows[width, i]
-        count += 1 - seen[place]
+        count += 1 - int(seen[place])  # interpreted, a byte would wrap
         seen[place] = 1
     return count
 

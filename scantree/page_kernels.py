@@ -40,7 +40,7 @@ NEXT_FREE = 3
 LEVEL = 4
 BIRTH = 5
 STORED = 6  # its address in a segment; 0: in none
-SETTLED = 7  # of a mapped index page: 1 once it names its children as this process does
+RELOCATED = 7  # of a mapped index page: 1 once it names its children as this process does
 
 # words of the arena's own header, at the start of memory
 NEXT_WORD = 0

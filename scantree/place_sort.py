@@ -15,7 +15,7 @@ import numpy as np
 
 from scantree.columns import as_matrix
 from scantree.packing_kernels import KEY_BITS
-from scantree.place_sort_kernels import add_field, settle_ties, sort_places, spread
+from scantree.place_sort_kernels import add_field, sort_places, sort_ties, spread
 from scantree.word_sort import FEW, digits_of, sort_words
 
 _SAMPLED = 1 << 13
@@ -32,8 +32,8 @@ Columns = Sequence[np.ndarray]
 
 
 class _Field(NamedTuple):
-    """What a word has of a column: so many bits of the distances from its least value, without
-    `dropped` low ones.
+    """The bits of a word that stand for a column: `kept` bits of the distance from its least value,
+    without `dropped` low ones.
     """
 
     low: int
@@ -72,7 +72,7 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
     places = np.empty(rows, np.int64)
     return (
         places
-        if settle_ties(words, bits, as_matrix(columns, len(columns)), places, _PATIENCE * rows)
+        if sort_ties(words, bits, as_matrix(columns, len(columns)), places, _PATIENCE * rows)
         else None
     )
 
@@ -108,8 +108,8 @@ def _words(columns: Columns | np.ndarray, fields: Sequence[_Field]) -> np.ndarra
 
 
 def _many_alike(sample: Columns, fields: Sequence[_Field]) -> bool:
-    """Whether rows that begin alike and are not equal are so many that one looks at each with
-    several others.
+    """Test for many distinct rows with equal words, so many that each is compared with several
+    others.
     """
     places = np.lexsort(sample[::-1])
     ordered = [column.take(places) for column in sample]

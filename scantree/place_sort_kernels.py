@@ -34,7 +34,7 @@ def add_field(words, distances, kept, dropped):
 
 
 @compiled
-def settle_ties(words, bits, rows, places, patience):
+def sort_ties(words, bits, rows, places, patience):
     """Bring rows that begin alike into order, and write the places of all rows.
 
     `words` ascend; the low `bits` of each are the place of its row in `rows` (columns × rows). In

@@ -113,7 +113,9 @@ def parent_and_child(memory, root, height, keys, key, row):
 
 @inlined
 def still_there(memory, page, child, keys, key, row):
-    """Whether a key belongs to this child of an index page, as far as it and the next one tell."""
+    """Test for a key that belongs to this child of an index page, as far as its entry and the next
+    tell.
+    """
     if (
         child + 1 >= load(memory, page + ENTRIES)
         or compare_index_entry(memory, page, child + 1, keys, key, row) <= 0
@@ -124,7 +126,7 @@ def still_there(memory, page, child, keys, key, row):
 
 @compiled
 def shared_columns(memory, page, child, keys):
-    """How many of the first columns, less than all, are the same in every row below a child."""
+    """Count the leading columns, fewer than all, that are equal in every row below a child."""
     if child + 1 == load(memory, page + ENTRIES):
         return 0
     column = 0
@@ -176,8 +178,8 @@ def to_slots(memory, layout, key, first, last, leaves, columns, slots):
 
 @compiled
 def look_up(memory, root, height, layout, key, found, values):
-    """For each column of `key` (shape keys × n): found[i], and where found the value columns into
-    `values` (shape values × n).
+    """Look up each column of `key` (shape keys × n): found[i], and where found the value columns
+    into `values` (shape values × n).
 
     Some keys at a time take each step side by side, so that what the next step reads comes from
     memory for all of them meanwhile.
@@ -242,8 +244,8 @@ def last_with(memory, root, height, prefix, row):
 
 @compiled
 def read_edges(memory, root, height, layout, prefix, last, found, out):
-    """For each column of `prefix` the first (or last) row that begins with it: found[i], and the
-    row into `out`. The pages opened.
+    """Read for each column of `prefix` the first (or last) row that begins with it: found[i], and
+    the row into `out`. Return the number of pages opened.
     """
     total = 0
     for i in range(prefix.shape[1]):

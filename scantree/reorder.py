@@ -27,8 +27,8 @@ FEW = 1 << 14
 
 
 def columns_to_sort(order: Sequence[int]) -> int:
-    """How many columns of a key order ascending rows have to be sorted by: they are in order of
-    those behind, which stand as they did.
+    """Number of leading columns of a key order by which ascending rows have to be sorted. The
+    columns behind these are in order already.
     """
     first = len(order)
     while first and (first == len(order) or order[first - 1] < order[first]):

@@ -185,8 +185,8 @@ def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def equal_runs(columns: Columns, width: int) -> np.ndarray:
-    """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n ·
-    width).
+    """Find the start of each run of equal first `width` columns, in rows sorted at least on those.
+    O(n · width).
     """
     if not columns:
         raise ValueError("rows without columns have no number to divide into runs")
@@ -209,8 +209,8 @@ def _same_width(a: Columns, b: Columns) -> None:
 
 
 def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Where each of `rows` (sorted) stands in `among` (sorted distinct), and whether it is there.
-    O(m log n) for m rows.
+    """Find the position of each of `rows` (sorted) in `among` (sorted distinct), and test whether
+    it is there. O(m log n) for m rows.
 
     The position is that of the row, or the one at which it would be inserted.
     """
@@ -224,8 +224,8 @@ def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
 
 
 def contains(a: Columns, b: Columns) -> np.ndarray:
-    """For each row of `a`, whether it is one of `b`. O(n + m), or O(m log n) on top of the mask
-    when one side is much smaller.
+    """Mark the rows of `a` that are in `b`. O(n + m), or O(m log n) on top of the mask when one
+    side is much smaller.
     """
     _same_width(a, b)
     size, other = len(a[0]), len(b[0])
@@ -240,7 +240,7 @@ def contains(a: Columns, b: Columns) -> np.ndarray:
 
 
 def _in_both(a: Columns, b: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of `a` whether it is one of `b`, and the reverse. O(n + m)."""
+    """Mark the rows of `a` that are in `b`, and the reverse. O(n + m)."""
     in_a, in_b = np.zeros(len(a[0]), dtype=bool), np.zeros(len(b[0]), dtype=bool)
     mark_common(_matrix(a), _matrix(b), in_a, in_b)
     return in_a, in_b

@@ -147,7 +147,7 @@ def merge_news(
 
 @compiled
 def sums_wrap(left, right, total):
-    """Whether left + right, which int64 arithmetic made `total`, is not their sum."""
+    """Test for overflow: `total`, made by int64 arithmetic, is not left + right."""
     return (left ^ total) & (right ^ total) < 0
 
 

@@ -21,7 +21,7 @@ A = TypeVar("A")
 
 
 class Scanned(Protocol):
-    """What a scan reads of a tree."""
+    """The attributes of a tree that a scan reads."""
 
     arena: Arena
     layout: NDArray[np.int64]

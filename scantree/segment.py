@@ -4,7 +4,7 @@ needs to.
 A tree is stored by its root's address. What is appended for a new version are the pages that no
 segment has yet, so it costs as much as the change; opening costs as much as what is then read. A
 segment has a home, a range of words that is most likely free in any arena: mapped there, its pages
-name each other rightly as they are. Elsewhere its index pages are settled once: a page in 256 or
+name each other rightly as they are. Elsewhere its index pages are relocated once: a page in 256 or
 so.
 
 An address means the same in all segments of a folder: their names say their homes, and a new one
@@ -27,12 +27,13 @@ from uuid import uuid4
 import numpy as np
 
 from scantree.arena import Arena, Range, Words, overlapped
+from scantree.interrupts import interrupts_wait
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
 from scantree.stored_kernels import (
     address_pages,
     page_words,
-    settle,
+    relocate,
     take_back_addresses,
     write_pages,
 )
@@ -80,8 +81,8 @@ class Segment:
 
 
 def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segment]:
-    """Those of the segments in which pages at these addresses (0: none) are, and all below them.
-    KeyError when one is missing.
+    """Select the segments that hold pages at these addresses (0: none), with all segments they
+    refer to. KeyError when one is missing.
     """
     by_name = {segment.name: segment for segment in segments}
     ordered = sorted(by_name.values(), key=lambda segment: segment.home)
@@ -100,7 +101,7 @@ def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segmen
 
 
 def address_of(arena: Arena, root: int) -> int:
-    """Where the page is stored; 0 for none."""
+    """Address at which a page is stored; 0 for none."""
     return int(arena.memory[root + STORED]) if root else 0
 
 
@@ -269,8 +270,8 @@ def forget_stored(arena: Arena, roots: Sequence[int]) -> None:
 
 
 def _addressed(memory: Words, found: list[int], address: int) -> Words:
-    """These pages and those below that got an address, from `address` on, or lost theirs where it
-    is 0.
+    """Give addresses to these pages and those below that have none, from `address` on, or take them
+    away where it is 0; return the pages.
     """
     queue, head, tail = np.array(found + [0] * max(1024, len(found)), np.int64), 0, len(found)
     while head < tail:
@@ -303,7 +304,8 @@ def open_segments(
         shifts = np.array(places, np.int64) - homes
         found = [_shifted(root, homes, ends, shifts) for root in roots]
         if shifts.any():
-            _settle(arena.memory, [page for page in found if page], homes, ends, shifts)
+            with interrupts_wait():  # below a relocated page all are taken for relocated
+                _relocate(arena.memory, [page for page in found if page], homes, ends, shifts)
     return found
 
 
@@ -353,11 +355,13 @@ def _shifted(address: int, homes: Words, ends: Words, shifts: Words) -> int:
     raise LookupError(f"no segment has the page at {address}")
 
 
-def _settle(memory: Words, pages: Sequence[int], homes: Words, ends: Words, shifts: Words) -> None:
+def _relocate(
+    memory: Words, pages: Sequence[int], homes: Words, ends: Words, shifts: Words
+) -> None:
     queue, head, tail = np.empty(max(1024, 2 * len(pages)), np.int64), 0, len(pages)
     queue[:tail] = pages
     while head < tail:
-        head, tail = map(int, settle(memory, queue, head, tail, homes, ends, shifts))
+        head, tail = map(int, relocate(memory, queue, head, tail, homes, ends, shifts))
         if head < tail:
             queue = np.concatenate([queue[head:tail], np.empty(len(queue), np.int64)])
             head, tail = 0, tail - head

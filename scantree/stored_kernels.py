@@ -2,7 +2,7 @@
 find their children again.
 
 In a segment a page names its children by their addresses there. They are the pages themselves where
-a segment is mapped at its home; where it is not, index pages are settled once.
+a segment is mapped at its home; where it is not, index pages are relocated once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scantree.page_kernels import (
     PAGE_FAN,
     PAGE_ROWS,
     REFERENCES,
-    SETTLED,
+    RELOCATED,
     SIZE_CLASS,
     STORED,
     index_column,
@@ -82,7 +82,7 @@ def write_pages(memory, queue, first, out, homes, ends, read):
             out[filled + word] = load(memory, page + word)
         out[filled + REFERENCES] = PINNED
         out[filled + NEXT_FREE] = 0
-        out[filled + SETTLED] = 0
+        out[filled + RELOCATED] = 0
         for base in range(HEADER, words, stride):
             for i in range(entries):
                 out[filled + base + i] = load(memory, page + base + i)
@@ -109,7 +109,7 @@ def take_back_addresses(memory, queue):
 
 
 @compiled
-def settle(memory, queue, head, tail, homes, ends, shifts):
+def relocate(memory, queue, head, tail, homes, ends, shifts):
     """Have the index pages queue[head … tail) and all below name their children where they are
     mapped: segment s, at [homes[s], ends[s]), is shifted by shifts[s]. As `address_pages` it may
     come to the end of the queue; the new head and tail.
@@ -117,7 +117,7 @@ def settle(memory, queue, head, tail, homes, ends, shifts):
     while head < tail:
         page = queue[head]
         level = load(memory, page + LEVEL)
-        if level > 0 and load(memory, page + SETTLED) == 0:
+        if level > 0 and load(memory, page + RELOCATED) == 0:
             entries = load(memory, page + ENTRIES)
             if tail + entries > queue.size:
                 break
@@ -132,6 +132,6 @@ def settle(memory, queue, head, tail, homes, ends, shifts):
                 if level > 1:
                     queue[tail] = child
                     tail += 1
-            store(memory, page + SETTLED, 1)
+            store(memory, page + RELOCATED, 1)
         head += 1
     return head, tail

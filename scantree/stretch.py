@@ -43,8 +43,8 @@ class Stretch:
     """
 
     def __init__(self, size: int, first: int) -> None:
-        """With the `first` bytes mapped. A size for which there is no room is halved until there
-        is. Raises MemoryError.
+        """Reserve a stretch with the `first` bytes mapped. A size for which there is no room is
+        halved until there is. Raises MemoryError.
         """
         self._pieces: list[tuple[int, int]] = []
         self._whole: Any = None
@@ -65,7 +65,7 @@ class Stretch:
 
     @property
     def by_need(self) -> bool:
-        """Whether there is only what was asked for."""
+        """Test for a stretch that reserves no more addresses than were asked for."""
         return self._whole is None
 
     def _site(self, first: int) -> int | None:
@@ -125,7 +125,7 @@ class Stretch:
 
 
 class _Words:
-    """What makes an array of a stretch."""
+    """An object whose array interface makes an array of a stretch."""
 
     def __init__(self, stretch: Stretch) -> None:
         self._stretch = stretch
@@ -138,8 +138,10 @@ def _whole_grains(size: int) -> int:
 
 
 def _holes(size: int) -> Iterator[int]:
-    """Where such a stretch fits between those of this process."""
-    known = sorted(_taken.items())
+    """Yield addresses at which a stretch of this size fits between those of this process."""
+    # Copied first: to sort the items makes tuples, for which Python may collect garbage, and a
+    # stretch that dies in that takes itself from the dictionary.
+    known = sorted(_taken.copy().items())
     for first, last in _SITES:
         place = first
         for address, length in [*((a, n) for a, n in known if first <= a < last), (last, 0)]:

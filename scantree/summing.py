@@ -74,7 +74,9 @@ def _in_place(data: np.ndarray, zeros: bool) -> np.ndarray | None:
 
 
 def _alike(data: np.ndarray) -> np.ndarray | None:
-    """Where all rows count the same; None where they do not. O(n · bits of a row)."""
+    """Sum equal rows whose counts are all the same; None where counts differ. O(n · bits of a
+    row).
+    """
     width, rows = len(data) - 1, data.shape[1]
     count, least, most = int(data[-1, 0]), int(data[-1].min()), int(data[-1].max())
     if not least == count == most != 0 or abs(count) * rows > INT64_MAX:

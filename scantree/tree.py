@@ -240,7 +240,7 @@ class Tree:
         return int(lower_bound(self.arena.memory, self.root, self.height, self.layout, key, 0))
 
     def ends_before(self, key: Sequence[int]) -> bool:
-        """Whether all rows come before this key, or prefix of one. O(log n)."""
+        """Check that all rows come before this key, or prefix of one. O(log n)."""
         return self._position(key, END) == END
 
     def positions(
@@ -351,8 +351,8 @@ class Tree:
     def edge_rows(
         self, prefixes: Columns, *, last: bool = False
     ) -> tuple[NDArray[np.bool_], list[Words], int]:
-        """For each key prefix the first row (or the last) that begins with it: whether there is
-        one, its columns, and the pages opened.
+        """Find for each key prefix the first row (or the last) that begins with it: a mask, its
+        columns, and the pages opened.
 
         `prefixes` are columns, or a matrix of columns × rows, which may have no columns: the first
         row of all. O(log n) each.
@@ -370,8 +370,8 @@ class Tree:
         return found, list(out), int(pages)
 
     def lookup(self, keys: Columns) -> tuple[NDArray[np.bool_], list[Words]]:
-        """For each key tuple: whether it is there, and its values (0 where it is not). O(log n)
-        each, in any order.
+        """Look up key tuples: a mask of those that are there, and their values (0 for the others).
+        O(log n) each, in any order.
         """
         key = as_matrix(keys, self.key_width)
         found = np.zeros(key.shape[1], np.bool_)
@@ -380,7 +380,7 @@ class Tree:
         return found, list(values)
 
     def contains(self, keys: Columns) -> NDArray[np.bool_]:
-        """For each key tuple, whether it is there."""
+        """Mark the key tuples that are there."""
         return self.lookup(keys)[0]
 
     @overload

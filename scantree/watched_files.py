@@ -23,7 +23,7 @@ from scantree.mapping import write_at
 BLOCK_BYTES = 1 << 14
 """Bytes under one checksum, no less than a page of any system."""
 SUMS = ".sums"
-"""What the name of a file of checksums ends with."""
+"""Ending of the name of a file of checksums."""
 _WORDS = 8  # bytes of a page's entry in the system's list
 _LOOKED_AT = np.uint64(3 << 62)  # in memory, or swapped
 _PAGES = "/proc/self/pagemap"

@@ -48,7 +48,7 @@ def _sort_digits(words: np.ndarray, bits: int, low: int = 0) -> None:
 
 @cache
 def numpy_is_faster() -> bool:
-    """Whether NumPy sorts some random words faster than their digits can be, on this processor.
+    """Measure whether NumPy sorts some random words faster than `_sort_digits`, on this processor.
     Tried once, for less than a millisecond.
     """
     given = np.random.default_rng(0).integers(0, 1 << _TRIED_BITS, _TRIED)

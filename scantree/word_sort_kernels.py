@@ -13,7 +13,7 @@ from scantree.jit import compiled, inlined, load, store
 
 @compiled
 def ascending(words):
-    """Whether words ascend. Stops at the first that does not."""
+    """Check that words ascend; stop at the first that does not."""
     for i in range(1, words.size):
         if load(words, i) < load(words, i - 1):
             return False
@@ -22,8 +22,8 @@ def ascending(words):
 
 @inlined
 def count_digits(words, low, width, digits):
-    """How often each value of each digit occurs: 2^width counts for the lowest digit, then those of
-    the next.
+    """Count the values of each digit: 2^width counts for the lowest digit, then those of the
+    next.
     """
     mask = (1 << width) - 1
     counts = np.zeros(digits << width, np.int64)
@@ -38,7 +38,7 @@ def count_digits(words, low, width, digits):
 
 @inlined
 def is_constant(words, shift, mask, counts, first):
-    """Whether all words have the same digit there, by the counts of its values."""
+    """Test for a digit that is the same in all words, by the counts of its values."""
     return load(counts, first + ((load(words, 0) >> shift) & mask)) == words.size
 
 

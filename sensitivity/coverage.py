@@ -57,9 +57,7 @@ def cut(columns: Columns, alpha: int, granularity: Granularity) -> list[Words]:
 
 
 def first_of_context(context: Columns, rows: int) -> Words:
-    """Which rows are the first of their context, in rows sorted by it. A context of no columns is
-    one.
-    """
+    """Mark the first row of each context, in rows sorted by it. A context of no columns is one."""
     fresh = np.zeros(rows, np.bool_)
     fresh[:1] = True
     for column in context:

@@ -1,4 +1,4 @@
-"""What an index would hold and what a surgery would cost, at each granularity, guessed from row and
+"""Estimates of the size of an index and the cost of a surgery, at each granularity, from row and
 distinct counts.
 
 The model takes columns to be independent and values to be spread evenly, as variable orders are
@@ -12,31 +12,29 @@ the b, and Π b / Dᵏ⁻¹ values match, D being the size of the level's domain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 
+from sensitivity.cheapest_first import AHEAD, Found, Links, cheapest_first
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
+from sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
 from sensitivity.shape import BodyShape, Position
 
-_MayCome = Callable[[int, Set[int]], bool]
+_MayCome = Callable[[int, Set[int], int], bool]
+"""Tests that a level may come next: `(level, bound, prefix)`; all before `prefix` are bound."""
 
 PAGES = 1.3
 """Bytes of a tree's pages over those of its rows."""
 
 _CUTS = 16
-"""Of the levels before a position, up to how many an index may keep that does not keep
-all of them.
-"""
+"""Number of the levels before a position up to which an index may keep a part."""
 _LOOKED_AT = 512
 """Levels that are looked at for these options of one position: a long body has many positions, and
 fewer options of each.
 """
 
 CLEARLY = 4.0
-"""How many times more than a delta query in its own order a region has to take to be priced as
-that.
-"""
+"""Factor above a delta query in its own order from which a region is priced as that delta query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +81,8 @@ def estimate(
     statistics: Sequence[AtomStatistics],
     look: Callable[[int], None] = lambda _: None,
 ) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels) for each position, each step a
-    look-up after the first of its kind.
+    """Estimates for a body; `statistics` one per atom. O(log levels) for each position, and for
+    each atom up to `AHEAD` levels behind it.
 
     `look` is told of the levels that were gone through, and may raise.
     """
@@ -115,32 +113,42 @@ class _Model:
         self._beside = [
             frozenset(level for level in levels if isinstance(level, int)) for levels in beside
         ]  # by level, those of its atoms
-        self._followers = self._followed_by()
+        from_all = sorted([level for level, source in body.computed.items() if source is None])
+        self._links = Links(self._followed_by(), from_all)
         self._levels: dict[tuple[int, frozenset[int], float], tuple[float, float]] = {}
         self._domains = [self._domain(level) for level in range(body.levels)]
         self._of_atoms: dict[int, tuple[float, float]] = {}
-        self._runs: dict[frozenset[int], tuple[float, list[float]]] = {}
+        self._steps: dict[frozenset[int], float] = {}
         self._cuts = max(1, min(_CUTS, _LOOKED_AT // max(body.levels, 1)))
+        look(body.levels)
+        self._before = [
+            frozenset([other for other in beside if other < level])
+            for level, beside in enumerate(self._beside)
+        ]
+        self._in_order = [self._stretch(level, before) for level, before in enumerate(self._before)]
+        self._resting = sorted(
+            [
+                (self._level(level, frozenset())[1], level)
+                for level in range(body.levels)
+                if self._ready(level, frozenset(), 0)
+            ]
+        )
+        self._stretches = Stretches(self._in_order)
+        self._alive = self._contexts()
 
     def _followed_by(self) -> list[list[int]]:
-        """By level, those that may become another choice when it is bound: of its atoms, and those
-        computed from it, or from all.
+        """Levels, by level, that may become another choice when it is bound: of its atoms, and
+        those computed from it.
         """
         found = [set(beside) for beside in self._beside]
         for level, source in self._body.computed.items():
-            for other in (
-                range(level)
-                if source is None
-                else (source,)
-                if isinstance(source, int) and source >= 0
-                else ()
-            ):
-                found[other].add(level)
+            if isinstance(source, int) and source >= 0:
+                found[source].add(level)
         return [sorted(others - {level}) for level, others in enumerate(found)]
 
-    def _branching(self, atom: int, column: int, bound: frozenset[int], least: float) -> float:
-        """How many values an atom offers in a column when the levels `bound` have values; `least`
-        in a relation with rows.
+    def _branching(self, atom: int, column: int, bound: Collection[object], least: float) -> float:
+        """Estimate the number of values that an atom offers in a column when the levels `bound`
+        have values; at least `least` in a relation with rows.
         """
         about = self._statistics[atom]
         rows = about.rows
@@ -180,39 +188,65 @@ class _Model:
             return float(len(offers)), min(1.0, matches)
         return 1.0 + min(offers), matches
 
-    def _run(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
-        """(kernel steps of an evaluation whose pinned levels lead the key order, contexts alive
-        before each level and at the end).
+    def _stretch(self, level: int, bound: frozenset[int]) -> Stretch:
+        """A level by itself, under bound ones."""
+        leaps, matches = self._level(level, bound)
+        return Stretch(leaps * max(1, len(self._offers[level])), matches)
+
+    def _contexts(self) -> list[float]:
+        """The contexts alive before each level of a full evaluation, and at the end.
 
         In the existential block the search under each context before it ends at the first of its
         proofs.
         """
-        if pinned not in self._runs:
-            self._runs[pinned] = self._run_with(pinned)
-        return self._runs[pinned]
-
-    def _run_with(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
-        levels, block = self._body.levels, self._body.exists_from
-        self._look(levels)
-        alive, steps, bound = [1.0], [0.0] * levels, set(pinned)
-        for level in range(levels):
-            leaps, matches = (0.0, 1.0) if level in pinned else self._level(level, bound)
-            steps[level] = alive[-1] * leaps * max(1, len(self._offers[level]))
-            alive.append(alive[-1] * matches)
-            bound.add(level)
-        proofs = max(1.0, alive[levels] / max(alive[block], 1e-9))
-        shortened = [
-            count / proofs if level >= block else count for level, count in enumerate(alive)
-        ]
-        return 1.0 + len(pinned) + sum(steps[:block]) + sum(steps[block:]) / proofs, shortened
+        block, so_far, alive = self._body.exists_from, NOTHING, [1.0]
+        for level in self._in_order:
+            so_far = so_far.then(level)
+            alive.append(so_far.matches)
+        proofs = max(1.0, alive[-1] / max(alive[block], 1e-9))
+        return [count / proofs if level >= block else count for level, count in enumerate(alive)]
 
     def steps(self, pinned: frozenset[int]) -> float:
-        """Kernel steps to evaluate one region."""
-        return self._run(pinned)[0]
+        """Kernel steps to evaluate one region: an evaluation whose pinned levels lead the key
+        order.
+        """
+        if pinned not in self._steps:
+            block = self._body.exists_from
+            before = self._through(0, block, pinned)
+            behind = self._through(block, self._body.levels, pinned)
+            ends = before.then(behind).matches
+            proofs = max(1.0, ends / max(before.matches, 1e-9))
+            self._steps[pinned] = (
+                1.0 + len(pinned) + before.steps + before.matches * behind.steps / proofs
+            )
+        return self._steps[pinned]
+
+    def _through(self, begin: int, end: int, pinned: frozenset[int]) -> Stretch:
+        """The levels from `begin` on that are before `end`, where some are pinned.
+
+        That makes a difference to these, and to those before them that have an atom in common with
+        one.
+        """
+        begin = first_missing(sorted(pinned), begin)
+        others = {level for level in pinned if begin <= level < end}
+        for level in pinned:
+            if level >= begin:
+                to = min(level, end)
+                others.update([other for other in self._beside[level] if begin <= other < to])
+        self._look(1 + len(others))
+        return self._stretches.replaced(
+            begin, end, [(level, self._beside_pinned(level, pinned)) for level in sorted(others)]
+        )
+
+    def _beside_pinned(self, level: int, pinned: frozenset[int]) -> Stretch:
+        """A level where some are pinned."""
+        if level in pinned:
+            return NOTHING
+        return self._stretch(level, self._before[level] | self._beside[level] & pinned)
 
     def options(self, position: Position) -> tuple[Option, ...]:
-        """From the smallest index to the largest."""
-        alive = max(self._run(frozenset())[1][position.level], 1.0)
+        """Options from the smallest index to the largest."""
+        alive = max(self._alive[position.level], 1.0)
         alphas = self._combinations(position.alpha, alive)
         found = [Option(NONE, 0.0, self._without_index(position))]
         for cut in range(min(len(position.gamma), self._cuts)):
@@ -241,7 +275,7 @@ class _Model:
         return query if query * CLEARLY < region else region
 
     def _of_atom(self, atom: int) -> tuple[float, float]:
-        """What all positions of an atom have in common."""
+        """Costs that all positions of an atom share: its delta query, and its proofs."""
         if atom not in self._of_atoms:
             self._of_atoms[atom] = self._delta_query(atom), self._proofs(atom)
         return self._of_atoms[atom]
@@ -250,12 +284,17 @@ class _Model:
         """Kernel steps to join one row of an atom with the others: each time the level that has
         fewest matches comes next.
         """
-        bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
+        bound = self._levels_of(atom)
         steps, alive = 1.0 + len(bound), 1.0
-        for level, (leaps, matches) in self._cheapest_first(bound, 0.0, self._ready):
+        for level, (leaps, matches) in cheapest_first(
+            bound, self._resting, self._links, self._found(self._ready, 0.0)
+        ):
             steps += alive * leaps * max(1, len(self._offers[level]))
             alive *= matches
-        return steps
+        return steps + alive * (self._body.levels - len(bound))
+
+    def _levels_of(self, atom: int) -> set[int]:
+        return {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
 
     def _proofs(self, atom: int) -> float:
         """Kernel steps that no index saves: where every proof counts, those to go through all that
@@ -267,70 +306,49 @@ class _Model:
         """
         if self._body.exists_from < self._body.levels:
             return 0.0
-        bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
-        proofs, deep = 1.0, 0
-        for _, (_, matches) in self._cheapest_first(bound, 1.0, self._joined):
+        bound, proofs, deep = self._levels_of(atom), 1.0, 0
+        for _, (_, matches) in cheapest_first(
+            bound, (), self._links, self._found(self._joined, 1.0)
+        ):
             proofs, deep = proofs * matches, deep + 1
         return proofs * deep
 
-    def _cheapest_first(
-        self, bound: set[int], least: float, may_come: _MayCome
-    ) -> Iterator[tuple[int, tuple[float, float]]]:
-        """Each level that may come, the one with fewest matches first; it is bound then.
+    def _found(
+        self, may_come: _MayCome, least: float
+    ) -> Callable[[int, Set[int], int], Found | None]:
+        def find(level: int, bound: Set[int], prefix: int) -> Found | None:
+            return self._level(level, bound, least) if may_come(level, bound, prefix) else None
 
-        A level is looked at again when one of its atoms is bound at another: O(pairs of levels with
-        an atom in common · log), and O(levels) for each that waits for all before it.
-        """
-        levels, waiting = self._body.levels, list[tuple[float, int]]()
-        latest: dict[int, tuple[float, float]] = {}
+        self._look(min(self._body.levels, AHEAD))
+        return find
 
-        self._look(levels)
-
-        def look_at(level: int) -> None:
-            if level not in bound and may_come(level, bound):
-                found = self._level(level, bound, least)
-                if latest.get(level) != found:
-                    latest[level] = found
-                    heappush(waiting, (found[1], level))
-
-        for level in range(levels):
-            look_at(level)
-        while waiting:
-            matches, level = heappop(waiting)
-            if level in bound or latest[level][1] != matches:
-                continue  # it was looked at again since
-            yield level, latest[level]
-            bound.add(level)
-            for other in self._followers[level]:
-                look_at(other)
-
-    def _joined(self, level: int, bound: Set[int]) -> bool:
-        """Whether one of a level's atoms takes part at one of those bound."""
+    def _joined(self, level: int, bound: Set[int], prefix: int) -> bool:
+        """Test for an atom that takes part both at this level and at a bound one."""
         return not self._beside[level].isdisjoint(bound)
 
-    def _ready(self, level: int, bound: Set[int]) -> bool:
-        """Whether what a level is computed from is bound; what that is, is not known of all, but it
-        comes before.
+    def _ready(self, level: int, bound: Set[int], prefix: int) -> bool:
+        """Test for a level whose operands are bound. Where these are not known, all earlier levels
+        must be.
         """
         source = self._body.computed.get(level, -1)
-        return (
-            bound >= set(range(level))
-            if source is None
-            else not isinstance(source, int) or source < 0 or source in bound
-        )
+        if source is None:
+            return prefix >= level
+        return not isinstance(source, int) or source < 0 or source in bound
 
     def _combinations(self, levels: Iterable[int], at_most: float) -> float:
         product = 1.0
         for level in levels:
             product *= self._domains[level]
+            if product >= at_most:
+                break
         return max(1.0, min(product, at_most))
 
     def _leaps(self, position: Position) -> tuple[float, float]:
         """(intervals per context, share of the domain they cover): each leap covers one gap between
         values that the atom offers.
         """
-        bound = frozenset(range(position.level))
-        leaps, matches = self._level(position.level, bound)
+        bound = range(position.level)
+        leaps, matches = self._level(position.level, self._before[position.level])
         if position.negated:
             return max(1.0, matches), min(1.0, matches / self._domains[position.level])
         offered = self._branching(position.atom, position.column, bound, 0.0)

@@ -1,5 +1,5 @@
-"""How much of a trace an index keeps. Any superset of what a run depended on is sound; a coarser
-one is smaller and hits more often.
+"""Granularity: the share of a trace that an index keeps. Any superset of what a run depended on is
+sound; a coarser one is smaller and hits more often.
 
 | granularity    | intervals per context | context kept     | region of a surgery (α, v)       |
 |----------------|-----------------------|------------------|----------------------------------|
@@ -7,6 +7,7 @@ one is smaller and hits more often.
 | `hull(m)`      | at most m             | (α, γ)           | the same, more of them in vain   |
 | `projected(p)` | one                   | (α, γ₁ … γₚ)     | the box α, γ₁ … γₚ, v            |
 | `NONE`         | none at all           |                  | the box α, v: a delta query      |
+
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Granularity:
-    """At most `intervals` per context (None: all) and the first `context` levels of γ (None: all).
-    Use `EXACT`, `hull` … to make one.
+    """Granularity that keeps at most `intervals` per context (None: all) and the first `context`
+    levels of γ (None: all). Use `EXACT`, `hull` … to make one.
     """
 
     intervals: int | None
@@ -25,14 +26,12 @@ class Granularity:
 
     @property
     def exact(self) -> bool:
-        """Whether a trace must come one interval per operation; otherwise one per
-        context will do.
-        """
+        """True when a trace needs one interval for each operation, not one for each context."""
         return self.intervals is None or self.intervals > 1
 
     @property
     def kept(self) -> bool:
-        """Whether there is an index at all."""
+        """True when there is an index at all."""
         return self.intervals != 0
 
     def kept_levels(self, gamma: tuple[int, ...]) -> tuple[int, ...]:
@@ -40,7 +39,7 @@ class Granularity:
         return gamma if self.context is None else gamma[: self.context]
 
     def at_most(self, finer: Granularity) -> bool:
-        """Whether what this granularity keeps can be made of what `finer` keeps."""
+        """Test whether this granularity can be made from `finer`."""
         return not self.kept or (
             finer.kept
             and _bounded(self.intervals, finer.intervals)
@@ -64,8 +63,8 @@ NONE = Granularity(0, 0)
 
 
 def hull(intervals: int = 1) -> Granularity:
-    """At most so many intervals per context, those with the smallest gaps between them merged.
-    ValueError below 1.
+    """Granularity of at most so many intervals per context, those with the smallest gaps between
+    them merged. ValueError below 1.
     """
     if intervals < 1:
         raise ValueError(f"a hull keeps at least one interval per context, not {intervals}")

@@ -46,26 +46,26 @@ class SensitivityIndex:
     in what is added, and as the granularity keeps it in what comes out.
     """
 
-    __slots__ = ("_settled", "gamma", "granularity", "intervals", "logged", "position")
+    __slots__ = ("_merged", "gamma", "granularity", "intervals", "logged", "position")
 
     def __init__(
         self,
         position: Position,
         granularity: Granularity,
         intervals: IntervalTree,
-        settled: int,
+        merged: int,
         logged: int,
     ) -> None:
-        """Of intervals that an index had: use `build` or `add` for others.
+        """Make an index of intervals that an index had: use `build` or `add` for others.
 
-        `settled`: intervals after the last merge of all, `logged`: after the last full log.
+        `merged`: intervals after the last merge of all, `logged`: after the last full log.
         """
         self.position = position
         self.granularity = granularity
         self.gamma = granularity.kept_levels(position.gamma)
         self.intervals = intervals
         self.logged = logged
-        self._settled = settled
+        self._merged = merged
 
     @classmethod
     def build(
@@ -90,11 +90,11 @@ class SensitivityIndex:
             return self
         merged = consolidated(columns, self.intervals.prefix_width, self.granularity)
         added = self._with(self.intervals.apply(merged))
-        return added.compacted(live) if len(added) > 2 * self._settled + SLACK else added
+        return added.compacted(live) if len(added) > 2 * self._merged + SLACK else added
 
     def _with(self, intervals: IntervalTree) -> SensitivityIndex:
         return SensitivityIndex(
-            self.position, self.granularity, intervals, self._settled, self.logged
+            self.position, self.granularity, intervals, self._merged, self.logged
         )
 
     def compacted(self, live: Live | None = None) -> SensitivityIndex:
@@ -153,8 +153,8 @@ class SensitivityIndex:
         )
 
     def overgrown(self, factor: float = 4.0) -> bool:
-        """Whether there are so many times more intervals than after the last full log. Then
-        evaluating and logging anew pays.
+        """Test for an index with `factor` times more intervals than after the last full log.
+        Evaluating and logging anew pays then.
         """
         return len(self) > factor * self.logged + SLACK
 
@@ -181,9 +181,9 @@ class SensitivityIndex:
         return probes, gamma
 
     @property
-    def settled(self) -> int:
+    def merged(self) -> int:
         """Intervals after the last merge of all."""
-        return self._settled
+        return self._merged
 
     def __len__(self) -> int:
         return len(self.intervals)

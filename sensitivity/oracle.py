@@ -30,9 +30,7 @@ Piece = tuple[tuple[int, ...], int, list[Words]]
 
 @dataclass(slots=True)
 class OracleWork:
-    """What the oracle did: surgeries looked at, stabs into indices, contexts hit, regions given
-    out.
-    """
+    """Work counters of the oracle: surgeries, stabs into indices, contexts hit, regions found."""
 
     surgeries: int = 0
     stabs: int = 0

@@ -1,4 +1,4 @@
-"""Which granularity each position gets under a memory budget.
+"""Choice of a granularity for each position, under a memory budget.
 
 An index is worth its memory, and the slower logging run that fills it, only where the delta query
 it saves is expensive. So each position first gets the smallest index whose surgeries cost little:
@@ -14,8 +14,9 @@ the second is the greedy of a multiple-choice knapsack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from sensitivity.estimate import BodyEstimate, Option, PositionEstimate
 from sensitivity.granularity import Granularity
@@ -28,7 +29,7 @@ FEW = 20_000.0
 
 @dataclass(frozen=True, slots=True)
 class GranularityChoice:
-    """What was chosen for a position, what it is expected to take, and why."""
+    """The granularity of a position, its expected bytes and steps, and the reason."""
 
     granularity: Granularity
     bytes: float
@@ -47,13 +48,7 @@ def choose_granularities(body: BodyEstimate, budget: float) -> dict[PositionKey,
         estimate.position.key: _wanted(estimate, body.full_steps) for estimate in body.positions
     }
     options = {estimate.position.key: estimate.options for estimate in body.positions}
-    chosen = dict(wanted)
-    while sum(options[key][number].bytes for key, number in chosen.items()) > budget:
-        key, number = max(
-            _coarser(chosen, options),
-            key=lambda step: _saving(options[step[0]], chosen[step[0]], step[1]),
-        )
-        chosen[key] = number
+    chosen = _within(wanted, options, budget)
     return {key: _explained(options[key], chosen[key], wanted[key], budget) for key in chosen}
 
 
@@ -65,14 +60,47 @@ def _wanted(estimate: PositionEstimate, full_steps: float) -> int:
     return min(good, key=lambda number: estimate.options[number].bytes)
 
 
+def _within(
+    wanted: Mapping[PositionKey, int],
+    options: Mapping[PositionKey, tuple[Option, ...]],
+    budget: float,
+) -> dict[PositionKey, int]:
+    """Replace what is wanted at positions by smaller indices until all are within `budget`.
+    O(positions · options² · log).
+    """
+    chosen = dict(wanted)
+    taken = sum(options[key][number].bytes for key, number in chosen.items())
+    places = list(chosen)
+    steps = [
+        step for place in range(len(places)) for step in _coarser(place, places, chosen, options)
+    ]
+    heapify(steps)
+    while taken > budget and steps:
+        _, place, number, instead_of = heappop(steps)
+        key = places[place]
+        if chosen[key] == instead_of:
+            taken += options[key][number].bytes - options[key][instead_of].bytes
+            chosen[key] = number
+            for step in _coarser(place, places, chosen, options):
+                heappush(steps, step)
+    return chosen
+
+
 def _coarser(
-    chosen: Mapping[PositionKey, int], options: Mapping[PositionKey, tuple[Option, ...]]
-) -> Iterable[tuple[PositionKey, int]]:
-    """Every change of one position to an option of fewer bytes."""
-    for key, number in chosen.items():
-        for other, option in enumerate(options[key]):
-            if option.bytes < options[key][number].bytes:
-                yield key, other
+    place: int,
+    places: Sequence[PositionKey],
+    chosen: Mapping[PositionKey, int],
+    options: Mapping[PositionKey, tuple[Option, ...]],
+) -> list[tuple[float, int, int, int]]:
+    """Every change of one position to an option of fewer bytes, the one that saves most a step
+    lost least: (−saving, position, option, present option).
+    """
+    its, present = options[places[place]], chosen[places[place]]
+    return [
+        (-_saving(its, present, other), place, other, present)
+        for other, option in enumerate(its)
+        if option.bytes < its[present].bytes
+    ]
 
 
 def _saving(options: tuple[Option, ...], present: int, other: int) -> float:

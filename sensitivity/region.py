@@ -34,8 +34,8 @@ class Regions:
         return len(self.columns[0]) if self.levels else 1
 
     def holds(self, bindings: Mapping[int, Words]) -> np.ndarray:
-        """For each of some bindings, given by level (all of `levels` among them), whether one of
-        these regions holds it. O(log n) each.
+        """Mark the bindings, given by level (all of `levels` among them), that one of these regions
+        holds. O(log n) each.
 
         Regions of several shapes may overlap: what a later one finds and an earlier one holds was
         found before.
@@ -51,7 +51,7 @@ class Regions:
         return ~outside
 
     def inside(self, other: Regions) -> bool:
-        """Whether each of these could lie in one of the others, by shape."""
+        """Test by shape for regions each of which could lie in one of `other`."""
         return other.log_from <= self.log_from and set(other.levels) <= set(self.levels)
 
 
@@ -80,7 +80,7 @@ def gathered(pieces: Iterable[tuple[tuple[int, ...], int, list[Words]]]) -> tupl
 
 
 def _outside(regions: Regions, coarser: list[Regions]) -> Regions | None:
-    """Those that lie in none of the coarser ones; None when all do."""
+    """Drop the regions that lie in a coarser one; None when all do."""
     for other in coarser:
         if not regions.inside(other):
             continue

@@ -1,4 +1,4 @@
-"""Which regions lie inside coarser ones."""
+"""Kernel that marks the regions outside coarser ones."""
 
 from __future__ import annotations
 

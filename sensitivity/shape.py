@@ -1,5 +1,5 @@
-"""What this package has to know of a rule's body: its levels, and at which level each key column of
-each atom takes part.
+"""The shape of a rule's body: its levels, and the level at which each key column of each atom takes
+part. its levels, and at which level each key column of each atom takes part.
 
 A body is evaluated by leapfrog triejoin: one *level* per variable, and further levels for constants
 and repeated variables, whose value is computed. Column c of an atom, at level d, is a *position*.
@@ -31,7 +31,7 @@ class Constant:
 Column = int | Constant
 PositionKey = tuple[int, int]
 Computed = Constant | int | None
-"""How a computed level gets its value: a constant, a copy of an earlier level, or (None) any other
+"""Source of a computed level's value: a constant, an earlier level to copy, or (None) any other
 function of earlier levels.
 """
 
@@ -81,7 +81,7 @@ class Position:
 
     @property
     def prefix(self) -> bool:
-        """Whether a surgery names its region without an index."""
+        """True when a surgery names its region without an index."""
         return not self.gamma
 
 

@@ -25,8 +25,8 @@ from sensitivity.surgery_kernels import branch_depths
 
 
 def depths_of(tree: Tree, rows: Columns, width: int) -> np.ndarray:
-    """For each of `rows` (`width` key columns, may be fewer than the tree's) the depth of the first
-    branch that the tree has not.
+    """Depth of the first branch that the tree has not, for each of `rows` (`width` key columns, may
+    be fewer than the tree's).
     """
     matrix = as_matrix(rows, width)
     depths = np.empty(matrix.shape[1], np.int64)

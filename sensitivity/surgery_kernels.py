@@ -1,4 +1,4 @@
-"""How far down the trie of a tree the path of a row is already there."""
+"""Kernel that finds the depth to which a tree's trie already holds the path of a row."""
 
 from __future__ import annotations
 

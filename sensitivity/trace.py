@@ -80,10 +80,9 @@ class TraceLog:
             channel.take(interval_columns(records, channel.position, number))
 
     def columns(self) -> dict[PositionKey, list[Words]]:
-        """What was logged, by position: (α…, low, high, γ…) in any order, γ as the granularity
-        keeps it.
+        """The log by position: (α…, low, high, γ…) in any order, γ as the granularity keeps it.
 
-        Positions of which there was no record are not there.
+        Positions without a record are missing.
         """
         return {
             channel.position.key: channel.merged() for channel in self._channels if channel.pieces
@@ -98,7 +97,7 @@ class _Channel:
         self.granularity = granularity
         self.pieces: list[Columns] = []
         self._rows = 0
-        self._settled = 0
+        self._merged = 0
 
     def take(self, columns: Columns) -> None:
         self.keep(cut(columns, len(self.position.alpha), self.granularity))
@@ -107,9 +106,9 @@ class _Channel:
         """Take intervals that are cut already."""
         self.pieces.append(columns)
         self._rows += len(columns[0])
-        if self._rows > max(_PENDING, 2 * self._settled):
+        if self._rows > max(_PENDING, 2 * self._merged):
             self.pieces = [consolidated(self.merged(), len(self.position.alpha), self.granularity)]
-            self._rows = self._settled = len(self.pieces[0][0])
+            self._rows = self._merged = len(self.pieces[0][0])
 
     def merged(self) -> list[Words]:
         if len(self.pieces) == 1:

@@ -1,11 +1,11 @@
-"""How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and
-random, `quick` random without shrinking.
+"""Hypothesis profiles of the property tests: `ci` (the default) is small and repeatable, `deep` is
+large and random, `quick` random without shrinking.
 
 Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so
 no example has a deadline.
 
-And how tests share the cores: those of a file stay together, as do those that need Spark, which
-come first because they take longest.
+Tests share the cores: the tests of a file stay together, as do those that need Spark, which come
+first because they take longest.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Who wants no bytecode beside the sources has it in a folder of this run: over a hundred
-    processes would compile all they import.
+    """Put bytecode into a folder of this run where none is wanted beside the sources: over a
+    hundred processes would compile all they import.
     """
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
@@ -119,8 +119,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Where `--durations` is asked for, the files that took longest; of the first test in a process
-    some time is compiling.
+    """Report the files that took longest, where `--durations` is asked for; of the first test in a
+    process some time is compiling.
     """
     if not config.getoption("durations"):
         return

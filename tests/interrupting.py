@@ -85,7 +85,7 @@ def interrupted(action: Callable[[], object], at: int, watched: tuple[str, ...])
 
 
 def heard(changes) -> set[tuple[int, ...]]:
-    """What a view is, by what its subscriber was told: every change once and in order."""
+    """Rebuild a view from the changes that its subscriber saw: every change once and in order."""
     rows: set[tuple[int, ...]] = set()
     for *row, sign, _ in (row for result in changes for row in result.fetchall()):
         assert (tuple(row) in rows) == (sign < 0)

@@ -1,6 +1,4 @@
-"""What a commit costs when views are maintained, against evaluating them anew, DuckDB
-and Pathway.
-"""
+"""Cost of a commit with maintained views, against evaluating them anew, DuckDB and Pathway."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Groups:
     @property
     def steps(self) -> int:
         """Tree pages that the last commit opened in the state of the view's head."""
-        engine: Any = self.workspace._engine
+        engine: Any = self.workspace._backend
         (rule,) = engine.state.heads["view"].rules
         return rule.aggregate.steps if rule.aggregate else 0
 

@@ -1,4 +1,4 @@
-"""Who trusts whom on Bitcoin OTC: ratings committed one by one in the order in which they were
+"""Trust between users of Bitcoin OTC: ratings committed one by one in the order in which they were
 given, three views maintained.
 """
 

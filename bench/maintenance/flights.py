@@ -62,7 +62,7 @@ class _Days:
         """Processor seconds of one day's transaction. Garbage of before is collected first."""
         arrived, gone = (
             feed.daily(day),
-            _settled(day - feed.ONE_DAY * self.held) if self.held else {},
+            _final_rows(day - feed.ONE_DAY * self.held) if self.held else {},
         )
         gc.collect()
 
@@ -90,7 +90,7 @@ class _Days:
         return seconds, seen
 
 
-def _settled(day: datetime.date) -> dict[str, pa.Table]:
+def _final_rows(day: datetime.date) -> dict[str, pa.Table]:
     """The rows of one day, once corrections and withdrawals have come."""
     report = feed.past(day + feed.ONE_DAY, day)
     flights = report.flights.filter(pc.field("day") == day)

@@ -39,7 +39,7 @@ class PeerMissing(RuntimeError):
 
 
 def _peer_command() -> list[str]:
-    """How to call Python with Pathway. Raises PeerMissing."""
+    """Command that runs Python with Pathway. Raises PeerMissing."""
     if interpreter := os.environ.get(INTERPRETER):
         return [interpreter]
     if uv := shutil.which("uv"):

@@ -1,4 +1,4 @@
-"""What it would cost to evaluate the views of a stream anew at a commit."""
+"""Cost of evaluating the views of a stream anew at a commit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What keeping a trace costs: time of the first evaluation, and bytes of everything
-that is kept.
-"""
+"""Cost of keeping a trace: time of the first evaluation, and bytes of everything that is kept."""
 
 from __future__ import annotations
 

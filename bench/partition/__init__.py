@@ -1,4 +1,4 @@
-"""What parts are worth and what they cost: on two threads of this process, and on Spark."""
+"""Gain and cost of parts: on two threads of this process, and on Spark."""
 
 from __future__ import annotations
 

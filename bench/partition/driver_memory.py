@@ -1,5 +1,5 @@
-"""Whether the driver holds more when there are more data: its peak resident memory, 4M over 1M
-edges, each in a process of its own.
+"""Growth of the driver's memory with the data: its peak resident memory, 4M over 1M edges, each in
+a process of its own. its peak resident memory, 4M over 1M edges, each in a process of its own.
 
 `python -m bench.partition.driver_memory FILE` is such a process: it loads the file, counts
 triangles, commits, and tells.
@@ -32,7 +32,7 @@ def measure(report: Report, data: Path | None) -> None:
     """The driver is the Python process; the heap of its Java process, which local executors share,
     is in the detail.
     """
-    told: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
     with TemporaryDirectory() as folder:
         for size in SIZES[report.size]:
             file = write_graph(Path(folder), *size)
@@ -42,15 +42,15 @@ def measure(report: Report, data: Path | None) -> None:
                 capture_output=True,
                 text=True,
             )
-            told.append(json.loads(done.stdout.splitlines()[-1]))
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
             require_equal(
                 f"triangles of {size[0]} edges",
-                told[-1]["triangles"],
+                runs[-1]["triangles"],
                 count_triangles(lftj.connect(), file),
             )
-    small, large = told
+    small, large = runs
     report.add("driver_memory_growth", large["peak_mb"] / small["peak_mb"])
-    for size, each in zip(SIZES[report.size], told, strict=True):
+    for size, each in zip(SIZES[report.size], runs, strict=True):
         report.note(figure="driver_memory_growth", edges=size[0], **each)
 
 

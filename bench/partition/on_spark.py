@@ -79,7 +79,7 @@ def _triangles(report: Report, folder: Path, file: Path) -> None:
                 _commits(report, workspace, local)
 
 
-def _commits(report: Report, workspace: lftj.DistributedWorkspace, local: lftj.Workspace) -> None:
+def _commits(report: Report, workspace: lftj.Workspace, local: lftj.Workspace) -> None:
     """Commits of one edge, each of which makes triangles or takes some away. The first makes
     further key orders: it counts too.
     """
@@ -140,9 +140,9 @@ def _untouched(report: Report, folder: Path, file: Path) -> None:
         )
 
 
-def _parts_run(workspace: lftj.DistributedWorkspace, rows: list[tuple[int, int]]) -> set[int]:
+def _parts_run(workspace: lftj.Workspace, rows: list[tuple[int, int]]) -> set[int]:
     """The parts that a commit gave a task to: no other part is looked at by anybody."""
-    executor: Any = workspace._store.executor
+    executor: Any = workspace._backend.executor
     plain, ran = executor.map, set[int]()
 
     def noting(

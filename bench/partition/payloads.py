@@ -1,8 +1,8 @@
-"""What the tasks of a commit are told, in bytes: with many parts against few.
+"""Bytes sent to the tasks of a commit: with many parts against few.
 
-Least labels move from part to part in rounds, so every step of the commit has something to tell to
-nearly every part. Tasks run one after the other in this process; only what they are told is
-counted, which is the same on Spark.
+Least labels move from part to part in supersteps, so every step of the commit sends something to
+nearly every part. Tasks run one after the other in this process; only the bytes sent to them are
+counted, and these are the same on Spark.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _edges(count: int) -> list[tuple[int, int]]:
 def commit(
     edges: list[tuple[int, int]], parts: int
 ) -> tuple[dict[str, int], list[tuple[Any, ...]]]:
-    """What one commit of all edges tells its tasks over so many parts, and the labels that it
-    derives.
+    """Count the bytes that one commit of all edges sends to its tasks over so many parts, and
+    return the labels that it derives.
     """
     forget()
     with tempfile.TemporaryDirectory() as folder:
@@ -85,14 +85,14 @@ def commit(
             workspace.add_rules(RULES)
             executor.bytes = executor.tasks = 0
             workspace.load("edge", edges)
-            told = {
+            sent = {
                 "bytes": executor.bytes,
                 "tasks": executor.tasks,
                 "rounds": int(workspace.profile(last=1)["rounds"].iloc[0]),
             }
             labels = sorted(workspace["label"].fetchall())
     forget()
-    return told, labels
+    return sent, labels
 
 
 def measure(report: Report, data: Path | None) -> None:
@@ -101,5 +101,5 @@ def measure(report: Report, data: Path | None) -> None:
     found = {parts: commit(edges, parts) for parts in (FEW, MANY)}
     require_equal("payload_growth", found[MANY][1], found[FEW][1])
     report.add("payload_growth", found[MANY][0]["bytes"] / found[FEW][0]["bytes"])
-    for parts, (told, _) in found.items():
-        report.note(figure="payload_growth", parts=parts, **told)
+    for parts, (sent, _) in found.items():
+        report.note(figure="payload_growth", parts=parts, **sent)

@@ -16,7 +16,8 @@ _JOIN = """
 .decl order(o: number, c: number, day: number)
 .decl line(o: number, n: number, price: float, discount: float, day: number)
 .decl found(o: number, day: number, revenue: float)
-found(o, day, sum(price * (1.0 - discount))) :- customer(c, 1), order(o, c, day), line(o, _, price, discount, sent), day < 999, sent > 999.
+found(o, day, sum(price * (1.0 - discount))) :-
+    customer(c, 1), order(o, c, day), line(o, _, price, discount, sent), day < 999, sent > 999.
 """
 _GROUPS = """
 .decl fact(n: number, g: number, v: float)

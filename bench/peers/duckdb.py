@@ -17,15 +17,18 @@ FOUR_CYCLES = (
     "= e.x and h.y = g.y"
 )
 FOUR_CLIQUES = """select count(*) from edge ab, edge bc, edge ac, edge ad, edge bd, edge cd
-    where ab.y = bc.x and ac.x = ab.x and ac.y = bc.y and ad.x = ab.x and bd.x = ab.y and bd.y = ad.y and cd.x = bc.y and cd.y = ad.y"""
+    where ab.y = bc.x and ac.x = ab.x and ac.y = bc.y and ad.x = ab.x and bd.x = ab.y
+        and bd.y = ad.y and cd.x = bc.y and cd.y = ad.y"""
 # Written by hand: two triangles on one edge are most of a clique. 15 times faster than what the
 # planner makes of the above.
 FOUR_CLIQUES_BY_HAND = """with triangle as materialized
-    (select ab.x a, ab.y b, bc.y c from edge ab, edge bc, edge ac where ab.y = bc.x and ac.x = ab.x and ac.y = bc.y)
+    (select ab.x a, ab.y b, bc.y c from edge ab, edge bc, edge ac where ab.y = bc.x
+        and ac.x = ab.x and ac.y = bc.y)
     select count(*) from triangle abc, triangle abd, edge cd
     where abc.a = abd.a and abc.b = abd.b and cd.x = abc.c and cd.y = abd.c"""
 CLOSURE = """create or replace table path as with recursive path(x, y) as
-    (select x, y from edge union select path.x, edge.y from path, edge where path.y = edge.x) select x, y from path"""
+    (select x, y from edge union select path.x, edge.y from path, edge where path.y = edge.x)
+        select x, y from path"""
 
 
 class Peer:

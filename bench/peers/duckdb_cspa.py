@@ -1,5 +1,5 @@
 """The points-to analysis `programs/cspa.dl` on DuckDB, which has no mutual recursion: semi-naïve
-rounds written by hand, one thread.
+iterations written by hand, one thread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FIRST = {
     "memoryAlias": "select x, x y from Assign union select y, y from Assign",
 }
 # What a round derives from rows that were new in the round before (d…), one of them in every body.
-_ROUND = {
+_ITERATION = {
     "valueFlow": """
         select a.x, m.y from Assign a join dmemoryAlias m on a.y = m.x union all
         select v.x, w.y from dvalueFlow v join valueFlow w on v.y = w.x union all
@@ -27,9 +27,12 @@ _ROUND = {
     "valueAlias": """
         select v.y x, w.y from dvalueFlow v join valueFlow w on v.x = w.x union all
         select v.y x, w.y from valueFlow v join dvalueFlow w on v.x = w.x union all
-        select v.y x, w.y from dvalueFlow v join memoryAlias m on v.x = m.x join valueFlow w on m.y = w.x union all
-        select v.y x, w.y from valueFlow v join dmemoryAlias m on v.x = m.x join valueFlow w on m.y = w.x union all
-        select v.y x, w.y from valueFlow v join memoryAlias m on v.x = m.x join dvalueFlow w on m.y = w.x""",
+        select v.y x, w.y from dvalueFlow v join memoryAlias m on v.x = m.x join valueFlow w
+            on m.y = w.x union all
+        select v.y x, w.y from valueFlow v join dmemoryAlias m on v.x = m.x join valueFlow w
+            on m.y = w.x union all
+        select v.y x, w.y from valueFlow v join memoryAlias m on v.x = m.x join dvalueFlow w
+            on m.y = w.x""",
 }
 
 
@@ -50,7 +53,8 @@ class Analysis:
             self.connection.execute(f"create table d{view} as from {view}")
         while any(self._count(f"d{view}") for view in VIEWS):
             for view in VIEWS:
-                new = f"select distinct x, y from ({_ROUND[view]}) r anti join {view} using (x, y)"
+                found = _ITERATION[view]
+                new = f"select distinct x, y from ({found}) r anti join {view} using (x, y)"
                 self.connection.execute(f"create table n{view} as {new}")
             for view in VIEWS:
                 self.connection.execute(f"drop table d{view}")

@@ -16,7 +16,8 @@ from bench.peers.duckdb import Peer
 
 _SETUP = """
 create table per_vertex as
-    select e.x, count(*) n from edge e, edge f, edge g where e.y = f.x and g.x = e.x and g.y = f.y group by e.x;
+    select e.x, count(*) n from edge e, edge f, edge g where e.y = f.x and g.x = e.x
+        and g.y = f.y group by e.x;
 create table total as select coalesce(sum(n), 0)::bigint n from per_vertex;
 create table change(x bigint, y bigint);
 create table delta(x bigint, n bigint)
@@ -26,11 +27,14 @@ create table delta(x bigint, n bigint)
 _ONE = """insert into delta select x, {sign} * count(*) from (
     select {a} x from edge f, edge g where f.x = {b} and g.x = {a} and f.y = g.y
     union all select e.x from edge e, edge g where e.y = {a} and g.y = {b} and e.x = g.x
-    union all select {a} from edge e, edge f where e.x = {a} and f.y = {b} and e.y = f.x) group by x"""
+    union all select {a} from edge e, edge f where e.x = {a} and f.y = {b} and e.y = f.x)
+        group by x"""
 _MANY = """insert into delta select x, {sign} * count(*) from (
     select c.x, c.y, f.y z from change c, edge f, edge g where f.x = c.y and g.x = c.x and f.y = g.y
-    union select e.x, c.x, c.y from change c, edge e, edge g where e.y = c.x and g.y = c.y and e.x = g.x
-    union select c.x, e.y, c.y from change c, edge e, edge f where e.x = c.x and f.y = c.y and e.y = f.x) group by x"""
+    union select e.x, c.x, c.y from change c, edge e, edge g where e.y = c.x and g.y = c.y
+        and e.x = g.x
+    union select c.x, e.y, c.y from change c, edge e, edge f where e.x = c.x and f.y = c.y
+        and e.y = f.x) group by x"""
 _VIEWS = (
     "update per_vertex set n = per_vertex.n + delta.n from delta where per_vertex.x = delta.x",
     "insert into per_vertex select x, n from delta where x not in (select x from per_vertex)",

@@ -1,5 +1,5 @@
-"""Delete and re-derive for the closure of a graph on DuckDB, in rounds written by hand in SQL, one
-thread.
+"""Delete and re-derive for the closure of a graph on DuckDB, in iterations written by hand in SQL,
+one thread.
 
 After a deletion all paths that used the edge go, and those that have another way come back; nothing
 is counted.
@@ -29,7 +29,7 @@ class RederivingPeer(Peer):
             f"select x from path where y = {x})"
         )
         run("create or replace temp table gone as from fresh")
-        self._rounds(
+        self._iterate(
             "gone",
             "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join gone on "
             "gone.x = f.x and gone.y = e.y",
@@ -40,7 +40,8 @@ class RederivingPeer(Peer):
         # what has a proof from the rows that stayed, then what follows from these
         run("""create or replace temp table fresh as
             select x, y from gone semi join edge using (x, y) union
-            select p.x, e.y from path p join edge e on p.y = e.x semi join gone g on g.x = p.x and g.y = e.y""")
+            select p.x, e.y from path p join edge e on p.y = e.x semi join gone g on g.x = p.x
+                and g.y = e.y""")
         run("insert into path from fresh")
         self._grow()
 
@@ -57,13 +58,13 @@ class RederivingPeer(Peer):
         self._grow()
 
     def _grow(self) -> None:
-        self._rounds(
+        self._iterate(
             "path",
             "select distinct f.x, e.y from fresh f join edge e on f.y = e.x anti join path p on "
             "p.x = f.x and p.y = e.y",
         )
 
-    def _rounds(self, target: str, step: str) -> None:
+    def _iterate(self, target: str, step: str) -> None:
         """Add what `step` finds from `fresh` to `target`, and go on from that, until nothing is
         found.
         """

@@ -119,11 +119,11 @@ class Following:
         )
 
     def strategy(self) -> str:
-        """What was done about the recursive strata at the last commit."""
+        """Strategies that the last commit used for the recursive strata."""
         profile = self.workspace.profile(last=1)
         return " ".join(
             strategy
-            for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True)
+            for strategy, rule in zip(profile["outcome"], profile["rule"], strict=True)
             if not rule
         )
 

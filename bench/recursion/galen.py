@@ -34,8 +34,8 @@ def measure(report: Report, data: Path | None) -> None:
             f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}"
         )
     found = json.loads(done.stdout.splitlines()[-1])
-    followed = [edit["processor"] for edit in found["edits"] if edit["strategy"] == "update"]
-    switched = [edit for edit in found["edits"] if edit["strategy"] != "update"]
+    followed = [edit["processor"] for edit in found["edits"] if edit["outcome"] == "update"]
+    switched = [edit for edit in found["edits"] if edit["outcome"] != "update"]
     report.add("galen_s", found["seconds"])
     report.add("galen_gib", found["peak_gib"])
     report.add("galen_edit_ratio", max(followed, default=0.0) / found["processor"])
@@ -46,9 +46,9 @@ def measure(report: Report, data: Path | None) -> None:
         bootstrap_peak_gib=found["bootstrap_peak_gib"],
         peak_gib=found["peak_gib"],
         first_changes=str(
-            [(edit["strategy"], round(edit["seconds"], 3)) for edit in found["first"]]
+            [(edit["outcome"], round(edit["seconds"], 3)) for edit in found["first"]]
         ),
         edits_s=str([round(seconds, 4) for seconds in followed]),
         slowest=str(max(found["edits"], key=lambda edit: edit["processor"])),
-        switched=str([(edit["strategy"], round(edit["seconds"], 3)) for edit in switched]),
+        switched=str([(edit["outcome"], round(edit["seconds"], 3)) for edit in switched]),
     )

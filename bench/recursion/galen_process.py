@@ -36,7 +36,7 @@ def _timed(
     counters = {name: int(work[name].sum()) for name in ("steps", "head_changes")}
     return {
         **found,
-        "strategy": str(work["strategy"].iloc[0]),
+        "outcome": str(work["outcome"].iloc[0]),
         "fact": f"{relation}{row}",
         **counters,
     }

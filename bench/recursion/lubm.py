@@ -12,7 +12,7 @@ from bench.clock import processor_seconds
 from bench.engine import connect, program
 from bench.figure import Report, require_equal
 
-ROUNDS = 7  # a removal takes ten milliseconds, so single ones differ by a third
+REPEATS = 7  # a removal takes ten milliseconds, so single ones differ by a third
 _ROWS = 126_732
 
 
@@ -28,7 +28,7 @@ def _shares(data: Path, size: str) -> tuple[pa.Table, pa.Table, pa.Table]:
     return shuffled.slice(2 * part), shuffled.slice(0, part), shuffled.slice(part, part)
 
 
-def _round(shares: tuple[pa.Table, pa.Table, pa.Table], whole: bool) -> tuple[float, float, float]:
+def _repeat(shares: tuple[pa.Table, pa.Table, pa.Table], whole: bool) -> tuple[float, float, float]:
     """Processor seconds of the three steps, in a workspace of its own; its rules are there before
     the facts.
     """
@@ -50,15 +50,15 @@ def _round(shares: tuple[pa.Table, pa.Table, pa.Table], whole: bool) -> tuple[fl
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record both steps over the first, the median of a few rounds."""
+    """Record both steps over the first, the median of a few repeats."""
     assert data is not None
     shares = _shares(data, report.size)
-    _round(tuple(share.slice(0, 500) for share in shares), whole=False)  # type: ignore[arg-type]
-    rounds = np.array([_round(shares, report.full_size) for _ in range(ROUNDS)])
-    ratios = np.median(rounds[:, 1:] / rounds[:, :1], axis=0)
+    _repeat(tuple(share.slice(0, 500) for share in shares), whole=False)  # type: ignore[arg-type]
+    repeats = np.array([_repeat(shares, report.full_size) for _ in range(REPEATS)])
+    ratios = np.median(repeats[:, 1:] / repeats[:, :1], axis=0)
     report.add("lubm_add", float(ratios[0]))
     report.add("lubm_remove", float(ratios[1]))
-    first, second, third = (np.median(rounds, axis=0) * 1e3).tolist()
+    first, second, third = (np.median(repeats, axis=0) * 1e3).tolist()
     report.note(
         figure="lubm",
         triples=sum(share.num_rows for share in shares),

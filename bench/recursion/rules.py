@@ -1,4 +1,4 @@
-"""What it costs to add one more rule to a program of a thousand, beyond evaluating it."""
+"""Cost of adding one more rule to a program of a thousand, beyond evaluating it."""
 
 from __future__ import annotations
 

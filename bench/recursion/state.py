@@ -1,6 +1,4 @@
-"""What following changes keeps in memory where proofs are counted, over what plain materialisation
-keeps.
-"""
+"""Memory for following changes with counted proofs, over that of plain materialisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a workspace."""
+"""Workspaces as users open them, and Spark on this machine, ready for parts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
+from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
-from lftj.engine.engine import Engine
 from lftj.engine.options import named_options
-from lftj.errors import DeclarationError, LftjError, as_ours
+from lftj.engine.refusals import Kind, refused
+from lftj.errors import DeclarationError, MissingDependencyError, as_ours
+from lftj.maintenance.ladder import check_without
+from lftj.tuning import DEFAULT, Tuning
+from lftj.tuning.tuning import is_amount
 from partition import executor as threads
+from partition.java import JavaMissingError
+from scantree.arena import WIDE
 
 if TYPE_CHECKING:
-    from lftj.distributed.executor import Executor
-    from lftj.distributed.workspace import DistributedWorkspace
+    import pyspark.sql
+
+    from partition.executor import Executor
+
+
+_TRACE_BUDGET = 1 << 28
 
 
 class ThreadExecutor(threads.ThreadExecutor):
@@ -32,85 +42,165 @@ class ThreadExecutor(threads.ThreadExecutor):
 def connect(
     path: str | os.PathLike[str] | None = None,
     *,
+    create: bool = True,
+    read_only: bool = False,
+    copy: bool = False,
+    durability: str = "full",
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
     elastic: float = 0.2,
-    trace_budget: int = 1 << 28,
+    trace_budget: int = _TRACE_BUDGET,
     executor: ThreadExecutor | None = None,
+    tuning: Tuning = DEFAULT,
 ) -> Workspace: ...
 @overload
 def connect(
     *, executor: Executor, writer_timeout: float = 60.0, elastic: float = 0.2
-) -> DistributedWorkspace: ...
+) -> Workspace: ...
 
 
 @named_options
 def connect(
     path: str | os.PathLike[str] | None = None,
     *,
+    create: bool = True,
+    read_only: bool = False,
+    copy: bool = False,
+    durability: str = "full",
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
     elastic: float = 0.2,
-    trace_budget: int = 1 << 28,
+    trace_budget: int = _TRACE_BUDGET,
     executor: Any = None,
-) -> Workspace | DistributedWorkspace:
-    """A new, empty workspace in memory.
+    tuning: Tuning = DEFAULT,
+) -> Workspace:
+    """A workspace: a new, empty one in memory, or with a `path` one that lasts.
 
-    `path` is for workspaces that outlive the process, which this version does not have: LftjError
-    (E340). `writer_timeout`: seconds that a transaction waits for one of another thread. `progress`
+    The workspace at `path`, a folder, is opened, or begun where nothing is; `create=False` refuses
+    to begin one. One process writes to it, any number read along: `read_only=True`, then
+    `ws.refresh()`. `copy=True` gives a workspace in memory with all that is there.
+    `durability="full"`: a commit is on disk when it returns; "normal" and "off" leave it to the
+    system when, as SQLite does; all of them survive the end of the process. Raises DurableError
+    (E350 to E357).
+
+    `writer_timeout`: seconds that a transaction waits for one of another thread. `progress`
     is called with a line of text when evaluation takes up something new. `elastic`: how much of a
     view's last full evaluation (in kernel steps) an update may cost before it is given up for a
     full one. With 0 recursive views are evaluated anew at every change, with `math.inf` always
     updated; others take small updates in any case. `executor`: who evaluates large rules in parts,
     by default threads on all cores; ThreadExecutor(threads=1) does everything on one.
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is
-    looked up by delta queries.
+    looked up by delta queries. `tuning`: thresholds that choose between ways to get the same
+    result, for experiments.
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's
-    executors and below that path, and the workspace there is opened again or begun: a
-    `DistributedWorkspace`, which has the same calls. There `elastic` is also the share of a stratum
-    in rounds that is taken away, and derived again, after a deletion.
+    executors and below that path, and the workspace there is opened again or begun; it has the same
+    calls, without the options but `writer_timeout` and `elastic`: DistributedError (E400). There
+    `elastic` is also the share of a stratum in supersteps that is taken away, and derived again,
+    after a deletion.
     """
-    if isinstance(trace_budget, bool) or not isinstance(trace_budget, int) or trace_budget < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+    _check(writer_timeout, progress, elastic, trace_budget, tuning)
+    of_path = {
+        "create": (create, True),
+        "read_only": (read_only, False),
+        "copy": (copy, False),
+        "durability": (durability, "full"),
+    }
+    if getattr(executor, "distributed", False):
+        from lftj.distributed.backend import Parts  # only those who want it pay for importing it
+
+        _refuse(
+            Kind.PARTS,
+            path=(path, None),
+            progress=(progress, None),
+            trace_budget=(trace_budget, _TRACE_BUDGET),
+            tuning=(tuning, DEFAULT),
+            **of_path,
+        )
+        return Workspace(Parts(executor, writer_timeout, elastic))
+    if executor is not None and not hasattr(executor, "workers"):
+        hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
+        raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
+    workers = executor or ThreadExecutor()
+    engine = InProcess(
+        writer_timeout,
+        progress,
+        elastic,
+        trace_budget,
+        workers,
+        tuning,
+        None if path is None else WIDE,
+    )
+    if path is None:
+        _refuse(Kind.MEMORY, **of_path)
+    else:
+        from lftj.engine.opening import open_path  # SQLite is imported where there are files
+
+        open_path(
+            engine, path, create=create, read_only=read_only, copy=copy, durability=durability
+        )
+    return Workspace(engine)
+
+
+def _refuse(kind: Kind, **options: tuple[object, object]) -> None:
+    """Raise what the list says of an option that has another value than it has by default."""
+    for option, (value, default) in options.items():
+        if value != default:
+            raise refused(option, kind, value)
+
+
+def _check(
+    writer_timeout: object,
+    progress: object,
+    elastic: object,
+    trace_budget: object,
+    tuning: object,
+) -> None:
+    """Raise DeclarationError (E160) for options of another kind."""
+    if isinstance(trace_budget, bool) or not isinstance(trace_budget, int) or trace_budget < 0:
         raise DeclarationError(
             f"trace_budget is a number of bytes, found {trace_budget!r}",
             hint="1 << 28 allows 256 MiB, 0 no indices",
         )
-    if not _is_amount(writer_timeout):
+    if not is_amount(writer_timeout):
         hint = "60.0 waits for a minute, math.inf for as long as it takes"
         raise DeclarationError(
             f"writer_timeout is a number of seconds of at least 0, found {writer_timeout!r}",
             hint=hint,
         )
-    if not _is_amount(elastic):
+    if not is_amount(elastic):
         raise DeclarationError(
             f"elastic is a fraction of at least 0, found {elastic!r}",
             hint="0.2 allows a fifth of a full evaluation",
         )
-    if progress is not None and not callable(progress):  # pyright: ignore[reportUnnecessaryComparison]
+    if progress is not None and not callable(progress):
         raise DeclarationError(
             f"progress cannot be called: {progress!r}",
             hint="pass a function of a line of text, such as print",
         )
-    if getattr(executor, "distributed", False):
-        from lftj.distributed.store import Store  # only those who want it pay for importing it
-        from lftj.distributed.workspace import DistributedWorkspace
-
-        return DistributedWorkspace(Store(executor, writer_timeout, elastic))
-    if path is not None:
-        hint = "use lftj.connect() and load the data from files at the start"
-        raise LftjError(
-            f"{os.fspath(path)}: durable workspaces come with a later version",
-            code="E340",
-            hint=hint,
+    if not isinstance(tuning, Tuning):
+        raise DeclarationError(
+            f"tuning is a Tuning, found {tuning!r}", hint="lftj.Tuning(sampled_rows=4096)"
         )
-    if executor is not None and not hasattr(executor, "workers"):
-        hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
-        raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
-    return Workspace(
-        Engine(writer_timeout, progress, elastic, trace_budget, executor or ThreadExecutor())
-    )
+    check_without(tuning)
 
 
-def _is_amount(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+def local_spark(
+    threads: int = 2, *, memory: str = "1g", failures: int = 4, **settings: str
+) -> pyspark.sql.SparkSession:
+    """A Spark session on `threads` cores of this machine, or the one that runs already. Takes some
+    seconds.
+
+    `memory` is that of the Java process, which holds little: parts are in Python workers.
+    `failures`: how often a task may fail before its commit does. `settings`: others of Spark's, `_`
+    for `.`. Needs pyspark 4, MissingDependencyError (E250) without; Java is found by
+    `partition.java`, or it is E251.
+    """
+    with as_ours():
+        from partition.spark import local_session  # pyspark is imported by those who want it
+    from lftj.distributed.work.warm import warm  # and so is what workers load
+
+    try:
+        return local_session(threads, memory=memory, failures=failures, preload=[warm], **settings)
+    except JavaMissingError as reason:
+        raise MissingDependencyError(str(reason), code="E251") from reason

@@ -9,27 +9,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
-from lftj.engine.draft import Draft
+from lftj.api.backend import Draft
 from lftj.engine.handles import RuleHandle, handles_of
 from lftj.engine.options import with_named_options
+from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy, strict
 from lftj.engine.state import name_of
-from lftj.engine.writer import Writing
+from lftj.engine.writing import Writing
+from lftj.errors import ArityError, FrameError, TransactionError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Delta
 from lftj.syntax import tree
-from lftj.syntax.builder import Predicate
 from scantree.interrupts import interrupts_as_such
-
-if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
-
-RelationOrName = str | Predicate
 
 
 @with_named_options
@@ -40,24 +35,6 @@ class Transaction(Writing[Draft]):
     included. Afterwards `version` and `changes()` say what the commit did. Every other use after
     the end raises TransactionError (E320).
     """
-
-    def __init__(self, engine: Engine):
-        """For the engine. Raises TransactionError (E322) inside another transaction of this thread,
-        (E323) when waiting took too long.
-        """
-        self._engine = engine
-        self._changes: dict[str, Delta] | None = None
-        self._base_changes: dict[str, Delta] = {}
-        self.work = 0
-        """Kernel steps that the commit took: a measure of work that is the same on
-        every machine.
-        """
-        super().__init__(engine.writer)
-
-    def _begin(self) -> Draft:
-        self._catalog = self._engine.state.program.catalog
-        self._version = self._engine.state.version
-        return Draft(self._engine)
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
@@ -74,12 +51,14 @@ class Transaction(Writing[Draft]):
         """Insert rows.
 
         `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV,
-        TSV, `.facts` or Parquet file. `existing`: what a row that is already there means,
-        `"ignore"` or `"error"` (MissingRowError E311); a row repeated within `data` is one row.
+        TSV, `.facts` or Parquet file; over parts also a Spark DataFrame, which like Parquet is read
+        by the executors. `existing`: what a row that is already there means, `"ignore"` or
+        `"error"` (MissingRowError E311); a row repeated within `data` is one row.
         `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
         `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`:
         read the file as Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows)
-        here, O(rows · log n) at commit.
+        here, O(rows · log n) at commit; over parts `"error"` asks those that hold such rows at
+        once: a job.
         """
         self._open().insert(
             relation, data, strict("existing", existing), read_options(nulls, columns, facts)
@@ -102,9 +81,15 @@ class Transaction(Writing[Draft]):
         E310). A row that a rule derives is not there in this sense unless it was inserted too, and
         deleting it leaves it derived.
         """
-        self._open().delete(
-            relation, data, strict("missing", missing), read_options(nulls, columns, facts)
-        )
+        draft, options = self._open(), read_options(nulls, columns, facts)
+        try:
+            draft.delete(relation, data, strict("missing", missing), options)
+        except (ArityError, FrameError) as error:
+            if error.code in ("E120", "E230"):
+                error.hint = (
+                    f"{error.hint}; by some columns rows are deleted with tx.delete_where(…)"
+                )
+            raise
 
     @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
@@ -112,7 +97,8 @@ class Transaction(Writing[Draft]):
         returns how many.
 
         O(m log n) for m rows where rules read the relation beginning with one of these columns, or
-        it is the first; else O(n).
+        it is the first; else O(n). Over parts a job at once, of one part where the column by which
+        the relation is cut has a value, else of all; rows stay where they are.
         """
         return self._open().delete_where(relation, values)
 
@@ -130,7 +116,8 @@ class Transaction(Writing[Draft]):
         one key the last one wins.
 
         Needs a relation with a key, or a function (whose arguments are its key): TransactionError
-        E324 otherwise.
+        E324 otherwise. Over parts those that hold the keys replace their rows at the commit: one
+        job more for all upserts of a relation.
         """
         self._open().upsert(relation, data, read_options(nulls, columns, facts))
 
@@ -167,71 +154,40 @@ class Transaction(Writing[Draft]):
         """Remove a rule or several; see `Workspace.remove_rule`."""
         self._open().remove_rules(handles_of(rule))
 
-    # ── the end ───────────────────────────────────────────────────────────────────────────────────
-    def commit(self) -> int:
-        """Make everything happen and return the version. On any error nothing has happened and the
-        transaction is over.
-
-        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been
-        called.
-        """
-        draft, engine = self._open(), self._engine
-        self._ended = "rolled back"
-        try:
-            outcome, news = engine.carry_out(draft.proposal())
-            tell, catalog, version = (
-                engine.subscriptions.waiting.extend,
-                outcome.state.program.catalog,
-                outcome.state.version,
-            )
-            texts = engine.dictionary.texts()
-            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
-            # this happens, or nothing.
-            engine.state, self._ended, self._texts = outcome.state, "committed", texts
-            self._catalog, self._version = catalog, version
-            self._changes, self._base_changes, self.work = (
-                outcome.changes,
-                outcome.base_changes,
-                outcome.work,
-            )
-            tell(news)
-            engine.history.append((version, (*draft.compilations(), *outcome.works)))
-            engine.forget_strings()
-        finally:  # as `_release`, at whose beginning an interrupt might be handled
-            self._draft, self._writer.owner = None, None
-            self._writer.lock.release()
-        engine.subscriptions.deliver()
-        return version
-
     # ── what it did ───────────────────────────────────────────────────────────────────────────────
     @property
-    def version(self) -> int:
-        """The version this transaction made; before its commit, and when it changed nothing, the
-        one it started from.
+    def work(self) -> int:
+        """Kernel steps that the commit took, in all parts: a measure of work that is the same on
+        every machine. 0 before the commit.
         """
-        return self._version
+        return 0 if self._committed is None else self._committed.work
 
     @overload
     def changes(self) -> list[str]: ...
     @overload
     def changes(self, relation: RelationOrName) -> Result: ...
 
+    @interrupts_as_such()
     def changes(self, relation: RelationOrName | None = None) -> list[str] | Result:
-        """What the commit changed: without an argument the names of the relations, with one a
-        `Result` of exactly its difference.
+        """Changes of the commit: without an argument the names of the relations that changed, with
+        one a `Result` of exactly its difference.
 
         The result has the relation's columns, `__diff__` (+1 for a row won, −1 for one lost) and
         `__version__`. Raises TransactionError (E320) before the commit and after a rollback.
         """
-        if self._changes is None:
+        if self._committed is None:
             raise self._unfinished()
         if relation is None:
-            return sorted(self._changes)
-        schema = self._catalog.relation(name_of(relation))
-        delta = self._changes.get(schema.name) or Delta.empty(schema.arity)
-        return self._engine.change_set(self._version, schema, delta, self._texts)
+            return self._committed.names()
+        return self._committed.of(name_of(relation))
 
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""
-        delta = self._base_changes.get(name_of(relation))
-        return delta.inserted if delta else 0
+        return 0 if self._committed is None else self._committed.inserted(name_of(relation))
+
+    def _unfinished(self) -> TransactionError:
+        hint = "commit first: leave the `with` block, or call tx.commit()"
+        return TransactionError(
+            f"there are no changes to show: the transaction is {self._ended or 'still open'}",
+            hint=hint,
+        )

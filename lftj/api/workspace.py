@@ -1,4 +1,4 @@
-"""The workspace: relations, rules and transactions over one set of data, in this process.
+"""The workspace: relations, rules and transactions over one set of data.
 
 One thread at a time writes (a transaction holds the writer lock from its start to its end, other
 threads wait); any number of threads read at the same time, each a committed version.
@@ -7,11 +7,14 @@ threads wait); any number of threads read at the same time, each a committed ver
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
+from lftj.api.backend import Backend, Version
+from lftj.api.files import Files
+from lftj.api.reading import Reading
 from lftj.api.snapshot import Snapshot
 from lftj.api.transaction import Transaction
 from lftj.engine.declared import (
@@ -21,49 +24,54 @@ from lftj.engine.declared import (
     relation_schema,
     view_schema,
 )
-from lftj.engine.engine import Engine
 from lftj.engine.handles import Relation, RuleHandle
 from lftj.engine.limits import Limits
 from lftj.engine.options import with_named_options
+from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy
 from lftj.engine.state import name_of
 from lftj.engine.subscription import Callback, Subscription
 from lftj.engine.uncopied import Uncopied
 from lftj.engine.verify import Discrepancy
-from lftj.engine.writer import no_attribute
 from lftj.errors import LftjError
-from lftj.explain.memory import memory_report
-from lftj.explain.plan import PlanReport, plan_report
-from lftj.explain.profile import profile_report
-from lftj.frames import ColumnMap, NullPolicy, Parameters
+from lftj.explain.plan import PlanReport
+from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
-from lftj.syntax.builder import Predicate
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
-
-RelationOrName = str | Predicate
+    import pyspark.sql
 
 
 @with_named_options
-class Workspace(Uncopied):
-    """Made by `lftj.connect()`. Use as a context manager, or call `close()`, to give the memory
-    back at once.
+class Workspace(Files, Reading, Uncopied):
+    """Made by `lftj.connect()`: in memory, in files at a path or, with an executor, over parts on
+    Spark. Use as a context manager, or call `close()`, to give the memory back at once, or let
+    others open the path.
+
+    With a path, and below that of an executor, data, versions and rules are files: opening the path
+    again goes on where the last commit ended. What one of the three cannot do raises
+    DistributedError (E400).
     """
 
-    kind, instead = "workspace", "hand on what it holds, ws[name].arrow()"
+    kind = "workspace"
 
-    def __init__(self, engine: Engine):
+    def __init__(self, backend: Backend):
         """For `lftj.connect`."""
-        self._live: Engine | None = engine
+        self._live: Backend | None = backend
+        self._reopened_by = backend.reopened_by
+        self.instead = backend.instead_of_copies
 
     @property
-    def _engine(self) -> Engine:
+    def _backend(self) -> Backend:
         if self._live is None:
             raise LftjError(
-                "the workspace is closed", code="E341", hint="open another one with lftj.connect()"
+                "the workspace is closed",
+                code="E341",
+                hint=f"open another one with {self._reopened_by}",
             )
         return self._live
 
@@ -80,7 +88,8 @@ class Workspace(Uncopied):
         Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the
         column or columns that determine the rest, checked at every commit. `choice=["a", ("b",
         "c")]`: of rows that agree on a, or on b and c, one is chosen. The same declaration again
-        gives the same relation; another one is a DeclarationError (E160).
+        gives the same relation; another one is a DeclarationError (E160). Rows of one key always
+        lie in one part.
         """
         return self._declare(relation_schema(name, columns, key, choice), view=False)
 
@@ -96,15 +105,15 @@ class Workspace(Uncopied):
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
         relation = Relation(schema)  # checks the name
-        state = self._engine.state
-        if is_news(schema, state.program.catalog.relations, state.views, view=view):
+        version = self._backend.current()
+        if is_news(schema, version.program.catalog.relations, version.views, view=view):
             with self.transaction() as tx:
                 tx.declare(schema, view=view)
         return relation
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Let rules use an aggregate of your own, by its name: `total(x, product(v)) :- …`. Needs
-        `argument_types` and `result_type`.
+        `argument_types` and `result_type`. Not over parts: DistributedError (E400).
         """
         with self.transaction() as tx:
             tx.add_aggregate(aggregate)
@@ -114,7 +123,7 @@ class Workspace(Uncopied):
         """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and
         rolls back on any exception.
         """
-        return Transaction(self._engine)
+        return Transaction(self._backend)
 
     def load(
         self,
@@ -156,7 +165,7 @@ class Workspace(Uncopied):
         """Add one rule or fact, as text or Python expression: `ws.add_rule(reach(x, z) <= reach(x,
         y) & edge(y, z))`.
 
-        Views that do not depend on its head do no work.
+        Views that do not depend on its head do no work; over parts every view is derived anew.
         """
         with self.transaction() as tx:
             return tx.add_rule(rule)
@@ -168,23 +177,50 @@ class Workspace(Uncopied):
         with self.transaction() as tx:
             tx.remove_rule(rule)
 
+    def feed(
+        self,
+        relation: RelationOrName,
+        stream: str,
+        *,
+        sign: str | None = "__diff__",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> Callable[[pyspark.sql.DataFrame, int], None]:
+        """Commit the micro-batches of Structured Streaming:
+        `frame.writeStream.foreachBatch(ws.feed("edge", "edges")).start()`. Over parts only.
+
+        Every micro-batch is one commit, exactly once, also when Spark gives it again after a
+        failure: the last one is noted by the name `stream` and its checkpoint. With a new
+        checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
+        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200).
+        With `sign=None` all come. The rest as for `insert`.
+        """
+        options = read_options(nulls, columns, facts)
+        return self._backend.feed(relation, stream, sign, options)
+
+    @interrupts_as_such()
+    def rebalance(self) -> bool:
+        """Count again which values outweigh a part, as adding or removing a rule does, and derive
+        all views anew if others do now; True if they were. For a path that had its rules before
+        its rows.
+        """
+        backend = self._backend
+        with backend.writer.held():
+            moved = backend.rebalance()
+        backend.subscriptions.deliver()
+        return moved
+
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def snapshot(self) -> Snapshot:
-        """The committed version of this moment, to read for as long as you like. O(1)."""
-        return Snapshot(self._engine, self._engine.state)
+        """The committed version of this moment, to read for as long as you like; over parts, for
+        as long as the workspace is open. O(1).
+        """
+        return Snapshot(self._backend.current())
 
     def __getitem__(self, relation: RelationOrName) -> Result:
         """All rows of a relation or view, as of the last commit: `ws["reach"].df()`."""
         return self.snapshot()[relation]
-
-    def __contains__(self, relation: object) -> bool:
-        return relation in self.snapshot()
-
-    __iter__ = None
-    """What can be indexed must not look like a sequence; `relations` lists the names."""
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.relations)
 
     def query(self, question: object) -> Result:
         """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y !=
@@ -193,13 +229,17 @@ class Workspace(Uncopied):
         One column per variable in order of appearance, distinct rows; without variables
         `bool(result)` is the answer. Bound arguments are pushed down: stored rows that do not match
         are not visited.
+
+        Over parts answers are found where the rows are: a constant in the column by which a
+        relation is cut asks one part alone. Up to 100,000 answers come to this process; more stay
+        in parts, to be read as long as the result is held and the workspace is open.
         """
         return self.snapshot().query(question)
 
     @property
     def version(self) -> int:
         """Number of the last commit that changed rows or rules; 0 before the first."""
-        return self._engine.state.version
+        return self._backend.version
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -211,6 +251,7 @@ class Workspace(Uncopied):
         """The rules in the order they were added."""
         return self.snapshot().rules
 
+    @interrupts_as_such()
     def subscribe(
         self, relation: RelationOrName, callback: Callback, snapshot: bool = False
     ) -> Subscription:
@@ -221,26 +262,32 @@ class Workspace(Uncopied):
         in the order of the commits, in the thread that committed; what a callback raises is logged
         and does not undo the commit.
         """
-        engine = self._engine
-        with engine.writer.held():
-            state = engine.state
-            schema = state.schema(relation)
-            rows = engine.all_as_change(state, schema) if snapshot else None
-            subscription = engine.subscriptions.add(name_of(relation), callback, rows)
+        backend = self._backend
+        with backend.writer.held():
+            version = backend.current()
+            schema = version.program.catalog.relation(name_of(relation))
+            rows = version.rows_as_change(schema) if snapshot else None
+            subscription = backend.subscriptions.add(schema.name, callback, rows)
         try:
-            engine.subscriptions.deliver()
+            backend.subscriptions.deliver()
         except BaseException:  # Ctrl-C: nobody has the subscription to cancel it
             subscription.cancel()
             raise
         return subscription
 
     # ── looking inside ────────────────────────────────────────────────────────────────────────────
-    def plan(self, rule: RuleHandle) -> PlanReport:
-        """How a rule is evaluated and why: `print(ws.plan(handle))`, or `.df()`. Evaluates nothing.
+    def plan(self, rule: RuleHandle | None = None, passes: bool = False) -> PlanReport:
+        """Plan of a rule, or without one of all: how it is evaluated and why. `print()` it, or take
+        its `df()`; its `places()` say where relations lie. Evaluates nothing.
 
+        `passes`: the text shows each rule after each rewrite that changed it, with the reason. Over
+        parts the joins are those that one process would plan for relations of these sizes.
         UnknownNameError (E114) for a rule that is not, or no longer, here.
         """
-        return plan_report(self._engine, self._engine.state, rule)
+        return self._backend.current().plan(rule, passes)
+
+    def _read(self) -> Version:
+        return self._backend.current()
 
     def memory(self) -> Result:
         """Rows and bytes, one row per relation and key order, and per state that is kept of a
@@ -249,8 +296,11 @@ class Workspace(Uncopied):
         Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)`
         of those above; `(pages)`, all pages in use, those of older versions and free room included;
         `(dictionary)`, the strings.
+
+        Over parts these are sums over the parts that workers keep now, with a column `held` for the
+        cut, and after them the rows and bytes on disk. One job, which opens no part.
         """
-        return memory_report(self._engine, self._engine.state)
+        return self._backend.memory()
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:
         """What the last commits did, one row per commit and rule that had work, the oldest commit
@@ -260,18 +310,20 @@ class Workspace(Uncopied):
         `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
         `bytes` of state kept, `seconds`; `parts` into which large evaluations were divided, and the
         steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
-        `seconds` does not count. Strategies are those of
+        `seconds` does not count. Over parts there is one row per commit, with the columns of
+        `lftj.distributed.parts.outcome.Report`. Strategies are those of
         `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full",
         "fallback", "forecast" and "bootstrap" for what was evaluated anew. Raises DeclarationError
         (E160) for a `last` below 0.
         """
-        return profile_report(self._engine, last)
+        return self._backend.profile(last)
 
     def verify(self) -> list[Discrepancy]:
         """Recompute every view from the base rows and compare: the views that differ, so `assert
         not ws.verify()`.
 
-        Costs as much as computing every view from nothing, in time and memory.
+        Costs as much as computing every view from nothing, in time and memory; over parts on the
+        executors and below the path, and only rows that differ come to this process.
         """
         return self.snapshot().verify()
 
@@ -281,21 +333,26 @@ class Workspace(Uncopied):
         """Bound every commit and query of this thread inside a `with` block; reaching a bound
         raises LimitError, and nothing has happened.
 
-        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all
-        pages in use and of all strings. They are looked at about ten times a second. Raises
-        DeclarationError (E160) for what is no number.
+        `work`: kernel steps of all parts, the same on every machine; `seconds`: of time; `memory`:
+        bytes of all pages in use and of all strings, in each process. They are looked at about ten
+        times a second. Raises DeclarationError (E160) for what is no number.
         """
-        return self._engine.limits.set(Limits(work, seconds, memory))
+        return self._backend.limits.set(Limits(work, seconds, memory))
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
-        """Let go of everything. Snapshots and results that are still held stay readable. Harmless
-        when repeated.
+        """Let go of everything, and let others open the path. Harmless when repeated.
+
+        Snapshots and results that are still held stay readable; in parts, until files that they
+        read are removed. Waits for pages that are being written; over parts, half a minute at most.
         """
         if self._live is not None and self._live.writer.mine:
             raise LftjError(
                 "a transaction is open", code="E342", hint="commit or roll it back, then close"
             )
+        if self._live is not None:
+            self._reopened_by = self._live.reopened_by
+            self._live.close()
         self._live = None
 
     def __enter__(self) -> Workspace:
@@ -312,12 +369,16 @@ class Workspace(Uncopied):
     def __repr__(self) -> str:
         if self._live is None:
             return "<Workspace, closed>"
+        where = f", {self._live.where}" if self._live.where else ""
         return (
             f"<Workspace, version {self.version}, relations: {len(self.relations)}, rules: "
-            f"{len(self.rules)}>"
+            f"{len(self.rules)}{where}>"
         )
 
     if not TYPE_CHECKING:  # a type checker is to go on finding attributes that are not there
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise no_attribute(self, Transaction, name)
+            problem = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and callable(getattr(Transaction, name, None)):
+                problem += f"; transactions have: with ws.transaction() as tx: tx.{name}(…)"
+            raise AttributeError(problem, name=name, obj=self)

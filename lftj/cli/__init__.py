@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _speak_utf8() -> None:
-    """What goes to standard output is what would go into a file, whatever the locale says."""
+    """Encode standard output as UTF-8, as files are, whatever the locale says."""
     stream: Any = sys.stdout
     if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
         stream.reconfigure(encoding="utf-8")

@@ -106,11 +106,14 @@ def check(
     allow_paths: Annotated[
         bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
     ] = False,
+    passes: Annotated[
+        bool, typer.Option("--passes", help="Show each rule after each rewrite that changed it.")
+    ] = False,
 ) -> None:
     """Print every error of a program; if there is none, its strata and the plan of each rule."""
     from lftj.cli import check as command
 
-    command.check(program, allow_paths=allow_paths)
+    command.check(program, allow_paths=allow_paths, passes=passes)
 
 
 @app.command()

@@ -15,7 +15,7 @@ from lftj.program.stratification import StratifiedProgram
 
 if TYPE_CHECKING:
     from lftj.explain.plan import PlanReport
-    from lftj.join.plan.statistics import Statistics
+    from lftj.join.plan.cardinality import Statistics
     from lftj.storage.relation import RelationVersion
 
 # Strata as text, for `lftj check`.
@@ -41,15 +41,17 @@ def stratum_line(stratum: Stratum) -> str:
 _NOMINAL_ROWS, _NOMINAL_DISTINCT = 10_000, 1_000.0
 
 
-def check(program: str, *, allow_paths: bool = False) -> None:
-    """Print strata and plans of a program. Raises ProgramErrors with every error found."""
+def check(program: str, *, allow_paths: bool = False, passes: bool = False) -> None:
+    """Print strata and plans of a program, with `passes` also its rewrites. Raises ProgramErrors
+    with every error found.
+    """
     text, name = read_program(program, allow_paths=allow_paths)
-    print(report(text, name))
+    print(report(text, name, passes=passes))
 
 
-def report(text: str, name: str | None = None) -> str:
+def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     """The strata in the order of their evaluation, then the plan of each rule for relations of
-    unknown size.
+    unknown size; with `passes` each rule after each rewrite that changed it.
     """
     from lftj.engine.engine import Engine
     from lftj.engine.handles import RuleHandle
@@ -69,14 +71,16 @@ def report(text: str, name: str | None = None) -> str:
     state = replace(engine.state, program=program, database=engine.state.database.replace(empty))
     relations = sum(not schema.hidden for schema in schemas.values())
     handles = [RuleHandle(source, program.rule(source)) for source in sources]
-    plans = [_plan(plan_report(engine, state, handle, _unknown_sizes())) for handle in handles]
+    plans = [
+        _plan(plan_report(engine, state, handle, _unknown_sizes(), passes)) for handle in handles
+    ]
     counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
     return "\n\n".join([counted, "strata\n" + describe_strata(program.stratified), *plans])
 
 
 def _unknown_sizes() -> Statistics:
     """Every relation alike, so that only the shape of a rule decides."""
-    from lftj.join.plan.statistics import RelationStatistics, Statistics
+    from lftj.join.plan.cardinality import RelationStatistics, Statistics
 
     class Unknown(Statistics):
         def of(self, relation: RelationVersion) -> RelationStatistics:
@@ -86,7 +90,7 @@ def _unknown_sizes() -> Statistics:
 
 
 def _plan(report: PlanReport) -> str:
-    return "\n".join([report.rule, *_lines(report)])
+    return "\n".join([report.rule, *report.pass_lines(), *_lines(report)])
 
 
 def _lines(report: PlanReport) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""What the directives of a program say about files: looked at before anything is evaluated, so that
-nothing is written by halves.
+"""File directives of a program. All are checked before anything is evaluated, so that nothing is
+written by halves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def directives_of(program: tree.ParsedProgram) -> list[tree.Directive]:
 
 
 def of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Directive]:
-    """Those of these kinds."""
+    """Select the directives of these kinds."""
     return [directive for directive in directives if directive.kind in kinds]
 
 
@@ -59,7 +59,7 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
 
 
 def _where(directive: tree.Directive) -> object:
-    """Where an `.output` goes; nothing of what else a relation has once."""
+    """Target of an `.output`; None for every directive that a relation has once."""
     parameters = dict(directive.parameters)
     return (
         (parameters.get("IO", "file"), parameters.get("filename"))
@@ -110,7 +110,9 @@ def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLay
 
 
 def rows_kept(directive: tree.Directive) -> int:
-    """How many rows a `.limitsize` lets be written. Raises FrameError (E231) with its place."""
+    """Number of rows that a `.limitsize` lets be written. Raises FrameError (E231) with its
+    place.
+    """
     rows = dict(directive.parameters).get("n")
     if not isinstance(rows, int) or rows < 0 or len(directive.parameters) > 1:
         raise _refused(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
-from lftj.engine.draft import outside
+from lftj.engine.program_draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
 from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
 from lftj.syntax import tree

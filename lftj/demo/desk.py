@@ -60,7 +60,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class DayFigure:
-    """What the views said of one day and airport in the evening of that day."""
+    """Figures of the views for one day and airport, in the evening of that day."""
 
     day: datetime.date
     origin: str

@@ -1,4 +1,4 @@
-"""The packaged flights, cut into what an operations desk would report: the settled past, then one
+"""The packaged flights, cut into what an operations desk would report: the past, then one
 day after another.
 
 On its day a flight is reported as scheduled, even if it will be cancelled, and for every twentieth
@@ -81,7 +81,7 @@ def _delays(flights: pa.Table, provisional: bool) -> pa.Table:
 
 @dataclass(frozen=True)
 class Report:
-    """What one transaction brings, as Arrow tables.
+    """Tables of one transaction, in Arrow.
 
     `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and
     their `withdrawn_tails` are deleted. Tails and delays are functions of the flight's id, so their
@@ -98,20 +98,20 @@ class Report:
 
 
 def past(last: datetime.date, first: datetime.date | None = None) -> Report:
-    """Everything known in the evening of `last`, from the day `first` on if given: earlier days as
-    settled, `last` as first reported.
+    """Everything known in the evening of `last`, from the day `first` on if given: earlier days
+    with corrections, `last` as first reported.
     """
-    settled = _between(first, last - ONE_DAY)
-    settled = _where(settled, ~_cancelled(settled))
+    earlier = _between(first, last - ONE_DAY)
+    earlier = _where(earlier, ~_cancelled(earlier))
     fresh = _between(last, last)
-    flights = pa.concat_tables([settled, fresh])
+    flights = pa.concat_tables([earlier, fresh])
     nothing = fresh.slice(0, 0)
     return Report(
         day=last,
         flights=flights.select(FLIGHT_COLUMNS),
         tails=_tails(flights),
         delays=pa.concat_tables(
-            [_delays(settled, provisional=False), _delays(fresh, provisional=True)]
+            [_delays(earlier, provisional=False), _delays(fresh, provisional=True)]
         ),
         corrections=_delays(nothing, provisional=False),
         withdrawn=nothing.select(FLIGHT_COLUMNS),
@@ -120,9 +120,7 @@ def past(last: datetime.date, first: datetime.date | None = None) -> Report:
 
 
 def daily(day: datetime.date) -> Report:
-    """What `day` brings: its own flights, and the corrections and withdrawals for the
-    day before.
-    """
+    """Report of `day`: its own flights, and the corrections and withdrawals for the day before."""
     fresh, before = _between(day, day), _between(day - ONE_DAY, day - ONE_DAY)
     withdrawn = _where(before, _cancelled(before))
     return Report(

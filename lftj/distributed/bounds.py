@@ -1,5 +1,5 @@
-"""How much a commit or a query over parts may take: tasks are told what is left, and a job that
-goes on for too long is cancelled.
+"""Limits on a commit or a query over parts: tasks get the limits that are left, and a job that goes
+on for too long is cancelled.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import Any
 
-from lftj.distributed.executor import Executor
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.engine.limits import Limits
 from lftj.errors import LimitError
 from lftj.join.context import timed_out, worked_out
+from partition.executor import Executor
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""
@@ -31,7 +31,9 @@ class Bounds:
         self.deadline = self.limits.deadline
 
     def left(self) -> Limits:
-        """For a task that begins now. Raises LimitError (E330, E331) when nothing is left."""
+        """Limits left for a task that begins now. Raises LimitError (E330, E331) when nothing is
+        left.
+        """
         limits = self.limits
         if limits.work is not None and self.work > limits.work:
             raise worked_out(limits.work)
@@ -59,7 +61,7 @@ class Bounds:
             ) from None
 
     def timed(self, job: Callable[[float | None], list[Any]]) -> list[Any]:
-        """What a job gives that is cancelled after so many seconds. Raises as `run`."""
+        """Run a job that is cancelled after the seconds left. Raises as `run`."""
         seconds = (
             None
             if self.deadline is None or isinf(self.deadline)

@@ -1,10 +1,8 @@
-"""What a commit over all parts changed, as everybody sees it who asks: the transaction, and
-subscribers.
-"""
+"""Changes of a commit over all parts, for the transaction and for subscribers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
@@ -15,10 +13,24 @@ from lftj.program.normal_form import RelationSchema
 
 @dataclass(frozen=True)
 class Changes:
-    """Those of one commit on a version."""
+    """Changes of one commit on a version."""
 
     before: Present
     outcome: Outcome
+
+    @property
+    def version(self) -> int:
+        """Number of the version that it made, or left as it was."""
+        return self.outcome.manifest.version
+
+    @property
+    def work(self) -> int:
+        """Kernel steps that it took, in all parts."""
+        return 0 if self.outcome.report is None else self.outcome.report.steps
+
+    def inserted(self, name: str) -> int:
+        """Number of rows of its own that a relation won."""
+        return self.outcome.inserted.get(name, 0)
 
     def schema(self, name: str) -> RelationSchema:
         """The schema of a relation after the commit. Raises UnknownNameError."""
@@ -47,8 +59,8 @@ class Changes:
             and outcome.afresh
             and self._moved(name)
         ):
-            old = relation_rows(executor, self.before.manifest, self.before.plan, schema)
-            new = relation_rows(executor, outcome.manifest, outcome.plan, schema)
+            after = replace(self.before, manifest=outcome.manifest, plan=outcome.plan)
+            old, new = (relation_rows(version, schema) for version in (self.before, after))
             return replaced_rows(old, new, schema)
         found = outcome.changes.get(name, [])
         return change_rows(
@@ -56,7 +68,7 @@ class Changes:
         )
 
     def _moved(self, name: str) -> bool:
-        """Whether a relation has or had rules, so that after a change of rules only comparing tells
-        what changed.
+        """Test for a relation that has or had rules. After a change of rules only a comparison
+        shows its changes.
         """
         return self.outcome.plan.derived(name) or self.before.plan.derived(name)

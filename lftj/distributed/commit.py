@@ -23,7 +23,7 @@ from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.programs import derives_otherwise
 from lftj.distributed.partitioning.steps import Step
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.sending import Sending, Staged
@@ -31,6 +31,7 @@ from lftj.distributed.stage_rounds import Entries, StageInRounds, allowed
 from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, in_role
 
 
 class Commit:
@@ -93,7 +94,7 @@ class Commit:
             entry
             for done in self.done
             for name, entry in done.entries.items()
-            if name.endswith(NEWS_SUFFIX)
+            if in_role(name, Role.NEWS)
         )
 
     @property
@@ -257,7 +258,7 @@ class Commit:
         )
 
     def _parts_by_steps(self) -> dict[int, tuple[int, ...]]:
-        """Which parts had so many steps; none are named where it is all."""
+        """Parts by the number of their steps; an empty tuple stands for all parts."""
         parts: dict[int, list[int]] = {}
         for part, steps in self.steps_of.items():
             parts.setdefault(steps, []).append(part)
@@ -268,5 +269,5 @@ class Commit:
 
 
 def _lasting(entries: Mapping[str, list[Entry]]) -> Iterator[tuple[str, list[Entry]]]:
-    """What belongs to the version: all but what parts told each other in rounds."""
-    return ((name, written) for name, written in entries.items() if not name.endswith(NEWS_SUFFIX))
+    """Select the entries that belong to the version: all but the messages of supersteps."""
+    return ((name, written) for name, written in entries.items() if not in_role(name, Role.NEWS))

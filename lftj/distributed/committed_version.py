@@ -1,4 +1,4 @@
-"""The version that is true, as whoever asks for something in it needs it."""
+"""The committed version of parts."""
 
 from __future__ import annotations
 
@@ -6,22 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.engine.limits import Limits
+from lftj.program.program import Program
+from partition.executor import Executor
 
 
 @dataclass(frozen=True)
 class Present:
-    """One version, the plan of its parts, and `ran`, per part how many steps its commit had there,
-    where that is known.
+    """One version: its manifest, the plan of its parts, and `ran`, per part how many steps its
+    commit had there, where that is known.
+
+    `program` numbers rules as the handles of this process know them; the plan has the same rules,
+    numbered anew. It is empty where nobody asks for handles.
     """
 
     executor: Executor
     manifest: Manifest
     plan: PartPlan
     ran: Mapping[int, int] = field(default_factory=dict)
+    program: Program = field(default_factory=Program)
+    views: frozenset[str] = frozenset()
 
     def on(
         self, part: int, limits: Limits, program: Mapping[str, Any] | None = None

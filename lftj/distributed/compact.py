@@ -11,7 +11,6 @@ from math import inf
 from pathlib import Path
 from uuid import uuid4
 
-from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.partitioning.cuts import Cut
@@ -21,6 +20,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
+from partition.executor import Executor
 
 ENTRIES = 1000
 """Entries of one relation from which on a commit compacts it, if parts are few."""
@@ -126,7 +126,7 @@ def compacted(
 
 
 def _between(entries: Sequence[Entry], first: int, last: float = inf) -> tuple[Entry, ...]:
-    """Those of some versions."""
+    """Select the entries of some versions."""
     return tuple(entry for entry in entries if first <= entry.version <= last)
 
 

@@ -1,11 +1,12 @@
-"""What an open transaction on a distributed workspace has gathered: a program, and steps per
-relation in their order.
+"""State of an open transaction on a workspace over parts: a program, and steps per relation in
+their order.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,20 @@ from lftj.distributed.parts.parquet import place_in, row_groups
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.engine.draft import Input, inputs_of, one_rule
 from lftj.engine.handles import RuleHandle, without
+from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
+from lftj.engine.refusals import Kind, refused
 from lftj.engine.staging import codes_of, last_of_keys, require_key
-from lftj.engine.state import name_of
 from lftj.errors import (
     DeclarationError,
-    DistributedError,
     FrameError,
-    ParseError,
-    TransactionError,
     ValueTypeError,
 )
+from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
-from lftj.program.program import Program
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
-from lftj.syntax.builder import Predicate
-from lftj.syntax.parser import parse
 from lftj.types.dictionary import Dictionary
 
 # What an open transaction has gathered of one relation: steps in their order, of which equal ones
@@ -96,40 +92,44 @@ def _size(step: Staged) -> int:
     return len(rows) if isinstance(rows, Delta) else 0
 
 
-RelationOrName = str | Predicate
+class PartsDraft(ProgramDraft):
+    """Operations of a transaction over parts. `dictionary` codes the rows that pass through the
+    driver, for the time of the transaction.
 
-
-def unsupported(what: str, hint: str) -> DistributedError:
-    """The error for what a distributed workspace cannot do yet."""
-    return DistributedError(f"a distributed workspace cannot do this yet: {what}", hint=hint)
-
-
-NOT_YET = {"add_aggregate": "write the aggregate with count, sum, min, max, mean or concat"}
-"""Calls of workspaces and transactions that are not there, and what to do instead."""
-
-
-class DistributedDraft:
-    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the
-    time of the transaction.
-
-    `bounds`: the limits of what is asked before the commit.
+    `bounds`: the limits of jobs before the commit. `ours` is False in a process that was forked
+    from the one with the transaction. `batch`: the stream and the number of the micro-batch that
+    it is.
     """
 
     def __init__(
         self,
-        program: Program,
-        views: frozenset[str],
         present: Present,
         bounds: Callable[[], Bounds],
+        ours: Callable[[], bool],
+        batch: tuple[str, int] | None = None,
     ):
-        self.program, self.views = program, views
+        super().__init__(present.program, present.views)
         self.dictionary = Dictionary()
         self.staged: dict[str, list[Staged]] = {}
+        self.batch = batch
         self._present = present
         self._executor = present.executor
         self._bounds = bounds
+        self._ours = ours
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
+    def insert(
+        self, relation: RelationOrName, data: object, strict: bool, options: dict[str, Any]
+    ) -> None:
+        """Rows that come; see `change`."""
+        self.change(relation, data, 1, strict, options)
+
+    def delete(
+        self, relation: RelationOrName, data: object, strict: bool, options: dict[str, Any]
+    ) -> None:
+        """Rows that go; see `change`."""
+        self.change(relation, data, -1, strict, options)
+
     def change(
         self,
         relation: RelationOrName,
@@ -198,9 +198,13 @@ class DistributedDraft:
         return found
 
     def discard(self) -> None:
-        """Remove what was settled: it will not be."""
-        for steps in self.staged.values():
-            self._forget(steps)
+        """Remove the files of rows that went out already, unless they are a parent's whose
+        transaction goes on.
+        """
+        if self._ours():
+            with suppress(OSError):  # where the path is gone or read-only
+                for steps in self.staged.values():
+                    self._forget(steps)
 
     def _forget(self, steps: Iterable[Staged]) -> None:
         remove_files(
@@ -282,55 +286,20 @@ class DistributedDraft:
                 hint="is it Parquet, or a folder of Parquet files?",
             ) from None
 
-    def writable(self, relation: RelationOrName) -> RelationSchema:
-        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a
-        view.
-        """
-        schema = self.program.catalog.relation(name_of(relation))
-        if schema.name in self.views:
-            hint = (
-                "change what its rules read, or declare it with ws.relation(…) to give it rows "
-                "of its own"
-            )
-            raise TransactionError(
-                f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint
-            )
-        return schema
-
     # ── the program ───────────────────────────────────────────────────────────────────────────────
-    def declare(self, schema: RelationSchema, *, view: bool) -> None:
-        """Declare a relation."""
-        self.program = self.program.declare(schema)
-        if view:
-            self.views |= {schema.name}
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """Refuse: parts run no function of the user's."""
+        raise refused("add_aggregate", Kind.PARTS)
 
-    def add_rules(
-        self,
-        text: str | tree.ParsedProgram,
-        file: str | None = None,
-        facts: str | os.PathLike[str] | None = None,
-        allow_paths: bool = False,
-    ) -> list[RuleHandle]:
-        """Add a program; a handle per rule, then one per relation with facts. `.input` is obeyed
-        when `facts` names its folder.
-        """
-        if not isinstance(text, (str, tree.ParsedProgram)):
-            hint = (
-                "pass the text itself: Path(…).read_text(); for one Python expression use "
-                "add_rule(…)"
-            )
-            raise ParseError(
-                f"expected rule text, found {type(text).__name__}", code="E103", hint=hint
-            )
-        parsed = parse(text, file) if isinstance(text, str) else text
+    def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         before = self.program, {name: list(steps) for name, steps in self.staged.items()}
         try:
-            return self._add(parsed, inputs_of(parsed, facts, allow_paths))
+            return self._added(parsed, inputs)
         except BaseException:
             self.program, self.staged = before
             raise
 
-    def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input]) -> list[RuleHandle]:
+    def _added(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         program, added = self.program.add(parsed)
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
@@ -348,15 +317,11 @@ class DistributedDraft:
                 self.change(given.relation, given.path, 1, False, given.options)
         return handles
 
-    def add_rule(self, rule: object) -> RuleHandle:
-        """Add one rule or fact, as text, tree or Python expression."""
-        return self.add_rules(one_rule(rule))[0]
-
-    def remove_rules(self, handles: Iterable[RuleHandle]) -> None:
+    def remove_rules(self, handles: list[RuleHandle]) -> None:
         """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a
         rule that is not there.
         """
-        handles, program = list(handles), self.program
+        program = self.program
         for handle in handles:
             program = without(program, handle)
         self.program = program

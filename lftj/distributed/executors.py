@@ -1,5 +1,5 @@
-"""Executors as users make them: what `partition` refuses, and what is not installed, are errors of
-this library.
+"""Executors as users make them. Refusals of `partition`, and packages that are not installed,
+become errors of this library.
 """
 
 from __future__ import annotations
@@ -7,10 +7,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lftj.engine.refusals import Kind, refused
 from lftj.errors import as_ours
 
 with as_ours():
     from partition.spark import SparkExecutor as _SparkExecutor
+    from partition.spark import UnsupportedError
 
 if TYPE_CHECKING:
     import pyspark.sql
@@ -21,11 +23,15 @@ class SparkExecutor(_SparkExecutor):
 
     `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder
     that driver and executors see under this name, where parts keep their state. Raises
-    DeclarationError (E160) and OptionError (E171) for what is neither.
+    DeclarationError (E160) and OptionError (E171) for wrong arguments, DistributedError (E400) for
+    an address and for a session of Spark Connect.
     """
 
     def __init__(
         self, spark: pyspark.sql.SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]
     ):
         with as_ours():
-            super().__init__(spark, partitions, path=path)
+            try:
+                super().__init__(spark, partitions, path=path)
+            except UnsupportedError as reason:
+                raise refused(reason.subject, Kind.PARTS, reason.problem) from None

@@ -1,10 +1,10 @@
-"""Which values are hubs: those with so many rows that they outweigh a part. Parts count a sample of
+"""Heavy hitters (hubs): values with so many rows that they outweigh a part. Parts count a sample of
 their own rows, the driver sums up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,20 @@ _MISSED = 1 / 8  # of a hub's rows, those in parts of which it has but a small s
 Counted = dict[tuple[str, int], dict[Hub, int]]
 """Rows by value, by relation and column."""
 
+Counting = tuple[RelationSchema, int, float, tuple[Entry, ...]]
+"""A relation, every how many-th row of it is counted, the share of all rows that makes a hub, and
+entries.
+"""
+Asked = Mapping[str, Counting]
+
 
 @dataclass(frozen=True)
 class CensusTask:
-    """One part of some base relations: per relation its schema, every how many-th row is counted,
-    the share of all rows that makes a hub, and its entries.
-    """
+    """One part of some base relations, with the entries that have rows of it."""
 
     path: str
     part: int
-    relations: Mapping[str, tuple[RelationSchema, int, float, tuple[Entry, ...]]]
+    relations: Asked
 
 
 def count_part(task: CensusTask) -> Counted:
@@ -79,7 +83,7 @@ def counted_hubs(
     executor, manifest = present.executor, present.manifest
     least, asked = (
         dict[str, float](),
-        dict[str, tuple[RelationSchema, int, float, tuple[Entry, ...]]](),
+        dict[str, Counting](),
     )
     for schema in relations:
         entries, count = (
@@ -92,7 +96,10 @@ def counted_hubs(
     if not asked:
         return {}
     bounds.left()
-    tasks = [CensusTask(str(executor.path), part, asked) for part in range(executor.partitions)]
+    tasks = [
+        CensusTask(str(executor.path), part, dict(_own(asked, part)))
+        for part in range(executor.partitions)
+    ]
     sums: Counted = {}
     for part in bounds.run(executor, count_part, tasks):
         for place, values in part.items():
@@ -106,6 +113,14 @@ def counted_hubs(
         }:
             found.setdefault(name, {})[str(column)] = [two_digits(sum(hubs.values())), sorted(hubs)]  # pyright: ignore[reportArgumentType]
     return found
+
+
+def _own(asked: Asked, part: int) -> Iterator[tuple[str, Counting]]:
+    """Restrict the question to entries of one part, without relations that have no rows there."""
+    for name, (schema, step, share, entries) in asked.items():
+        own = tuple(found for entry in entries if (found := entry.at_home(part)).pieces[0].parts)
+        if own:
+            yield name, (schema, step, share, own)
 
 
 def two_digits(count: int) -> int:

@@ -1,5 +1,5 @@
-"""Where the memory is, over workers, and how much is on disk. Nobody opens anything for it: workers
-tell of the parts that they keep.
+"""Memory of all workers, and space on disk. Nothing is opened for it: workers report the parts that
+they keep.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Kept = tuple[str, str]
 
 @dataclass(frozen=True)
 class Told:
-    """What one worker keeps of one part, rows and bytes each, and all that it has for all its
-    parts: pages and strings.
+    """Memory that one worker keeps for one part, rows and bytes each, and for all its parts: pages
+    and strings.
     """
 
     part: int

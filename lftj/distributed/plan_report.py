@@ -1,53 +1,116 @@
-"""Where relations live, and what parts are sent, for users to see."""
+"""Plans over parts: where relations lie, what parts are sent, and the joins of rules."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from lftj.distributed.committed_version import Present
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut
 from lftj.distributed.partitioning.plan import PartPlan
+from lftj.engine.engine import Engine
+from lftj.engine.handles import RuleHandle
 from lftj.engine.result import Result
+from lftj.engine.state import State
+from lftj.explain.plan import (
+    PLACE_COLUMNS,
+    PlanReport,
+    ProgramPlan,
+    plan_report,
+    plans_report,
+    state_without_rows,
+)
+from lftj.join.plan.cardinality import RelationStatistics, Statistics
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import BASE_SUFFIX
-from lftj.types import INT, STR
+from lftj.program.program import Program
+from lftj.storage.database import base_name
+from lftj.storage.delta import stored_width
+from lftj.storage.relation import RelationVersion
+from lftj.types.sources import Role, lineage, without_role
 
 _WORDS = {ALL: "whole in every part", ONE: "in the first part"}
-_COLUMNS = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
+_UNKNOWN_ROWS = 10_000
+_DISTINCT = 0.75
+"""Power of the number of rows that stands for the number of distinct values of a column."""
 
 
-def plan_report(present: Present) -> Result:
-    """One row per local relation, by stage."""
-    counts, plan = present.manifest.counts, present.plan
-    rows = [
-        (
-            "derived",
-            out.stage,
-            out.relation,
-            how(out.schema, out.cuts[0]) + _unsplit(plan, out.relation, out.cuts[0]),
-            out.relation,
+class PartsPlan(PlanReport):
+    """Plan of one rule or of all over parts: the places of its relations, then the joins."""
+
+    def __init__(self, joins: PlanReport, present: Present, state: State, engine: Engine):
+        """For `parts_plan`."""
+        super().__init__(joins.rule, joins.plans, joins.functors, state, engine, joins.passes)
+        self._joins, self._present = joins, present
+
+    def relations(self) -> list[str]:
+        """The relations of the user's that the plans read or derive."""
+        return self._joins.relations()
+
+    def places(self) -> Result:
+        """Places of relations, by stage: one row per local relation, which is `derived` or `sent`,
+        `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation
+        in all.
+        """
+        counts, plan, known = (
+            self._present.manifest.counts,
+            self._present.plan,
+            set(self.relations()),
         )
-        for out in plan.outputs
-    ]
-    rows += [
-        (
-            "sent",
-            feed.stage,
-            feed.relation,
-            how(feed.schema, feed.cut) + _unsplit(plan, feed.relation, feed.cut),
-            feed.relation,
-        )
-        for feed in plan.feeds
-    ]
-    rows.sort(key=lambda row: (row[1], row[0], row[2]))
-    rows = [(*row[:-1], counts.get(row[-1], 0)) for row in rows]
-    return Result.of_rows(_COLUMNS, rows, version=present.manifest.version, name="plan")
+        found = [("derived", out.stage, out.schema, out.cuts[0]) for out in plan.outputs]
+        found += [("sent", feed.stage, feed.schema, feed.cut) for feed in plan.feeds]
+        named = [*(out.relation for out in plan.outputs), *(feed.relation for feed in plan.feeds)]
+        rows = [
+            (what, stage, name, how(schema, cut) + _unsplit(plan, name, cut), counts.get(name, 0))
+            for name, (what, stage, schema, cut) in zip(named, found, strict=True)
+            if isinstance(self._joins, ProgramPlan) or not known.isdisjoint(lineage(name))
+        ]
+        rows.sort(key=lambda row: (row[1], row[0], row[2]))
+        version = self._present.manifest.version
+        return Result.of_rows(PLACE_COLUMNS, rows, version=version, name="places")
+
+    def describe(self) -> str:
+        """The places, then the joins, as text."""
+        lines = [
+            f"  stage {stage}: {relation} is {what}, {how_held}; {rows:,} rows"
+            for what, stage, relation, how_held, rows in self.places().fetchall()
+        ]
+        places = [f"in {self._present.manifest.parts} parts", *lines]
+        return "\n".join([*places, "joins for relations of these sizes", self._joins.describe()])
+
+
+class _Counted(Statistics):
+    """Statistics of relations whose rows are counted and not in this process."""
+
+    def __init__(self, counts: Mapping[str, int]):
+        super().__init__()
+        self._counts = counts
+
+    def of(self, relation: RelationVersion) -> RelationStatistics:
+        """As many rows as were counted, with the same share of distinct values in each column."""
+        name, schema = relation.schema.name, relation.schema
+        rows = self._counts.get(name, self._counts.get(base_name(name), _UNKNOWN_ROWS))
+        return RelationStatistics(rows, (float(rows) ** _DISTINCT,) * stored_width(schema.arity))
+
+
+def parts_plan(
+    present: Present, program: Program, rule: RuleHandle | None, passes: bool = False
+) -> PartsPlan:
+    """Plan of a rule of this program, or without one of all. Raises UnknownNameError (E114)."""
+    engine = Engine(writer_timeout=0, progress=None)
+    state, sizes = state_without_rows(engine, program), _Counted(present.manifest.counts)
+    joins = (
+        plans_report(engine, state, sizes, passes)
+        if rule is None
+        else plan_report(engine, state, rule, sizes, passes)
+    )
+    return PartsPlan(joins, present, state, engine)
 
 
 def _unsplit(plan: PartPlan, relation: str, cut: Cut) -> str:
-    return ", hubs not split" if plan.hubs.has(relation.removesuffix(BASE_SUFFIX), cut) else ""
+    return ", hubs not split" if plan.hubs.has(without_role(relation, Role.BASE), cut) else ""
 
 
 def how(schema: RelationSchema, cut: Cut) -> str:
-    """How parts hold a relation in a cut, in words."""
+    """Describe how parts hold a relation in a cut."""
     if isinstance(cut, int):
         return _WORDS.get(cut) or f"sliced by {schema.columns[cut][0]}"
     second = "whole in every part" if cut.second is None else f"by {schema.columns[cut.second][0]}"

@@ -8,12 +8,14 @@ from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
-from lftj.distributed.files.manifest import files_from, remove_files, told_by_the_system
-from lftj.distributed.partitioning.cuts import ONE
+from lftj.distributed.files.manifest import ROWS, files_from, remove_files, told_by_the_system
+from lftj.distributed.held import HeldFiles
+from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
-from lftj.distributed.result import DistributedResult, gathered
+from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.engine.question import asked, question_body
 from lftj.engine.result import Result
@@ -30,45 +32,54 @@ _ANSWER = "query"
 
 
 def is_answer(file: str) -> bool:
-    """Whether a row file is of answers to a question, or on the way to them."""
+    """Test for a row file of answers to a question, or of rows on the way to them."""
     return file.partition("-")[2].startswith(_ANSWER)
 
 
-def answer(present: Present, question: object, bounds: Bounds, *, held: bool) -> Result:
-    """The distinct bindings of the question's variables; see `lftj.api.snapshot.answer`. `held`:
-    the version is the last one.
+def answer(
+    present: Present, question: object, bounds: Bounds, files: HeldFiles, *, held: bool
+) -> Result:
+    """The distinct bindings of the question's variables; see `lftj.engine.answer`. `held`: the
+    version is the last one, whose rows parts hold. `files`: what keeps those of many answers.
 
     Raises what a rule with this body would raise, LimitError, and DistributedError (E401) when a
     job failed.
     """
     program, schema, own = asked(present.plan.program, question_body(question))
+    counts = present.manifest.counts
+
+    def asking(held: bool) -> _Asking:
+        plan = query_plan(present.plan, program, own, counts, held=held)
+        return _Asking(present, schema, plan, files, held)
+
     if held:
         try:
-            return _Asking(
-                present,
-                schema,
-                query_plan(present.plan, program, own, present.manifest.counts, held=True),
-                True,
-            ).ask(bounds)
+            return asking(True).ask(bounds)
         except DistributedError as error:
             if error.code not in ("E401", "E406"):
                 raise  # else parts may be ahead by now, and have to be read as they were
-    return _Asking(
-        present,
-        schema,
-        query_plan(present.plan, program, own, present.manifest.counts, held=False),
-        False,
-    ).ask(bounds)
+    return asking(False).ask(bounds)
 
 
 class _Asking:
-    def __init__(self, present: Present, schema: RelationSchema, plan: QueryPlan, held: bool):
+    def __init__(
+        self,
+        present: Present,
+        schema: RelationSchema,
+        plan: QueryPlan,
+        files: HeldFiles,
+        held: bool,
+    ):
         self.present, self.schema, self.plan, self.held = present, schema, plan, held
+        self.files = files
         self.token = f"{_ANSWER}{uuid4().hex[:16]}"
-        read = {feed.relation for feed in plan.feeds}
+        self.reads: dict[str, list[Cut]] = {}
+        for feed in plan.feeds:
+            self.reads.setdefault(feed.relation, []).append(feed.cut)
         self.log: dict[str, list[Entry]] = {
-            name: list(present.manifest.log.get(name, ())) for name in read
+            name: list(present.manifest.log.get(name, ())) for name in self.reads
         }
+        self.deliveries: set[str] = set()
         self.made: dict[str, list[Entry]] = {QUESTION: []}
 
     def ask(self, bounds: Bounds) -> Result:
@@ -90,11 +101,13 @@ class _Asking:
                 raise
             finally:
                 remove_files(
-                    path, files_of(entry for entries in self.made.values() for entry in entries)
+                    path,
+                    self.deliveries
+                    | files_of(entry for entries in self.made.values() for entry in entries),
                 )
 
     def _stage(self, stage: int, bounds: Bounds) -> None:
-        executor, limits = self.present.executor, bounds.left()
+        executor, delivery, limits = self.present.executor, self._delivered(stage), bounds.left()
         tasks = [
             QueryTask(
                 **self.present.on(part, limits),
@@ -102,7 +115,7 @@ class _Asking:
                 plan=self.plan,
                 stage=stage,
                 held=self.held,
-                log=self.log,
+                delivery=delivery,
             )
             for part in self.plan.asked(stage, executor.partitions)
         ]
@@ -110,8 +123,21 @@ class _Asking:
         for done in found:
             for name, entry in done.entries.items():
                 self.made.setdefault(name, []).append(entry)
-                self.log.setdefault(name, []).append(entry)
+                if name in self.log:
+                    self.log[name].append(entry)
         bounds.spent(sum(done.steps for done in found))
+
+    def _delivered(self, stage: int) -> str:
+        """The name of a file that tells each part what it reads in a stage; none where no part
+        reads anything.
+        """
+        if not any(self.log.values()):
+            return ""
+        executor = self.present.executor
+        name = delivery_name(self.present.manifest.version, self.token, stage)
+        write_delivery(executor.path / ROWS / name, self.log, self.reads, executor.partitions)
+        self.deliveries.add(name)
+        return name
 
     def _gathered(self, entries: list[Entry]) -> Result:
         dictionary = Dictionary()
@@ -126,20 +152,18 @@ class _Asking:
             name="answers",
         )
 
-    def _left(self, entries: list[Entry]) -> DistributedResult:
-        executor, version = self.present.executor, self.present.manifest.version
+    def _left(self, entries: list[Entry]) -> Result:
+        executor, schema = self.present.executor, self.schema
         # Each entry has rows that no other has.
         tasks = [
-            ReadTask(str(executor.path), 0, executor.partitions, self.schema, ONE, (entry,))
+            ReadTask(str(executor.path), 0, executor.partitions, schema, ONE, (entry,))
             for entry in entries
         ]
-        rows = sum(entry.rows for entry in entries)
-        result = DistributedResult(
-            lambda dictionary: gathered(executor, entries, self.schema, dictionary),
+        return rows_in_parts(
+            lambda dictionary: gathered(executor, entries, schema, dictionary),
             tasks,
-            executor,
-            rows,
-            version,
+            self.present,
+            sum(entry.rows for entry in entries),
+            name="answers",
+            held=self.files,
         )
-        result.name = "answers"
-        return result

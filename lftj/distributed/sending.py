@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
@@ -20,6 +19,7 @@ from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
+from partition.executor import Executor
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Dependent:
 
 @dataclass(frozen=True)
 class Sent:
-    """What was sent already, or settled where the rows are."""
+    """Rows that were sent already, or resolved by the parts that hold them."""
 
     entries: tuple[Entry, ...]
 

@@ -24,8 +24,8 @@ Where = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Settling:
-    """What is asked of one relation in one transaction on a version; `dictionary` codes the rows
-    that pass through this process.
+    """Operations on one relation in one transaction on a version; `dictionary` codes the rows that
+    pass through this process.
     """
 
     present: Present

@@ -12,8 +12,9 @@ from typing import Protocol
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.steps import Move, Step
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.task import PartDone
+from lftj.types.sources import Role, Source
 
 ALWAYS = 1000
 """Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then
@@ -35,7 +36,7 @@ class DoStep(Protocol):
     def __call__(
         self, step: Step, parts: set[int], arriving: Entries | None = None
     ) -> list[PartDone]:
-        """What they did."""
+        """Run a step on these parts, and return their results."""
         ...
 
 
@@ -148,7 +149,7 @@ class StageInRounds:
 
 
 def _news(relation: str) -> str:
-    return relation + NEWS_SUFFIX
+    return Source(relation, Role.NEWS)
 
 
 def _of(done: PartDone, name: str) -> tuple[Entry, ...]:

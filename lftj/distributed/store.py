@@ -1,6 +1,4 @@
-"""The driver's side of a distributed workspace: the manifest that is true, the lock on the path,
-and commits.
-"""
+"""Driver's side of parts: the committed version, the lock on the path, and commits."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
-from lftj.distributed.draft import DistributedDraft
-from lftj.distributed.executor import Executor
+from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
     Manifest,
     PathLock,
@@ -34,7 +31,7 @@ from lftj.distributed.held import HeldFiles
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored
-from lftj.distributed.parts.outcome import Report
+from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
@@ -44,7 +41,8 @@ from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer import WriterLock
 from lftj.errors import DistributedError, LftjError
 from lftj.program.program import Program
-from lftj.storage.database import BASE_SUFFIX
+from lftj.types.sources import Role, in_role
+from partition.executor import Executor
 
 _log = logging.getLogger(__name__)
 
@@ -52,52 +50,60 @@ REMEMBERED_REPORTS = 1000
 
 
 class Store:
-    """One open path. `program` numbers rules as the handles of this process know them; the plan has
-    the same rules, numbered anew.
-    """
+    """One open path, and its committed version."""
 
     def __init__(self, executor: Executor, writer_timeout: float, elastic: float = 0.2):
-        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403)
+        """Open the path, or begin it. Raises DistributedError (E402) when it is in use, (E403)
         when it has another number of parts or is damaged, (E405) when it cannot be written.
         """
         self.executor = executor
         self.elastic = elastic
         self._lock = PathLock(executor.path)
-        self.writer = _PathWriter(writer_timeout, self._lock)
+        self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
             with told_by_the_system(executor.path):
-                self.manifest = swept(executor.path, executor.partitions)
-                sweep_states(executor.path, self.manifest)
+                manifest = swept(executor.path, executor.partitions)
+                sweep_states(executor.path, manifest)
                 sweep_verified(executor.path)
                 begin_storing(executor.path)
-            self.program, self.views = restored(self.manifest.program)
+            program, views = restored(manifest.program)
         except BaseException:
             self._lock.release()
             raise
-        self.plan = plan_of(described(self.program, self.views, *_known(self.manifest.program)))
+        plan = plan_of(described(program, views, *_known(manifest.program)))
+        self.present = Present(executor, manifest, plan, {}, program, views)
+        """The version that is true: the one thing that changes when a commit is published."""
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
-        self._ran: dict[int, int] = {}
         self._passing: set[str] = set()
         self._nets: tuple[set[str], set[str]] = set(), set()
-        self.changed: Changes | None = None
-        """What the last commit of this process changed."""
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
         self.held = HeldFiles()
 
-    def commit(
-        self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False
-    ) -> None:
-        """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to
-        follow. With the writer lock held.
+    @property
+    def manifest(self) -> Manifest:
+        """The files that the committed version consists of."""
+        return self.present.manifest
 
-        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. What it
-        `changed` is there from the moment that it has happened. After an error that is not yet, and
-        nothing is left of it; an interrupt may have come too late for that.
+    @property
+    def plan(self) -> PartPlan:
+        """The plan of the committed version's parts."""
+        return self.present.plan
+
+    @property
+    def version(self) -> int:
+        """Number of the committed version."""
+        return self.present.manifest.version
+
+    def commit(self, draft: PartsDraft, *, count: bool = False) -> None:
+        """Carry a draft out, make it the committed version, and queue its change sets for
+        subscribers. With the writer lock held. `count`: hubs are counted anew.
+
+        The draft's `committed` is there from the moment that it has happened. After an error that
+        is not yet, and nothing is left of it; an interrupt may have come too late for that.
         """
         self._lock.require()
         draft.check(self.manifest.counts)
-        before = self.present
         bounds = Bounds(self.limits.current)
         description = self._description(draft.program, draft.views, bounds, count=count)
         try:
@@ -105,19 +111,10 @@ class Store:
         except LftjError as reason:
             reason.span = place_in(draft.program, description, reason.span)
             raise
-        commit = Commit(before, description, plan, bounds, self.elastic)
+        commit = Commit(self.present, description, plan, bounds, self.elastic)
         try:
             with self._alone(), self.described(f"commit {commit.version}"):
-                outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
-                draft.check(outcome.manifest.counts, after=True)
-                if batch is not None:
-                    outcome.manifest = outcome.manifest.advanced(
-                        batches={**outcome.manifest.batches, batch[0]: batch[1]}
-                    )
-                changes = Changes(before, outcome)
-                news = self._news(changes, draft.program)
-                ran = commit.steps_of if outcome.happened else self._ran
-                self._become(outcome.manifest, plan, draft.program, draft.views, changes, news, ran)
+                outcome = self._carry_out(commit, draft, bounds)
         except BaseException as reason:
             if isinstance(reason, LftjError):
                 reason.span = place_in(draft.program, description, reason.span)
@@ -133,14 +130,33 @@ class Store:
         self._nets[1].update(commit.nets)
         if outcome.report is not None:
             self.reports.append(outcome.report)
+        self._tidy()
+
+    def _carry_out(self, commit: Commit, draft: PartsDraft, bounds: Bounds) -> Outcome:
+        """Make the version of a commit, and publish it."""
+        before = self.present
+        outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
+        draft.check(outcome.manifest.counts, after=True)
+        if draft.batch is not None:
+            stream, batch = draft.batch
+            outcome.manifest = outcome.manifest.advanced(
+                batches={**outcome.manifest.batches, stream: batch}
+            )
+        changes = Changes(before, outcome)
+        news = self._news(changes, draft.program)
+        ran = dict(commit.steps_of) if outcome.happened else before.ran
+        manifest, plan = outcome.manifest, outcome.plan
+        version = Present(self.executor, manifest, plan, ran, draft.program, draft.views)
+        self._become(version, draft, changes, news)
+        return outcome
 
     def described(self, what: str) -> AbstractContextManager[None]:
-        """Jobs of the block are shown as this in Spark's pages."""
+        """Show jobs of the block as this in Spark's pages."""
         return self.executor.described(f"lftj: {what} of {self.executor.path}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:
-        """What subscribers are to be told. Made before a commit has happened, as jobs that read
-        rows may fail.
+        """Change sets for subscribers. They are made before a commit has happened, as jobs that
+        read rows may fail.
         """
         return self.subscriptions.addressed(
             {
@@ -152,57 +168,48 @@ class Store:
 
     def _become(
         self,
-        manifest: Manifest,
-        plan: PartPlan,
-        program: Program,
-        views: frozenset[str],
+        version: Present,
+        draft: PartsDraft | None = None,
         changes: Changes | None = None,
         news: Sequence[News] = (),
-        ran: Mapping[int, int] | None = None,
     ) -> None:
-        """Make a version true, and go by it from then on: also if this thread is interrupted, or
-        the folder cannot be synced, when its manifest has its name already. After a commit: its
-        `changes`, `news` of it, and the steps that each part `ran`.
+        """Publish a version, also if this thread is interrupted, or the folder cannot be synced,
+        when its manifest has its name already. After a commit: that of a `draft`, with its
+        `changes` and the `news` of them.
         """
-        ran = self._ran if ran is None else dict(ran)
-        changed, tell = changes or self.changed, self.subscriptions.waiting.extend
+        path, before, tell = self.executor.path, self.present, self.subscriptions.waiting.extend
+        is_new = version.manifest is not before.manifest
+        if is_new:
+            version = replace(version, manifest=version.manifest.following(before.manifest))
 
         def become() -> None:
             # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
             # this happens, or nothing.
-            self.manifest, self.plan, self.program, self.views, self._ran, self.changed = (
-                manifest,
-                plan,
-                program,
-                views,
-                ran,
-                changed,
-            )
+            self.present = version
+            if draft is not None:
+                draft.committed = changes
             tell(news)
 
-        is_new, before = manifest is not self.manifest, self.manifest
-        if is_new:
-            manifest = manifest.following(before)
         try:
             if is_new:
-                manifest.store(self.executor.path)
+                version.manifest.store(path)
             become()
         except BaseException as reason:
-            if self.manifest is manifest or not manifest.is_stored(self.executor.path):
+            if not is_new or self.present is version or not version.manifest.is_stored(path):
                 raise
             become()
             if not isinstance(reason, OSError):
                 raise
             _log.warning(
                 "%s: version %d is true, but may be lost with the machine: %s",
-                self.executor.path,
-                manifest.version,
+                path,
+                version.manifest.version,
                 reason,
             )
 
-    def tidy(self) -> None:
-        """What may wait until a commit has happened, and be left to the next one: files of no use
-        go, and many entries become few.
+    def _tidy(self) -> None:
+        """Clean up after a commit; this may be left to the next one. Files of no use go, and many
+        entries become few.
         """
         most = most_entries(self.executor.partitions)
         with suppress(DistributedError, OSError):
@@ -240,14 +247,14 @@ class Store:
                 useless = {file for file in useless if not is_answer(file)}
             if manifest is before and not useless:
                 return 0
-            self._become(replace(manifest), self.plan, self.program, self.views)
+            self._become(replace(self.present, manifest=replace(manifest)))
             remove_files(path, useless)
             sweep_shared(path)
             return len(useless)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """A block that makes a version, while no other driver makes one. Raises DistributedError
+        """Make a version in the block, while no other driver makes one. Raises DistributedError
         (E406) where one did: files may be gone by then, and errors of any kind come of that. Else
         as `told_by_the_system`.
         """
@@ -265,16 +272,13 @@ class Store:
                 raise
             raise overtaken(path) from reason
 
-    def draft(self) -> DistributedDraft:
-        """An empty one on the present version."""
-        return DistributedDraft(
-            self.program, self.views, self.present, lambda: Bounds(self.limits.current)
+    def draft(self, batch: tuple[str, int] | None = None) -> PartsDraft:
+        """An empty draft on the committed version; `batch`: the micro-batch of a stream that it
+        is.
+        """
+        return PartsDraft(
+            self.present, lambda: Bounds(self.limits.current), lambda: self._lock.ours, batch
         )
-
-    @property
-    def present(self) -> Present:
-        """The version that is true."""
-        return Present(self.executor, self.manifest, self.plan, self._ran)
 
     def _description(
         self, program: Program, views: frozenset[str], bounds: Bounds, *, count: bool
@@ -303,16 +307,9 @@ class Store:
             end_storing(self.executor.path)
         self._lock.release()
 
-    @property
-    def ours(self) -> bool:
-        """Whether this process opened the path; else it was forked from the one that did, and may
-        only read.
-        """
-        return self._lock.ours
-
 
 class _PathWriter(WriterLock):
-    """The lock of the one who writes, for the process that opened the path alone."""
+    """Lock of the writer, for the process that opened the path alone."""
 
     def __init__(self, timeout: float, path: PathLock):
         super().__init__(timeout)
@@ -330,9 +327,5 @@ def _known(program: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, 
 
 def _sizes(counts: Mapping[str, int]) -> dict[str, int]:
     """Rows of base relations, to two digits."""
-    base = {
-        name.removesuffix(BASE_SUFFIX): count
-        for name, count in counts.items()
-        if name.endswith(BASE_SUFFIX)
-    }
+    base = {name.name: count for name, count in counts.items() if in_role(name, Role.BASE)}
     return {name: two_digits(count) for name, count in base.items()}

@@ -13,17 +13,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from lftj.distributed.draft import RelationOrName
+from lftj.distributed.draft import PartsDraft
 from lftj.distributed.store import Store
-from lftj.distributed.transaction import DistributedTransaction
+from lftj.engine.program_draft import RelationOrName
+from lftj.engine.writing import Writing
 from lftj.errors import FrameError, ValueTypeError
 
 _QUERY = "sql.streaming.queryId"
 """The property in which Spark tells whose batch it is: the same as long as the checkpoint is."""
 
 
-class _Batch(DistributedTransaction):
-    """The transaction of a micro-batch."""
+class _Batch(Writing[PartsDraft]):
+    """Transaction of a micro-batch."""
+
+    def __init__(self, store: Store, batch: tuple[str, int]):
+        self._store, self._batch = store, batch
+        super().__init__(store)
+
+    def _begin(self) -> PartsDraft:
+        return self._store.draft(self._batch)
 
     def change(
         self, relation: RelationOrName, frame: Any, sign: str | int, options: dict[str, Any]
@@ -37,7 +45,7 @@ class _Batch(DistributedTransaction):
 def batch_writer(
     store: Store, relation: RelationOrName, stream: str, sign: str | None, options: dict[str, Any]
 ) -> Callable[[Any, int], None]:
-    """The function for `foreachBatch`; see `DistributedWorkspace.feed`."""
+    """The function for `foreachBatch`; see `Workspace.feed`."""
 
     def write(frame: Any, batch: int) -> None:
         query = frame.sparkSession.sparkContext.getLocalProperty(_QUERY)

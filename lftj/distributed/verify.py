@@ -1,8 +1,8 @@
-"""Are the views what the rules derive? All are derived anew from the base rows, beside what is
-kept, and compared part by part.
+"""Verification of the views: all are derived anew from the base rows, beside the kept ones, and
+compared part by part.
 
-The base rows are read where they are: a folder below the path shows the same files under links.
-Nothing of it is true for anybody else, and it is gone in the end.
+The base rows are read where they are: a folder below the path shows the same files under links. It
+is no part of any version, and removed in the end.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ from uuid import uuid4
 
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
-from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
-from lftj.distributed.result import signed_rows
 from lftj.distributed.work.worker import forget
-from lftj.engine.result import Result
+from lftj.engine.result import Result, change_result
 from lftj.engine.verify import Discrepancy
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
+from partition.executor import Executor
 from scantree.rows import differences
 
 _FOLDER = "verify-"
@@ -54,9 +53,7 @@ class CompareTask:
 
 
 def compare_part(task: CompareTask) -> dict[str, Rows]:
-    """By view, the rows that are lacking or in excess, with a sign and the version; views that are
-    right are left out.
-    """
+    """Missing and excess rows by view, with a sign and the version; correct views are left out."""
     found: dict[str, Rows] = {}
     for name, (schema, home, kept, anew) in task.views.items():
         dictionary = Dictionary()
@@ -68,7 +65,7 @@ def compare_part(task: CompareTask) -> dict[str, Rows]:
         )
         change = Delta(*differences(new, old))
         if len(change):
-            found[name] = signed_rows(schema, change, task.version, dictionary).fetchall()
+            found[name] = change_result(schema, change, task.version, dictionary).fetchall()
     return found
 
 

@@ -1,5 +1,5 @@
-"""Which kernels a program may call, so that all of them are compiled when its rules are added and
-none in a commit or a query.
+"""Kernels that a program may call, compiled when its rules are added, so that no commit and no
+query compiles any.
 
 Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs
 with what they are for: `sums` and `floats` aggregates, `strings` columns of text, `recursion`
@@ -39,7 +39,7 @@ scantree.packing_kernels unpack_sums W U8 W W b R
 scantree.page_kernels release W i
 scantree.rows_kernels mark_common R R B B
 scantree.packing_kernels sum_packed R W W W U8
-scantree.place_sort_kernels settle_ties W i R W i
+scantree.place_sort_kernels sort_ties W i R W i
 scantree.seek_kernels rank W i i i
 scantree.packing_kernels run_lengths W W
 scantree.rows_kernels run_sums W W W
@@ -99,7 +99,8 @@ lftj.maintenance.counting.rounds_kernels run_rounds W
   lftj.maintenance.counting.rounds_kernels.Questions:R,R,W
   lftj.maintenance.counting.waiting_kernels.Waiting:R,W R R W
 lftj.maintenance.separable.counted_walk_kernels counted_walk
-  lftj.maintenance.separable.walk_kernels.Parts:W,W,W lftj.maintenance.separable.walk_kernels.Graph:W,W
+  lftj.maintenance.separable.walk_kernels.Parts:W,W,W
+  lftj.maintenance.separable.walk_kernels.Graph:W,W
   lftj.maintenance.separable.counted_walk_kernels.Weights:W,W
   lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W
   lftj.maintenance.separable.counted_walk_kernels.Marks:W,W W
@@ -125,7 +126,8 @@ lftj.maintenance.separable.walk_kernels invert W W W W
 lftj.maintenance.semi_naive.proof_table_kernels rehash W i i W i
 lftj.maintenance.counting.apply_iteration_kernels judge_rows B W W i W W
 lftj.maintenance.counting.apply_iteration_kernels tell_iterations R i W
-lftj.maintenance.separable.walk_kernels take lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W i W
+lftj.maintenance.separable.walk_kernels take
+  lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W i W
   i
 lftj.maintenance.counting.apply_iteration_kernels amend R R B W
 lftj.maintenance.semi_naive.row_set_kernels bounds A W W W

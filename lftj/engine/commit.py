@@ -1,5 +1,6 @@
-"""From what a transaction asks for to the next version: a function of the old state, so a failure
-anywhere leaves the old state alone.
+"""Commit: a function from the old state and a transaction's request to the next version, so a
+failure anywhere leaves the old state alone. a function of the old state, so a failure anywhere
+leaves the old state alone.
 
 Phases: the database gets the shape of the new program, base relations get their net changes, keys
 are checked on what changed, views are refreshed. Nothing is published here.
@@ -18,7 +19,7 @@ from lftj.engine.state import State
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
-from lftj.join.plan.statistics import tells
+from lftj.join.plan.cardinality import tells
 from lftj.maintenance.commit import Refreshed, refresh
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -28,12 +29,13 @@ from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from lftj.types.sources import is_hidden
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a transaction wants: a program, the users' relations whose rules changed, and pending
-    operations per relation.
+    """The request of a transaction: a program, the users' relations whose rules changed, and
+    pending operations per relation.
     """
 
     program: Program
@@ -44,8 +46,8 @@ class Proposal:
 
 
 class Outcome(NamedTuple):
-    """What it comes to: the state to publish, net changes per relation of the user's, those of base
-    rows alone, and the work it took.
+    """The result of a proposal: the state to publish, net changes per relation of the user's, those
+    of base rows alone, and the work it took.
     """
 
     state: State
@@ -108,7 +110,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     changes = {
         name: delta
         for name, delta in (draft.deltas | refreshed.deltas).items()
-        if len(delta) and "#" not in name
+        if len(delta) and not is_hidden(name)
     }
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)
@@ -117,7 +119,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
 
 
 def _derived(program: Program, name: str) -> bool:
-    return program.derives(name) or ("#" in name and name in program.stratified.relations)
+    return program.derives(name) or (is_hidden(name) and name in program.stratified.relations)
 
 
 # ── the shape ─────────────────────────────────────────────────────────────────────────────────────
@@ -136,7 +138,7 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
     for name in proposal.changed_rules:
         if name not in schemas:
             draft.dropped.append(name)
-        elif "#" not in name:
+        elif not is_hidden(name):
             _move_base_rows(draft, schemas[name], new.derives(name))
 
 
@@ -152,13 +154,13 @@ def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> Non
 
 
 def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
-    """With the normal forms that suit the rows which are loaded now, for rules that were added
-    before there were enough of them to tell.
+    """Replace the normal forms of rules that were added before there were enough rows, by forms
+    that suit the rows loaded now.
     """
     loaded = [
         name
         for name, delta in draft.deltas.items()
-        if 2 * delta.inserted > draft[name].count and tells(draft[name])
+        if 2 * delta.inserted > draft[name].count and tells(draft[name], context.tuning)
     ]
     if not loaded:
         return proposal
@@ -199,7 +201,7 @@ def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
     the result otherwise.
     """
     if (
-        "#" not in name
+        not is_hidden(name)
         and program.catalog.aggregated(name)
         and draft[base_name(name) if program.derives(name) else name].count
     ):

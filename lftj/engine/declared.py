@@ -1,4 +1,4 @@
-"""What users say when they declare a relation in Python, checked."""
+"""Declarations of relations in Python, checked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from lftj.errors import DeclarationError, UnknownNameError
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.types import Type, type_of_python
+from lftj.types.sources import is_reserved
 
 ChoiceDomains = str | Sequence[str | Sequence[str]]
 """One column, or several domains, each a column or several."""
@@ -34,13 +35,13 @@ def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ..
 
 
 def _names(name: object) -> bool:
-    """Whether a column can be called so: tables in Arrow and files, too, and none that the engine
-    makes has the name.
+    """Check that a column can have this name: in Arrow tables and files too, and no name of the
+    engine's.
     """
     return (
         isinstance(name, str)
         and name != ""
-        and "#" not in name
+        and not is_reserved(name)
         and not any("\ud800" <= each <= "\udfff" for each in name)
     )
 
@@ -102,7 +103,7 @@ def is_news(
     *,
     view: bool,
 ) -> bool:
-    """Whether a declaration says anything new. Raises DeclarationError (E160) for a view declared
+    """Test for a declaration that adds anything. Raises DeclarationError (E160) for a view declared
     as a relation, or the other way.
     """
     if relations.get(schema.name) != schema:
@@ -131,8 +132,8 @@ def _positions(
 
 
 def _listed(wanted: Any) -> list[Any]:
-    """What may be one or several. A number is one too, for the message that there is no such
-    column.
+    """Make a list of one item or several. A number is one item too, for the message that there is
+    no such column.
     """
     return (
         list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]

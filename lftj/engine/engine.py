@@ -6,38 +6,46 @@ see the old version or the new one.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from lftj import frames
 from lftj.engine.commit import Outcome, Proposal, carry_out
 from lftj.engine.limits import LimitStack, short_of_memory
 from lftj.engine.question import Questions
-from lftj.engine.result import Result
+from lftj.engine.result import Result, change_result
 from lftj.engine.state import State
 from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer import WriterLock
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Buffer, Context
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_advisor import Rents
-from lftj.join.plan.statistics import Statistics
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.trace.trace_planner import TraceOverride
-from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
+from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.syntax.attention import attending
-from lftj.types.dictionary import Dictionary
+from lftj.tuning import DEFAULT, Tuning
+from lftj.types.dictionary import Dictionary, PassingNames
 from lftj.types.texts import Texts
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from scantree.interrupts import interrupts_as_such
+from scantree.interrupts import interrupts_as_such, interrupts_wait
 
+if TYPE_CHECKING:
+    from lftj.engine.durable import Durable
+
+_LOOK, _LONG_LOOK = 0.001, 0.05
+"""Seconds between two looks at the log of another process, at first and later."""
 REMEMBERED = 1000
 """Commits whose work `ws.profile()` can show."""
 
@@ -52,14 +60,37 @@ class Engine:
         fraction: float = 0.2,
         trace_budget: int = 1 << 28,
         threads: ThreadExecutor | None = None,
+        tuning: Tuning = DEFAULT,
+        reserve: int | None = None,
     ):
-        self.arena = Arena()
-        self.dictionary = Dictionary()
+        """`reserve`: bytes of address space; see `Arena`."""
         self.writer = WriterLock(writer_timeout)
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
         self.progress = progress
-        self.statistics = Statistics()
+        self.fraction = fraction
+        self.trace_budget = trace_budget
+        self.threads = threads
+        self.trace_override: TraceOverride | None = None
+        self.history: deque[tuple[int, Sequence[RuleWork]]] = deque(maxlen=REMEMBERED)
+        self.orders: dict[int, tuple[str, ...]] = {}
+        self.tuning = tuning
+        self._reserve = reserve
+        self.durable: Durable | None = None
+        """The files of a durable workspace; None for one in memory."""
+        self.shown: Engine | None = None
+        """The engine as readers see it, where a refresh may give this one another memory and
+        dictionary; None where they see this one.
+        """
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have an empty state, with memory and a dictionary of its own; results and snapshots keep
+        those that they were read from.
+        """
+        self.arena = Arena(self._reserve)
+        self.dictionary = Dictionary()
+        self.statistics = Statistics(tuning=self.tuning)
         self.caches: list[Buffer] = []
         self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
@@ -67,12 +98,6 @@ class Engine:
         self.rents = Rents()
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
-        self.fraction = fraction
-        self.trace_budget = trace_budget
-        self.threads = threads
-        self.trace_override: TraceOverride | None = None
-        self.history: deque[tuple[int, Sequence[RuleWork]]] = deque(maxlen=REMEMBERED)
-        self.orders: dict[int, tuple[str, ...]] = {}
         self.state = State(Program(), Database())
 
     def context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
@@ -103,6 +128,15 @@ class Engine:
             kept_orders=self.kept_orders,
         )
 
+    def passing_context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
+        """The surroundings of an evaluation of which nothing is kept: no plans, no states, no
+        strings.
+        """
+        context = self.context(aggregates)
+        context.keep, context.prepared = False, {}
+        context.dictionary = PassingNames(self.dictionary)
+        return context
+
     def _traced(self) -> int:
         return self.state.heads.traced
 
@@ -110,15 +144,16 @@ class Engine:
         """Let go of strings that no version holds any more, once there may be many. With the writer
         lock held and nothing staged.
 
-        O(all rows), when strings have doubled. Where memory is short for it, they stay.
+        O(all rows), when strings have doubled. Where memory is short for it, they stay; in durable
+        workspaces too, whose files have them.
         """
-        if self.dictionary.overgrown:
+        if self.durable is None and self.dictionary.overgrown:
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
     def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
-        """What a proposal comes to, and whom to tell what when it is published. With the writer
-        lock held.
+        """Carry out a proposal; return its outcome and the change sets for subscribers once it is
+        published. The caller holds the writer lock.
         """
         with (
             interrupts_as_such(),
@@ -127,48 +162,125 @@ class Engine:
             context = self.context(proposal.aggregates)
             with attending(context.plan_on):
                 outcome = carry_out(self.state, proposal, context)
-            version, schema = outcome.state.version, outcome.state.schema
-            changes = {
-                name: partial(self.change_set, version, schema(name), delta)
-                for name, delta in outcome.changes.items()
-            }
-            return outcome, self.subscriptions.addressed(changes)
+            return outcome, self._news(outcome)
+
+    @contextmanager
+    def committing(self, outcome: Outcome) -> Iterator[None]:
+        """For the length of the block that publishes an outcome: it is durable before, and Ctrl-C
+        waits until both are done. Raises DurableError; then it is not published.
+        """
+        if self.durable is None:
+            yield
+            return
+        with interrupts_wait():
+            self.durable.append(outcome)
+            yield
+
+    def _news(self, outcome: Outcome) -> list[News]:
+        """The change sets of an outcome for those who subscribed."""
+        version, schema = outcome.state.version, outcome.state.schema
+        changes = {
+            name: partial(self.change_set, version, schema(name), delta)
+            for name, delta in outcome.changes.items()
+        }
+        return self.subscriptions.addressed(changes)
+
+    def refresh(self) -> None:
+        """Go on to the last commit of the process that writes, and tell subscribers, where the
+        workspace was opened to read; else there is nothing that is not known here.
+        """
+        if self.durable is None or self.durable.write:
+            return
+        with self.writer.held():
+            outcome = self.durable.refresh()
+            self.show()
+            if outcome is not None:
+                self.subscriptions.waiting.extend(self._news(outcome))
+                self.history.append((outcome.state.version, tuple(outcome.works)))
+        self.subscriptions.deliver()
+
+    def show(self) -> None:
+        """Have readers see the state of this moment until the next call."""
+        shown = copy(self)
+        shown.shown = None
+        self.shown = shown
+
+    def wait_for(self, version: int, timeout: float | None) -> bool:
+        """Refresh once a version is committed; False where it took more than `timeout` seconds."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        pause = _LOOK
+        while self.state.version < version:
+            if self.durable is not None and self.durable.last_version() >= version:
+                self.refresh()
+                continue
+            if (left := end - time.monotonic()) <= 0:
+                return False
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONG_LOOK)
+        return True
 
     # ── rows for the user ─────────────────────────────────────────────────────────────────────────
     def result(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation."""
-        version = state.database[schema.name]
+        version, texts = state.database[schema.name], self.dictionary.texts()
         return Result(
             schema.columns,
-            version.columns,
+            self.whole(version.columns, schema, texts),
             version.count,
-            self.dictionary.texts(),
+            texts,
             version=state.version,
             name=schema.name,
         )
 
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """For the length of a block that looks at rows by itself: DurableError (E353) where mapped
+        pages that were looked at are not what was written, whatever else came of them.
+        """
+        try:
+            yield
+        except Exception:
+            self._require_whole()
+            raise
+        self._require_whole()
+
+    def _require_whole(self) -> None:
+        if self.durable is not None:
+            self.durable.require_whole(self.arena.watch)
+
+    def whole(
+        self, read: Callable[[], Columns], schema: RelationSchema, texts: Texts
+    ) -> Callable[[], Columns]:
+        """`read`, with an error in the place of rows from mapped files that are not what was
+        written: DurableError (E353).
+        """
+        durable, watch = self.durable, self.arena.watch
+        if durable is None or not watch.files:
+            return read
+
+        def checked() -> Columns:
+            columns = read()
+            for (_, type), codes in zip(schema.columns, columns, strict=False):
+                if type.name == "str":
+                    frames.decode_column(type, codes, texts)  # looks at their letters
+            durable.require_whole(watch)
+            return columns
+
+        return checked
+
     def change_set(
         self, version: int, schema: RelationSchema, delta: Delta, texts: Texts | None = None
     ) -> Result:
-        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the
-        rows won.
+        """A net change as `change_result` gives it.
 
         `texts`: as they were at the commit, where it was not just now.
         """
-        read = partial(_signed_rows, schema.arity, delta, version)
         texts = self.dictionary.texts() if texts is None else texts
-        columns = (*schema.columns, *CHANGE_COLUMNS)
-        return Result(
-            columns, read, len(delta), texts, version=version, name=f"changes of {schema.name}"
+        return change_result(
+            schema, delta, version, texts, lambda read: self.whole(read, schema, texts)
         )
 
     def all_as_change(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""
         rows = state.database[schema.name].columns()
         return self.change_set(state.version, schema, Delta(rows, [column[:0] for column in rows]))
-
-
-def _signed_rows(arity: int, delta: Delta, version: int) -> Columns:
-    rows = [np.concatenate(pair) for pair in zip(delta.erases, delta.inserts, strict=True)][:arity]
-    signs = np.repeat(np.array([-1, 1], dtype=np.int64), [delta.erased, delta.inserted])
-    return [*rows, signs, np.full(len(delta), version, dtype=np.int64)]

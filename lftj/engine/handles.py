@@ -1,5 +1,5 @@
-"""What declarations and `add_rule` give back: names to use in rules, and tickets to remove rules
-with.
+"""Handles that declarations and `add_rule` return: names to use in rules, and tickets to remove
+rules with.
 """
 
 from __future__ import annotations

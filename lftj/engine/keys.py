@@ -6,14 +6,14 @@ import numpy as np
 
 from lftj.errors import KeyViolationError
 from lftj.frames import to_tuples
+from lftj.frames.out import value_order
 from lftj.heads.function import conflicting_rows, keeps_key
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
+from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree.rows import contains, equal_runs, sort_rows
-
-_SHOWN = 3
 
 
 def check_key(
@@ -35,41 +35,37 @@ def check_key(
     if len(rows[0]):
         key, rest = key_and_rest(schema)
         new = contains(rows, sort_rows([delta.inserts[i] for i in (*key, *rest)]))
-        raise _violation(schema, key, rest, _pairs(rows, new, len(key)), dictionary)
-
-
-def _pairs(rows: Columns, new: np.ndarray, key_width: int) -> list[tuple[Columns, Columns]]:
-    """Two rows of each of the first few keys, an old one first where there is one."""
-    order = np.lexsort((new, *reversed(rows[:key_width])))
-    rows = [column.take(order) for column in rows]
-    starts = equal_runs(rows, key_width)[:_SHOWN].tolist()
-    return [
-        ([column[i : i + 1] for column in rows], [column[i + 1 : i + 2] for column in rows])
-        for i in starts
-    ]
+        types = [schema.columns[i][1] for i in key]
+        order = value_order(
+            [*types, INT], [*rows[: len(key)], new.astype(np.int64)], dictionary.texts()
+        )
+        ordered = [column.take(order) for column in rows]
+        raise _violation(schema, key, rest, ordered, dictionary)
 
 
 def _violation(
     schema: RelationSchema,
     key: tuple[int, ...],
     rest: tuple[int, ...],
-    pairs: list[tuple[Columns, Columns]],
+    rows: Columns,
     dictionary: Dictionary,
 ) -> KeyViolationError:
+    """The error about rows in the order of their keys, an old one first where there is one."""
     order = (*key, *rest)
-    back = [order.index(i) for i in range(schema.arity)]
     types = [type for _, type in schema.columns]
-    rows = [
-        to_tuples(types, [row[i] for i in back], dictionary)[0] for pair in pairs for row in pair
-    ]
+    starts = equal_runs(rows, len(key))
+    shown = starts[: KeyViolationError.shown].tolist()
+    places = np.array([place for start in shown for place in (start, start + 1)], np.int64)
+    back = [rows[order.index(i)].take(places) for i in range(schema.arity)]
+    found = to_tuples(types, back, dictionary)
     named = ", ".join(schema.columns[i][0] for i in key)
-    shown = "; ".join(f"{old} and {new}" for old, new in zip(rows[::2], rows[1::2], strict=True))
     if schema.functional:
-        message = f"function `{schema.name}` has two values for one argument: {shown}"
+        what = f"function `{schema.name}` has two values for one argument"
     else:
-        message = f"relation `{schema.name}` has two rows of one key ({named}): {shown}"
+        what = f"relation `{schema.name}` has two rows of one key ({named})"
     hint = (
         f"delete the old row in the same transaction, or use tx.upsert({schema.name!r}, …), "
         f"which replaces the row of a key"
     )
-    return KeyViolationError(message, rows=rows, hint=hint)
+    pairs = list(zip(found[::2], found[1::2], strict=True))
+    return KeyViolationError.of(what, pairs, len(starts), hint)

@@ -1,4 +1,6 @@
-"""How much an evaluation may take before it is stopped and rolled back."""
+"""Limits on the work, time and memory of an evaluation, which is stopped and rolled back beyond
+them.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class Limits:
         return None if self.seconds is None else time.monotonic() + self.seconds
 
     def within(self, outer: Limits) -> Limits:
-        """These limits, with those of `outer` where these say nothing."""
+        """Combine these limits with those of `outer` for all that these leave open."""
         return Limits(
             outer.work if self.work is None else self.work,
             outer.seconds if self.seconds is None else self.seconds,
@@ -67,17 +69,17 @@ class LimitStack:
         return getattr(self._local, "limits", _NONE)
 
     def set(self, limits: Limits) -> AbstractContextManager[None]:
-        """These limits inside the `with` block."""
+        """Set these limits inside the `with` block."""
         return _Block(self, limits)
 
     def change(self, limits: Limits) -> None:
-        """These are the limits of this thread from now on."""
+        """Set the limits of this thread from now on."""
         self._local.limits = limits
 
 
 class _Block(Uncopied, AbstractContextManager[None]):
-    """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and
-    says so.
+    """Context manager of a block of limits. One that is never entered would limit nothing, and
+    raises an error.
     """
 
     kind, instead = "block of limits", "call ws.limits(…) again"

@@ -1,5 +1,6 @@
-"""What a question asks: a body, read and checked as if it were the body of a rule whose head has
-the body's variables.
+"""Question: a body, read and checked as if it were the body of a rule whose head has the body's
+variables. a body, read and checked as if it were the body of a rule whose head has the body's
+variables.
 
 The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy
 of the program that nobody else sees.
@@ -88,13 +89,15 @@ def _parsed(text: str) -> tree.Body:
 
 
 def _placed(body: tree.Body) -> tree.Body:
-    """With the place of all of it, from the first condition to the last."""
+    """Add the place of the whole body, from the first condition to the last."""
     first, last = body.literals[0].span, body.literals[-1].span
     return body if first is None or last is None else replace(body, span=join(first, last))
 
 
 def _is_program(text: str) -> bool:
-    """Whether what does not read as a body reads as clauses, a rule with its head most likely."""
+    """Test for text that reads as clauses though not as a body: most likely a rule with its
+    head.
+    """
     try:
         return bool(parse(f"{text}.").clauses)
     except ProgramErrors:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO
 
 import numpy as np
 
 from lftj import frames
 from lftj.engine.options import with_named_options
 from lftj.errors import DistributedError, as_ours
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
+from lftj.storage.delta import Delta
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.texts import Texts
@@ -31,7 +33,15 @@ if TYPE_CHECKING:
 Columns = list[np.ndarray]
 
 SHOWN_ROWS = 10
-"""How many rows `repr` shows."""
+"""Number of rows that `repr` shows."""
+
+
+class Remote(Protocol):
+    """Rows that lie with executors."""
+
+    def frame(self) -> Any:
+        """A Spark DataFrame of them."""
+        ...
 
 
 @with_named_options
@@ -42,6 +52,10 @@ class Result(frames.CodedRows):
 
     Attributes: `columns` (names), `types` (one `lftj.Type` each), `version` (of the database it was
     read from), `name`.
+
+    Rows of a workspace in parts stay there until they are read; `to_spark()` and `write_parquet()`
+    leave them with the executors. They stay readable as long as the result is held and the
+    workspace is open.
     """
 
     def __init__(
@@ -53,11 +67,13 @@ class Result(frames.CodedRows):
         *,
         version: int,
         name: str = "result",
+        remote: Remote | None = None,
     ):
         """For the engine: `read` gives one array of codes per column and is called once, when rows
         are first asked for.
 
         `texts`: of their strings; those of a dictionary that may forget some as they are now.
+        `remote`: the same rows where executors have them.
         """
         self.columns = tuple(column for column, _ in columns)
         self.types = tuple(type for _, type in columns)
@@ -67,6 +83,7 @@ class Result(frames.CodedRows):
         self._count = count
         self._texts = texts
         self._codes: Columns | None = None
+        self._remote = remote
 
     @staticmethod
     def of_rows(
@@ -94,7 +111,7 @@ class Result(frames.CodedRows):
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """So that whatever reads Arrow's PyCapsules takes a result as it is:
+        """Export for readers of Arrow's PyCapsules, which take a result as it is:
         `polars.DataFrame(ws["edge"])`. As `arrow()`.
         """
         return self.arrow().__arrow_c_stream__(requested_schema)
@@ -115,10 +132,13 @@ class Result(frames.CodedRows):
 
     def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
         """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass
-        through the driver.
+        through the driver. Raises DistributedError (E404) where none is active.
 
-        Raises DistributedError (E404) where none is active.
+        Rows in parts are read by the executors, in the session of their workspace, one partition
+        per part; DistributedError (E403) where their files are gone.
         """
+        if self._remote is not None:
+            return self._remote.frame()
         with as_ours():
             from partition.spark import (
                 active_session,
@@ -145,10 +165,14 @@ class Result(frames.CodedRows):
     @interrupts_as_such()
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as a Parquet file, ascending by value; `ws.load(relation, path)` reads
-        them as they were. O(n log n).
+        them as they were. O(n log n). Raises as `write_csv`.
 
-        Raises as `write_csv`.
+        Rows in parts are written by the executors, as a folder of Parquet files in place of what
+        is there.
         """
+        if self._remote is not None:
+            self._remote.frame().write.mode("overwrite").parquet(os.fspath(path))
+            return
         order = frames.value_order(self.types, self._columns(), self._texts)
         columns = [column[order] for column in self._columns()]
         frames.write_parquet(
@@ -189,7 +213,7 @@ class Result(frames.CodedRows):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """With its rows, wherever they lie, and with their strings alone."""
+        """Pickle the result with its rows, wherever they lie, and with their strings alone."""
         columns = self._columns()
         texts = self._texts.only(
             codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str"
@@ -317,3 +341,23 @@ def _shown(value: object) -> str:
 
 def _pad(cell: str, width: int, right: bool) -> str:
     return cell.rjust(width) if right else cell.ljust(width)
+
+
+def change_result(
+    schema: RelationSchema,
+    delta: Delta,
+    version: int,
+    texts: Texts,
+    read: Callable[[Callable[[], Columns]], Callable[[], Columns]] = lambda read: read,
+) -> Result:
+    """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the
+    rows won. `read` may wrap the reading of the rows.
+    """
+
+    def rows() -> Columns:
+        columns, signs = delta.signed()
+        return [*columns[: schema.arity], signs, np.full(len(delta), version, np.int64)]
+
+    columns = (*schema.columns, *CHANGE_COLUMNS)
+    name = f"changes of {schema.name}"
+    return Result(columns, read(rows), len(delta), texts, version=version, name=name)

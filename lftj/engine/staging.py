@@ -1,8 +1,8 @@
-"""What a transaction wants of one relation, before it commits.
+"""Operations of a transaction on one relation, before it commits.
 
-Operations are kept as they come and settled only when someone asks: a run of equal operations
-becomes one sort, so many one-row calls cost no more than one call with many rows. What is settled
-is a short stack of changes of growing size, the newest on top.
+Operations are kept as they come and resolved only on demand: a run of equal operations becomes one
+sort, so many one-row calls cost no more than one call with many rows. The resolved operations are a
+short stack of changes of growing size, the newest on top.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Staging:
             self._waiting.append((operation, rows))
 
     def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log
-        n), plus settling.
+        """Mark those of these rows (sorted distinct) that the relation would hold now. O(m log n),
+        plus resolving.
         """
         self._settle()
         there = self._committed_has(rows).copy()
@@ -104,7 +104,7 @@ class Staging:
         return self._net(self._wanted())
 
     def _net(self, wanted: Delta) -> Delta:
-        """What of it is not so yet."""
+        """Drop operations that are already true of the committed relation."""
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
         new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
@@ -127,7 +127,7 @@ class Staging:
         return delta, present.apply(delta)
 
     def _wanted(self) -> Delta:
-        """What is asked for in the end, some of which may be so already."""
+        """All operations as one change; some may be true of the committed relation already."""
         self._settle()
         if len(self._settled) != 1:
             self._settled = [
@@ -136,7 +136,7 @@ class Staging:
         return self._settled[0]
 
     def _one_way(self, wanted: Delta) -> bool:
-        """Whether rows are only inserted, or only erased, and a few of them are news."""
+        """Test for a change that only inserts or only erases, a sample of which is new."""
         if wanted.inserted and wanted.erased:
             return False
         rows = wanted.inserts if wanted.inserted else wanted.erases
@@ -144,8 +144,8 @@ class Staging:
         return bool(few.all()) if wanted.erased else not few.any()
 
     def _committed_has(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted distinct) whether it is committed. The same rows are
-        looked up once.
+        """Mark those of these rows (sorted distinct) that are committed. The same rows are looked
+        up once.
         """
         known = next((found for asked, found in self._asked if all(map(is_, asked, rows))), None)
         if known is None:
@@ -155,8 +155,8 @@ class Staging:
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:
-        """What memory does not suffice for, or Ctrl-C comes before, goes on waiting: who catches
-        that may go on too.
+        """Resolve the waiting operations. If memory does not suffice, or Ctrl-C comes, the others
+        go on waiting, and the caller may try again.
         """
         done = 0
         try:
@@ -185,7 +185,9 @@ class Staging:
 
     # ── upserts ───────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:
-        """These rows in, every other row of their keys out. The last row of a key wins."""
+        """Change that inserts these rows and erases every other row of their keys. The last row of
+        a key wins.
+        """
         schema = self.committed.schema
         key, _ = key_and_rest(schema)
         inserts = last_of_keys(schema, rows)
@@ -222,7 +224,7 @@ def require_key(schema: RelationSchema) -> None:
 
 
 def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
-    """Of the rows of each key the last one, sorted by the key, which the relation has."""
+    """Last row of each key, sorted by the key, which the relation has."""
     key, _ = key_and_rest(schema)
     order = sort_order([rows[i] for i in key])
     starts = equal_runs([rows[i][order] for i in key], len(key))
@@ -260,7 +262,7 @@ def codes_of(
 
 
 RowPolicy = Literal["ignore", "error"]
-"""What it means that a row to insert is there already, or one to delete is not."""
+"""Policy for a row to insert that is there already, or one to delete that is not."""
 
 
 def strict(name: str, value: str) -> bool:
@@ -316,7 +318,7 @@ _CHANGES: dict[str, Callable[[Staging, Columns], Delta]] = {
 
 
 def _rows_with_key(rows: Columns, key: Sequence[int], keys: Columns) -> Columns:
-    """Those of `rows` whose key is among `keys` (sorted distinct)."""
+    """Select the rows whose key is among `keys` (sorted distinct)."""
     order = sort_order([rows[i] for i in key])
     found = locate([rows[i][order] for i in key], keys)[1]
     return [column[order[found]] for column in rows]

@@ -1,4 +1,4 @@
-"""What a commit publishes: the program and the data of one version, as one value."""
+"""State that a commit publishes: the program and the data of one version, as one value."""
 
 from __future__ import annotations
 

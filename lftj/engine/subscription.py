@@ -1,4 +1,4 @@
-"""Who is told what a commit changed.
+"""Delivery of change sets to subscribers.
 
 Change sets are delivered after the commit, in the order of the commits, by the thread that
 committed. A callback cannot undo the commit: what it raises is logged (logger `lftj`) and the next
@@ -21,7 +21,7 @@ from scantree.forking import held_while_forking, put_right_in_child
 
 Callback = Callable[[Result], object]
 News = tuple["Subscription", Result]
-"""Someone who subscribed, and a change set for them."""
+"""A subscription, and a change set for it."""
 
 _log = logging.getLogger("lftj")
 
@@ -60,7 +60,7 @@ class Subscriptions:
     def __init__(self) -> None:
         self._by_relation: dict[str, tuple[Subscription, ...]] = {}
         self.waiting: deque[News] = deque()
-        """What is to be delivered. With the writer lock held, add what is `addressed`; then
+        """Queue of change sets to deliver. With the writer lock held, add what is `addressed`; then
         `deliver` without it.
         """
         self._lock = threading.Lock()
@@ -70,7 +70,7 @@ class Subscriptions:
         put_right_in_child(self, Subscriptions._without_others)
 
     def _without_others(self) -> None:
-        """In a forked child: no other thread goes on with what it was delivering."""
+        """Reset a forked child's queue: no other thread goes on with what it was delivering."""
         if self._deliverer != threading.get_ident():
             self._delivering = threading.Lock()
 

@@ -1,8 +1,8 @@
-"""What stands for live state of this process is neither copied nor pickled."""
+"""Base of handles on live state of this process, which can be neither copied nor pickled."""
 
 from __future__ import annotations
 
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 from lftj.errors import CopyError
 
@@ -10,8 +10,8 @@ from lftj.errors import CopyError
 class Uncopied:
     """Base of such classes; `kind` is what messages call one, `instead` what to hand on."""
 
-    kind: ClassVar[str]
-    instead: ClassVar[str]
+    kind: str
+    instead: str
 
     def __reduce__(self) -> NoReturn:
         raise CopyError(f"a {self.kind} is not copied or pickled", hint=self.instead)

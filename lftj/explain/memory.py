@@ -1,4 +1,4 @@
-"""Where the memory is: rows and bytes per relation and key order."""
+"""Memory in use: rows and bytes per relation and key order."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How a rule is evaluated: the variable order, what takes part at each level, the key orders that
-are read, and the estimates behind it.
+"""Explanation of a rule's evaluation: the variable order, the atoms at each level, the key orders
+that are read, and the estimates behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,18 @@ from lftj.explain.upkeep import state_of, upkeep_lines
 from lftj.join.access.row_scan import RowScan
 from lftj.join.access.semijoin_reduction import MatchingRows
 from lftj.join.access.star_join import stars
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.statistics import Statistics
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.division import Division, leading_levels
 from lftj.join.run.evaluate import plan_rule
 from lftj.join.run.parallel import may_divide
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule
+from lftj.program.program import Program
+from lftj.program.rewrites.pipeline import Rewritten
+from lftj.storage.relation import RelationVersion
 from lftj.types import FLOAT, INT, STR
+from lftj.types.sources import Role, without_role
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +52,10 @@ def part_lines(engine: Engine, state: State, plan: RulePlan, key_order: KeyOrder
         yield "    always in one part"
         return
     leading = plan.levels[levels[0]].name
-    yield f"    in parts by {leading} on {threads.workers} threads, once it takes {threads.patience:,} steps"
+    yield (
+        f"    in parts by {leading} on {threads.workers} threads, once it takes "
+        f"{threads.patience:,} steps"
+    )
     sliced = [
         key_order(atom.relation, atom.order) for atom in plan.atoms if levels[0] in atom.levels
     ]
@@ -98,11 +105,15 @@ COLUMNS = (
 )
 
 
+PLACE_COLUMNS = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
+
+
 class PlanReport:
     """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or
     take `.df()`: one row per level.
 
-    `bindings` is the estimated number of bindings after the level.
+    `bindings` is the estimated number of bindings after the level. `places()` tells where their
+    relations lie.
     """
 
     def __init__(
@@ -112,8 +123,10 @@ class PlanReport:
         functors: list[FunctorRule],
         state: State,
         engine: Engine,
+        passes: Sequence[Rewritten] = (),
     ):
         """For `plan_report`."""
+        self.passes = tuple(passes)
         self.rule = rule
         self.plans = plans
         self.functors = functors
@@ -129,15 +142,52 @@ class PlanReport:
         """The levels as a pandas DataFrame."""
         return self.result().df()
 
+    def places(self) -> Result:
+        """Places of the relations that the plans read or derive, one row each: `what` ("stored" or
+        "derived"), the `stage` that derives it, the `relation`, `how` it lies, and its `rows`.
+        """
+        stages = {
+            name: stage
+            for stage, stratum in enumerate(self._state.program.order.strata, 1)
+            for name in stratum.relations
+        }
+        rows = [
+            (
+                "derived" if name in stages else "stored",
+                stages.get(name, 0),
+                name,
+                "in this process",
+                self._state.database[name].count,
+            )
+            for name in self.relations()
+        ]
+        rows.sort(key=lambda row: (row[1], row[2]))
+        return Result.of_rows(PLACE_COLUMNS, rows, version=self._state.version, name="places")
+
+    def relations(self) -> list[str]:
+        """The relations of the user's that the plans read or derive."""
+        names = {rule.relation for rule in self.functors} | {rule.domain for rule in self.functors}
+        for plan in self.plans:
+            names |= {plan.rule.relation, *(relation for relation, _ in plan.key_orders())}
+        names = {without_role(name, Role.BASE) for name in names}
+        return sorted(names & self._state.program.catalog.relations.keys())
+
     def describe(self) -> str:
         """The plans as text."""
         return "\n".join(
             [
                 self.rule,
+                *self.pass_lines(),
                 *(line for plan in self.plans for line in self._lines(plan)),
                 *map(_functor_line, self.functors),
             ]
         )
+
+    def pass_lines(self) -> Iterator[str]:
+        """The rule after each rewrite that changed it, where these were asked for."""
+        for each in self.passes:
+            yield f"  after {each.name}: {each.reason}"
+            yield from (f"    {rule}" for rule in each.rules)
 
     def __str__(self) -> str:
         return self.describe()
@@ -167,7 +217,10 @@ class PlanReport:
 
     def _lines(self, plan: RulePlan) -> Iterator[str]:
         order = ", ".join(plan.variable_order) or "none"
-        yield f"  {plan.rule.relation}: variable order {order}; estimated cost {plan.choice.cost:,.0f}"
+        yield (
+            f"  {plan.rule.relation}: variable order {order}; estimated cost "
+            f"{plan.choice.cost:,.0f}"
+        )
         for _, number, name, source, atoms, tests, bindings in self._rows(plan):
             tested = f", {tests} test{'s' if tests != 1 else ''}" if tests else ""
             where = f" of {atoms}" if atoms else ""
@@ -180,10 +233,16 @@ class PlanReport:
         if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(
             self._state.database[scan.relation], lasting=True
         ):
-            yield f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes no key order"
+            yield (
+                f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes "
+                f"no key order"
+            )
         if matching := self._matching(plan):
             about = f"about {100 * matching.share:.1f} %"
-            yield f"    from nothing only rows of {matching.name} that match {matching.restricted_by} are read, {about}"
+            yield (
+                f"    from nothing only rows of {matching.name} that match "
+                f"{matching.restricted_by} are read, {about}"
+            )
         elif looked_up := self._looked_up(plan):
             then = f"looked up in {', '.join(looked_up[1:])}" if looked_up[1:] else "computed with"
             yield f"    from nothing rows of {looked_up[0]} are read as they lie, and {then}"
@@ -218,7 +277,7 @@ class PlanReport:
         )
 
     def _searched(self, plan: RulePlan) -> bool:
-        """Whether the rule is evaluated from nothing by itself: neither traced nor recursive."""
+        """True when the rule is evaluated from nothing by itself: neither traced nor recursive."""
         found = state_of(plan.rule, self._state)
         return found is not None and found.trace is None
 
@@ -229,10 +288,14 @@ class PlanReport:
 
 
 def plan_report(
-    engine: Engine, state: State, handle: RuleHandle, statistics: Statistics | None = None
+    engine: Engine,
+    state: State,
+    handle: RuleHandle,
+    statistics: Statistics | None = None,
+    passes: bool = False,
 ) -> PlanReport:
     """The plans of a rule on the present data, or for relations of which `statistics` tells the
-    sizes.
+    sizes. `passes`: with the rule after each rewrite that changed it.
 
     Raises UnknownNameError (E114) for a rule that is not there.
     """
@@ -242,7 +305,8 @@ def plan_report(
             code="E114",
             hint="pass a handle from add_rule(…) or from ws.rules",
         )
-    rules = state.program.sources[number_of(handle, state.program)].normal.rules
+    source = number_of(handle, state.program)
+    rules = state.program.sources[source].normal.rules
     context = engine.context(state.aggregates)
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
@@ -255,8 +319,55 @@ def plan_report(
         for rule in conjunctive
     ]
     return PlanReport(
-        str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state, engine
+        str(handle),
+        plans,
+        [rule for rule in rules if isinstance(rule, FunctorRule)],
+        state,
+        engine,
+        state.program.passes(source) if passes else (),
     )
+
+
+class ProgramPlan(PlanReport):
+    """The plans of several rules."""
+
+    def __init__(self, reports: Sequence[PlanReport], state: State, engine: Engine):
+        """For `plans_report`."""
+        plans = [plan for report in reports for plan in report.plans]
+        functors = [rule for report in reports for rule in report.functors]
+        passes = [each for report in reports for each in report.passes]
+        rules = "\n".join(report.rule for report in reports)
+        super().__init__(rules, plans, functors, state, engine, passes)
+        self._reports = reports
+
+    def relations(self) -> list[str]:
+        """All relations of the user's."""
+        return sorted(self._state.program.catalog.relations)
+
+    def describe(self) -> str:
+        """The plans as text, rule by rule."""
+        return "\n\n".join(report.describe() for report in self._reports)
+
+
+def plans_report(
+    engine: Engine, state: State, statistics: Statistics | None = None, passes: bool = False
+) -> ProgramPlan:
+    """The plans of all rules, in the order they were added; `statistics` and `passes` as for
+    `plan_report`.
+    """
+    program = state.program
+    handles = [RuleHandle(source, program.rule(source)) for source in program.sources]
+    reports = [plan_report(engine, state, handle, statistics, passes) for handle in handles]
+    return ProgramPlan(reports, state, engine)
+
+
+def state_without_rows(engine: Engine, program: Program) -> State:
+    """A program on empty relations, to plan rules whose rows are not in this process."""
+    empty = {
+        name: RelationVersion.empty(schema, engine.arena)
+        for name, schema in program.stratified.relations.items()
+    }
+    return replace(engine.state, program=program, database=engine.state.database.replace(empty))
 
 
 def _needed(rule: NormalRule) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What commits did: one row per rule that had work, as `ws.profile()` shows it."""
+"""Work of commits: one row per rule that had work, as `ws.profile()` shows it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 Commit = TypeVar("Commit")
 
 COLUMNS = (
-    ("version", INT), ("relation", STR), ("rule", STR), ("strategy", STR), ("surgeries", INT), ("stabs", INT), ("regions", INT),
+    ("version", INT), ("relation", STR), ("rule", STR), ("strategy", STR), ("surgeries", INT),
+    ("stabs", INT), ("regions", INT),
     ("steps", INT), ("assignments", INT), ("head_changes", INT), ("bytes", INT), ("seconds", FLOAT),
     ("cpu_seconds", FLOAT), ("parts", INT), ("largest_part", INT), ("compile_seconds", FLOAT),
+    ("outcome", STR),
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""How a rule is kept up to date: by delta queries or by its trace, at which
-granularities, and why.
+"""Explanation of a rule's maintenance: delta queries or a trace, its granularities, and the
+reasons.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from lftj.engine.state import State
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import SharedHead
-from lftj.maintenance.rules.view_states import STRATUM, ViewState
+from lftj.maintenance.rules.view_states import ViewState, shown_key
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.storage.database import Database
 from sensitivity.shape import Position
 
 MemoryRow = tuple[str, int, int]
-"""What is kept, its rows, and their bytes."""
+"""Name of a kept structure, its rows, and their bytes."""
 
 
 def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
@@ -29,12 +29,17 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
             yield "    kept up to date with its recursive stratum"
         return
     if found.body is not None and found.body.extremes is not None:
-        yield f"    kept up to date by looking up the first or last row of each group that changes in {found.body.extremes.relation}"
+        yield (
+            f"    kept up to date by looking up the first or last row of each group that changes "
+            f"in {found.body.extremes.relation}"
+        )
         return
     if found.head is not None:
         yield from _shared_lines(found, found.head)
     if found.trace is None:
-        yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
+        yield (
+            "    kept up to date by delta queries: each changed row is joined with the other atoms"
+        )
         return
     body = found.trace.body
     ends = (
@@ -48,17 +53,20 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
 
 
 def state_of(rule: NormalRule | FunctorRule, state: State) -> RuleState | None:
-    """What is kept of a rule; None where it is kept of its recursive stratum, or of nothing."""
+    """State of a rule; None where its recursive stratum has one for all, or none is kept."""
     kept = state.heads.get(rule.relation)
     return kept.state_of(rule) if isinstance(kept, RelationState) else None
 
 
 def _shared_lines(rule: RuleState, head: SharedHead) -> Iterator[str]:
-    """With whom an aggregated rule shares its body, and what is kept of its groups."""
+    """Describe the rules that share a body with an aggregated rule, and the state of its groups."""
     others = [member.rule for member in head.shared.members if member.rule is not rule.rule]
     if others:
         names = ", ".join(f"{other.relation} (rule #{other.source})" for other in others)
-        yield f"    shares one evaluation of its body at each commit, and what is kept of the groups, with {names}"
+        yield (
+            f"    shares one evaluation of its body at each commit, and what is kept of the "
+            f"groups, with {names}"
+        )
     yield f"    keeps {', '.join(head.aggregate.memory)}"
 
 
@@ -89,8 +97,8 @@ def describe_position(position: Position, trace: TraceState) -> str:
 def all_memory_rows(
     database: Database, heads: Mapping[str, ViewState]
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Of every relation its key orders, then what is kept of each beside its rows: its name, which
-    it is, rows and bytes. By name.
+    """Memory of every relation: its key orders, then the state kept for it beside its rows: its
+    name, the structure, rows and bytes. By name.
     """
     for name, relation in sorted(database.items()):
         columns = [column for column, _ in relation.schema.columns]
@@ -102,11 +110,11 @@ def all_memory_rows(
                 size,
             )
     for name, kept in sorted(heads.items()):
-        yield from ((name.removeprefix(STRATUM), *each) for each in memory_rows(kept))
+        yield from ((shown_key(name), *each) for each in memory_rows(kept))
 
 
 def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:
-    """What is kept of one relation or recursive stratum beside its rows."""
+    """List the structures kept for one relation or recursive stratum beside its rows."""
     if isinstance(kept, StratumState):
         rows = sum(relation.count for relation in kept.relations.values())
         yield "(iterations and proofs)", rows, kept.bytes

@@ -1,14 +1,14 @@
 """Arrow columns to codes: only conversions that lose nothing, a column at a time.
 
-| relation column | Arrow columns that fit                                                                  |
-|-----------------|-----------------------------------------------------------------------------------------|
-| `int`           | int8 … int64, uint8 … uint32, uint64 below 2⁶³                                            |
-| `float`         | float16, float32, float64                                                               |
-| `str`           | string, large_string, string_view                                                       |
-| `bool`          | bool                                                                                    |
-| `date`          | date32, date64 on whole days; of the years 1 to 9999                                     |
-| `timestamp`     | timestamp without zone, of the years 1 to 9999: s, ms, us; ns on whole microseconds      |
-| `decimal(p,s)`  | decimals of any width whose values have p digits, s after the point                     |
+| relation column | Arrow columns that fit |
+|---|---|
+| `int` | int8 … int64, uint8 … uint32, uint64 below 2⁶³ |
+| `float` | float16, float32, float64 |
+| `str` | string, large_string, string_view |
+| `bool` | bool |
+| `date` | date32, date64 on whole days; of the years 1 to 9999 |
+| `timestamp` | timestamp without zone, years 1 to 9999: s, ms, us; ns on whole microseconds |
+| `decimal(p,s)` | decimals of any width whose values have p digits, s after the point |
 
 A column that is dictionary-encoded or run-end encoded fits where its values do; a column of type
 null is all NULL.
@@ -88,7 +88,7 @@ that would take time.
 """
 
 _SHOWN_YEAR = re.compile(r"(?!0000)\d{4}-")
-"""How the text of a date or timestamp begins that is one for Python too."""
+"""Beginning of the text of a date or timestamp that Python can represent too."""
 _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
@@ -113,7 +113,7 @@ def _check_fits(found: pa.DataType, target: Target) -> None:
 
 
 def _remedy(found: pa.DataType, type: Type) -> str:
-    """What to do about a whole column of another type."""
+    """Suggest a conversion for a whole column of another type."""
     if pa.types.is_timestamp(found) and found.tz is not None and type.name == "timestamp":
         return (
             "convert to one zone and drop it, in pandas by column.dt.tz_convert(None), in "
@@ -244,7 +244,7 @@ def first_failing(values: pa.Array, convert: Callable[[pa.Array], object]) -> in
 
 
 def _error_of(value: pa.Scalar, type: Type) -> LftjError:
-    """Why this one value has no code."""
+    """Build the error of one value that has no code."""
     if type.name in ("date", "timestamp"):
         text = pc.cast(value, pa.string()).as_py()
         if not _SHOWN_YEAR.match(text):

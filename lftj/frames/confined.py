@@ -58,7 +58,7 @@ def check_inside(path: Path) -> Path:
 
 
 def is_confined() -> bool:
-    """Whether files of one folder only may be opened."""
+    """True when only files of one folder may be opened."""
     return _FOLDER.get() is not None
 
 

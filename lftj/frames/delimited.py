@@ -45,8 +45,8 @@ class DelimitedText:
     before: int = 0
     width: int | None = None
     needed: int | None = None
-    """Where rows may be of any length from this one on, as when fields are picked by their numbers:
-    what is further is not read.
+    """Number of fields that each row must have, where rows may be longer: fields are picked by
+    their numbers, and further ones are not read.
     """
 
     def first_record(self) -> tuple[int, list[str]]:
@@ -166,16 +166,16 @@ class DelimitedText:
 
     # ── all at once, in Arrow ─────────────────────────────────────────────────────────────────────
     def _needs_python(self) -> bool:
-        """What Arrow would split elsewhere: it takes one-character delimiters only and ends lines
-        at any carriage return.
+        """Recognise files that Arrow would split elsewhere: it takes one-character delimiters only
+        and ends lines at any carriage return.
         """
         if len(self.delimiter) != 1 or not self.delimiter.isascii():
             return True
         return not self.quoted and self.data.count(b"\r") != self.data.count(b"\r\n")
 
     def _refuse_lone_returns(self) -> None:
-        """Where fields are not quoted a carriage return alone is part of one: a file with no other
-        line ends would be a single line.
+        """Refuse a file whose lines end in carriage returns alone. Where fields are not quoted such
+        a return is part of a field, and the file would be a single line.
         """
         if (
             not self.quoted
@@ -202,9 +202,9 @@ class DelimitedText:
                 pass
 
     def _quotes_in_pairs(self) -> bool:
-        """Whether quotes enclose whole fields or are doubled: every first one of two stands behind
-        a delimiter, a line end or a quote, and every second one before such. Where quotes within
-        unquoted fields upset the count, only `csv` can tell.
+        """Check that quotes enclose whole fields or are doubled: every first one of two stands
+        behind a delimiter, a line end or a quote, and every second one before such. Where quotes
+        within unquoted fields upset the count, only `csv` can tell.
         """
         text = np.frombuffer(self.data.removeprefix(codecs.BOM_UTF8), np.uint8)
         beside = np.isin(np.arange(256), list(b'"\r\n' + self.delimiter.encode()))

@@ -20,7 +20,7 @@ from lftj.errors import FrameError
 from lftj.frames.carriers import carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
-from lftj.frames.frame import Columns, Frame, Target, settle
+from lftj.frames.frame import Columns, Frame, Target, without_nulls
 from lftj.frames.match import suggestion
 from lftj.types.dictionary import Dictionary
 
@@ -42,8 +42,8 @@ _WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
 
 @dataclass(frozen=True, slots=True)
 class FactsLayout:
-    """What the parameters of a directive say. `picked`: the file's field for each column, or None
-    for all in order.
+    """The parameters of a directive. `picked` is the file's field for each column, or None for all
+    in order.
     """
 
     io: str
@@ -161,7 +161,7 @@ def read_facts(
     coded = [
         carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
     ]
-    return settle(coded, columns, carrier.rows, "error", carrier.place)
+    return without_nulls(coded, columns, carrier.rows, "error", carrier.place)
 
 
 def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:

@@ -21,7 +21,7 @@ from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
 from lftj.frames.confined import check_inside, is_confined, open_file
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
-from lftj.frames.whole_writes import whole_write
+from lftj.frames.whole_files import whole_write
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -62,7 +62,7 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
 
 
 def is_table_file(path: Path) -> bool:
-    """Whether the file is named as one that tells the names and types of its columns."""
+    """Recognise by its name a file that holds the names and types of its columns."""
     return file_kind(path) in (".parquet", *_ARROW)
 
 
@@ -126,7 +126,7 @@ def file_kind(path: Path) -> str:
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether a file is named as one that gzip compressed."""
+    """Recognise by its name a file that gzip compressed."""
     return path.suffix.lower() == ".gz"
 
 
@@ -262,8 +262,8 @@ def _read_ipc(path: Path) -> pa.Table:
 
 
 def _has_end(stream: pa.NativeFile) -> bool:
-    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two
-    batches as whole.
+    """Check that a stream ends with its end mark. Arrow takes one that is cut between two batches
+    as whole.
     """
     messages = pa.ipc.MessageReader.open_stream(stream)
     end = 0

@@ -1,5 +1,5 @@
-"""What all carriers of data have in common: coded columns, the place of a value in its source, and
-what happens to NULL and NaN.
+"""Common parts of all carriers of data: coded columns, the place of a value in its source, and the
+treatment of NULL and NaN.
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ class Carrier(Protocol):
         ...
 
 
-def settle(
+def without_nulls(
     coded: Sequence[CodedColumn], columns: Columns, rows: int, nulls: NullPolicy, place: Place
 ) -> Frame:
-    """Applies the policy for NULL and NaN to coded columns. Raises NullValueError for the first one
+    """Apply the policy for NULL and NaN to coded columns. Raises NullValueError for the first one
     in row order.
     """
     absent = [column.absent() for column in coded]

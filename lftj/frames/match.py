@@ -1,4 +1,4 @@
-"""Which column of a frame becomes which column of the relation."""
+"""Assignment of a frame's columns to the columns of a relation."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class PandasCarrier:
 
     @property
     def index_names(self) -> list[Hashable]:
-        """What the index is named: columns that somebody may look for, as after a `groupby`."""
+        """Names of the index levels: columns that a user may look for, as after a `groupby`."""
         return list(self.frame.index.names)
 
     @property

@@ -22,7 +22,7 @@ from lftj.frames.frame import (
     Place,
     Target,
     check_policy,
-    settle,
+    without_nulls,
 )
 from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.python_columns import code_values
@@ -205,10 +205,10 @@ def _read_carrier(
     nulls: NullPolicy,
     mapping: ColumnMap | None,
 ) -> Frame:
-    """Matches, codes and settles the columns of one carrier."""
+    """Matches, codes and checks the columns of one carrier."""
     positions = match_columns(carrier, columns, mapping)
     targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]
     coded = [
         carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
     ]
-    return settle(coded, columns, carrier.rows, nulls, carrier.place)
+    return without_nulls(coded, columns, carrier.rows, nulls, carrier.place)

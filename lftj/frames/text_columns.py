@@ -111,7 +111,7 @@ def _parse(strings: Any, type: Type) -> Any:
 
 
 def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
-    """Why this text is not a value of the type."""
+    """Build the error of a text that is not a value of the type."""
     trimmed = text.strip()
     if type.name == "int" and re.fullmatch(r"[+-]?[0-9]+", trimmed):
         least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)

@@ -22,7 +22,7 @@ from lftj.frames.facts import FactsLayout, Parameters
 from lftj.frames.files import DELIMITERS, file_kind, is_compressed, is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
-from lftj.frames.whole_writes import whole_write
+from lftj.frames.whole_files import whole_write
 from lftj.types import Type, float_text
 from lftj.types.arrow_arrays import arrow_array, arrow_scalar
 from lftj.types.texts import Texts

@@ -1,17 +1,18 @@
 """Aggregated heads: rows of satisfying assignments to one row per group [LFTJ-IVM 2.3].
 
-The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it:
+The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it; rows are in
+order:
 
-| function                     | state per group                                    | computed in     | kept in                     |
-|------------------------------|----------------------------------------------------|-----------------|-----------------------------|
-| every one                    | η, the number of assignments: ±1; none at 0        | `support`       | `aggregate_state`           |
-| `count`                      | η itself                                           | `support`       | `aggregate_state`           |
-| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   | `integer_sum`               |
-| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     | `float_sum`                 |
-| `min`, `max`                 | the rows (group, value) in order, with counts      | `aggregate`     | `ordered_rows`              |
-| `concat`                     | the rows (group, keys, text) in order, with counts | `concatenation` | `ordered_rows`, `scans`     |
-| a user's with an inverse     | a total                                            | `user`          | `user_totals`               |
-| a user's without             | the rows (group, arguments) in order, with counts  | `user`          | `ordered_rows`, `scans`     |
+| function | state per group | computed in | kept in |
+|---|---|---|---|
+| every one | η, the number of assignments: ±1; none at 0 | `support` | `aggregate_state` |
+| `count` | η itself | `support` | `aggregate_state` |
+| `sum`, `mean` of int, decimal | the exact total: ±value | `integer_sum` | `integer_sum` |
+| `sum`, `mean` of float | the exact total: ±value | `float_sum` | `float_sum` |
+| `min`, `max` | rows (group, value), counted | `aggregate` | `ordered_rows` |
+| `concat` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
+| a user's with an inverse | a total | `user` | `user_totals` |
+| a user's without | rows (group, arguments), counted | `user` | `ordered_rows`, `scans` |
 
 `aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when
 there is no group column.
@@ -85,7 +86,7 @@ class _Groups:
         return [self.arranged[id(column)] for column in call.args]
 
     def name(self, group: int) -> str:
-        """How messages call a group, by its values."""
+        """Name a group by its values, for messages."""
         return group_name(
             [column[group : group + 1] for column in self.columns], self.types, self.dictionary
         )

@@ -1,4 +1,5 @@
-"""Which states an aggregated head keeps, and which of them serves which call: as few as possible.
+"""Plan of the states that an aggregated head keeps: as few as possible, each serving the calls it
+can. as few as possible.
 
 The groups' tree holds per group η, then the published result of every call but `count`, then what
 exact integer totals keep there.
@@ -64,7 +65,7 @@ def plan_aggregates(
 
 
 def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
-    """Whether no state keeps the columns of an assignment in order, all of them, and none asks a
+    """True when no state keeps the columns of an assignment in order, all of them, and none asks a
     user's function about each row.
     """
     args = tuple(range(shape.width, len(shape.needed)))

@@ -1,5 +1,5 @@
-"""What an aggregated head asks for, by positions: the group, the calls, and where each head column
-comes from.
+"""The shape of an aggregated head, by positions: the group, the calls, and the source of each head
+column.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class HeadColumns:
-    """Where the columns of a head come from: `places` in (group columns, results of the calls); the
-    first `width` are the group.
+    """Sources of a head's columns: `places` in (group columns, results of the calls); the first
+    `width` are the group.
     """
 
     places: tuple[int, ...]
@@ -42,8 +42,8 @@ class HeadColumns:
 
     @property
     def leads(self) -> bool:
-        """Whether the head begins with the group columns as the state has them, so that rows in
-        order of their group are in order.
+        """True when the head begins with the group columns in the order of the state, so that rows
+        in order of their group are in order.
         """
         return self.places[: self.width] == tuple(range(self.width))
 
@@ -115,14 +115,14 @@ class AggregateShape:
         return self.columns.rows(groups, results)
 
     def name(self, groups: Sequence[np.ndarray], dictionary: Dictionary, group: int) -> str:
-        """How messages call a group."""
+        """Name a group for messages."""
         codes = [groups[position][group : group + 1] for position in self.group]
         return group_name(codes, [self.types[position] for position in self.group], dictionary)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What codes and names mean: the dictionary, and the users' aggregates."""
+    """Interpretation of codes and names: the dictionary, and the users' aggregates."""
 
     dictionary: Dictionary
     user: Mapping[str, UserAggregate]

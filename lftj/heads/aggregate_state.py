@@ -33,8 +33,8 @@ _MANY = 1 << 12
 
 
 class GroupsMoved(NamedTuple):
-    """What a change made of the groups that it affects: their columns, the results of all calls
-    `before` and `after` it, and whether they were there (`was`) and are (`here`).
+    """Groups that a change affects: their columns, the results of all calls `before` and `after`
+    it, and flags for groups that existed (`was`) and exist (`here`).
     """
 
     groups: list[np.ndarray]

@@ -63,7 +63,7 @@ def by_groups(
 
 
 def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each run of equal first `width` columns of a net change begins, and the sum of its
+    """Find the start of each run of equal first `width` columns of a net change, and sum its
     counts. ValueRangeError beyond int64.
     """
     starts = np.empty(len(net), np.int64)

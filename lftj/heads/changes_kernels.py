@@ -10,7 +10,7 @@ from scantree.jit import compiled
 from scantree.rows_kernels import sums_wrap
 
 DONE, OVERFLOW = 0, 1
-"""How it went: fine, or a count left int64."""
+"""Outcomes: done, a count left int64."""
 
 
 @compiled
@@ -56,7 +56,7 @@ def net_few(rows, signed, net_rows, net):
 
 @compiled
 def divide(rows, net, width, starts, moved):
-    """Where each run of equal first `width` columns of ascending rows begins, and the sum of its
+    """Find the start of each run of equal first `width` columns of ascending rows, and sum its
     counts: (runs, status).
     """
     runs = 0

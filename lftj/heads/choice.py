@@ -21,7 +21,7 @@ from scantree.rows import sort_rows
 
 
 class Chooser:
-    """What has been accepted of one relation, by the values of its choice domains."""
+    """Accepted values of one relation's choice domains."""
 
     def __init__(self, schema: RelationSchema, dictionary: Dictionary):
         self._schema = schema
@@ -29,8 +29,8 @@ class Chooser:
         self._taken: list[set[object]] = [set() for _ in schema.choice]
 
     def accepted(self, candidates: Columns) -> Columns:
-        """Those of the candidates, distinct and in any order, that are accepted; sorted by codes.
-        O(n log n) for n candidates.
+        """Accept those candidates (distinct, in any order) that meet no accepted one; return them
+        sorted by codes. O(n log n) for n candidates.
         """
         order = value_order(candidates, self._schema, self._dictionary)
         domains = [

@@ -53,17 +53,17 @@ def grouped_concatenations(
     by_types = [*types[2:], types[0], *types[1:2]]
     order = order_in_groups(by, by_types, starts, dictionary)
     offsets, data = dictionary.flat()
-    told = (
+    given = (
         text.take(order),
         rest[0].take(order) if rest else np.empty(0, np.int64),
         counts.take(order),
         np.ascontiguousarray(starts),
     )
     ends = np.zeros(len(starts) + 1, np.int64)
-    if not measure_joined(offsets, *told, ends):
+    if not measure_joined(offsets, *given, ends):
         raise MemoryError("texts of more bytes than there is memory for")
     results = np.empty(int(ends[-1]), np.uint8)
-    write_joined(offsets, data, *told, results)
+    write_joined(offsets, data, *given, results)
     return dictionary.encode(
         pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(ends), pa.py_buffer(results))
     )

@@ -117,7 +117,7 @@ class ExactSum:
 
 # ── whole columns ─────────────────────────────────────────────────────────────────────────────────
 def status_message(status: int | None) -> str:
-    """What a status other than EXACT means, as the end of a sentence."""
+    """Describe a status other than EXACT, as the end of a sentence."""
     if status == OVERFLOW:
         return "the sum is beyond the greatest float"
     return "the sum has both +inf and -inf in it, so it has no value"

@@ -51,7 +51,7 @@ def _add_scaled(limbs: np.ndarray, magnitude: int, position: int, negative: bool
 
 
 @compiled
-def _settle(limbs: np.ndarray, low: int, high: int) -> bool:
+def _carry(limbs: np.ndarray, low: int, high: int) -> bool:
     """Pass carries up through limbs [low, high); the last limb keeps the sign. Returns whether the
     number is negative.
     """
@@ -101,14 +101,14 @@ def _accumulate(
             position += _CHUNK
             waiting += 1
         if waiting >= _PATIENCE:
-            _settle(limbs, 0, LIMBS)
+            _carry(limbs, 0, LIMBS)
             low, high, waiting = 0, LIMBS - 2, 0
     return low, max(high, low) + 2
 
 
 @compiled
-def _round(limbs: np.ndarray, low: int, high: int) -> int:
-    """The bits of the double nearest to settled, non-negative limbs [low, high), ties to even;
+def _nearest(limbs: np.ndarray, low: int, high: int) -> int:
+    """The bits of the double nearest to carried, non-negative limbs [low, high), ties to even;
     beyond the greatest double -1.
     """
     top = high - 1
@@ -144,12 +144,12 @@ def _round(limbs: np.ndarray, low: int, high: int) -> int:
 @compiled
 def _publish(limbs: np.ndarray, low: int, high: int, infinite: np.ndarray) -> tuple[int, int]:
     """The code of the rounded sum, and a status. Leaves the limbs in use zero."""
-    negative = _settle(limbs, low, high)
+    negative = _carry(limbs, low, high)
     if negative:
         for i in range(low, high):
             limbs[i] = -limbs[i]
-        _settle(limbs, low, high)
-    bits = _round(limbs, low, high)
+        _carry(limbs, low, high)
+    bits = _nearest(limbs, low, high)
     for i in range(low, high):
         limbs[i] = 0
     if infinite[0] != 0 or infinite[1] != 0:
@@ -186,7 +186,7 @@ def _sum_of_few(codes: np.ndarray, counts: np.ndarray, start: int, end: int) -> 
 def sum_runs(
     codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
 ) -> None:
-    """For each run of rows, the code of its correctly rounded sum and how it went. Run r is
+    """Sum each run of rows: the code of its correctly rounded sum and a status. Run r is
     [starts[r], starts[r + 1]).
     """
     limbs = np.zeros(LIMBS, dtype=np.int64)
@@ -205,7 +205,7 @@ def sum_runs(
 @compiled
 def _store_state(limbs: np.ndarray, infinite: np.ndarray, state: np.ndarray) -> None:
     """Write a sum as its state and leave limbs and infinities zero."""
-    _settle(limbs, 0, 2 * WORDS)
+    _carry(limbs, 0, 2 * WORDS)
     for word in range(WORDS):
         high = ((limbs[2 * word + 1] & _LOW32) ^ _SIGN32) - _SIGN32
         state[word] = (high << 32) | limbs[2 * word]
@@ -230,7 +230,7 @@ def _add_state(state: np.ndarray, limbs: np.ndarray, infinite: np.ndarray) -> No
 
 @compiled
 def _is_empty(state: np.ndarray) -> bool:
-    """Whether nothing has been added, or all of it taken away again."""
+    """Test for a state of nothing added, or of everything taken away again."""
     for word in range(STATE_WORDS):
         if state[word] != 0:
             return False

@@ -11,6 +11,7 @@ is then.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from lftj.storage.relation import RelationVersion, key_and_rest
 from scantree import after_prefix
 from scantree.rows import contains, equal_runs, sort_rows
 
-_SHOWN = 10
+FIRST_KEYS = 10
 """Conflicting keys whose rows the error carries."""
 
 Row = tuple[Any, ...]
@@ -45,8 +46,8 @@ def conflicts(columns: Sequence[np.ndarray], key_width: int) -> np.ndarray:
 
 
 def keeps_key(schema: RelationSchema, before: RelationVersion, delta: Delta) -> bool:
-    """Whether the rows that come cannot break the key, which `before` obeyed; False where that has
-    to be looked at closely.
+    """Check quickly that inserted rows cannot break the key, which `before` obeyed; False where a
+    closer look is needed.
 
     A look-up of the key of each: O(δ log n).
     """
@@ -132,26 +133,27 @@ def check_function(
     sorted and distinct.
 
     `decode` makes a user's row of a row of codes (in the columns' order here). The error carries
-    the rows of the first ten keys in conflict and names the first two. `functional` says whether
-    the user wrote F[x] = y or declared a key.
+    the rows of ten keys in conflict and names the first of these by value. `functional` says
+    whether the user wrote F[x] = y or declared a key.
     """
     positions = conflicts(columns, key_width)
     if not len(positions):
         return
     keys = equal_runs([column.take(positions) for column in columns], key_width)
-    last = keys[_SHOWN] if len(keys) > _SHOWN else len(positions)
+    last = keys[FIRST_KEYS] if len(keys) > FIRST_KEYS else len(positions)
     rows = [
         decode(row)
         for row in zip(*(column.take(positions[:last]).tolist() for column in columns), strict=True)
     ]
-    more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
     if functional:
-        message = f"{relation} has two values for one argument: {rows[0]} and {rows[1]}{more}"
+        what = f"{relation} has two values for one argument"
         hint = (
             "let the rules give one value per argument, take min(…) or max(…) of them, or "
             "declare a relation instead"
         )
     else:
-        message = f"two rows of {relation} share a key: {rows[0]} and {rows[1]}{more}"
+        what = f"two rows of {relation} share a key"
         hint = "delete the old row in the same transaction, or use upsert"
-    raise KeyViolationError(message, rows=rows, hint=hint)
+    bounds = [*keys[:FIRST_KEYS].tolist(), last]
+    groups = sorted([rows[first:end] for first, end in pairwise(bounds)])
+    raise KeyViolationError.of(what, groups, len(keys), hint)

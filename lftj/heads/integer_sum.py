@@ -44,7 +44,7 @@ class Totals(NamedTuple):
         return (int(self.high[group]) << 63) + int(self.low[group])
 
     def fitting(self) -> np.ndarray:
-        """Which totals are int64 numbers."""
+        """Mark the totals that are int64 numbers."""
         return (self.high == 0) | (self.high == -1)
 
     def int64(self) -> np.ndarray:
@@ -113,7 +113,7 @@ def outside_range(group: str, shown: str, type: str) -> ValueRangeError:
 
 
 def _outside(totals: Totals, low: int, high: int) -> list[int]:
-    """Which totals are not in [low, high], int64 bounds."""
+    """List the totals that are not in [low, high], int64 bounds."""
     if len(totals.high) <= _FEW:
         return [
             group for group in range(len(totals.high)) if not low <= totals.exact(group) <= high
@@ -142,7 +142,7 @@ class IntegerTotals:
 
     @property
     def memory(self) -> Mapping[str, int]:
-        """Nothing beyond the head's tree."""
+        """Memory beyond the head's tree: none."""
         return {}
 
     def advanced(self, change: GroupChange) -> Advance:

@@ -42,8 +42,8 @@ def _add_product(digits: np.ndarray, value: int, times: int) -> None:
 def total_runs(
     values: np.ndarray, counts: np.ndarray, starts: np.ndarray, high: np.ndarray, low: np.ndarray
 ) -> None:
-    """For each run of rows the exact total of value · count as high · 2⁶³ + low, 0 ≤ low < 2⁶³:
-    canonical, and free of wrap-around.
+    """Total each run of rows exactly: value · count as high · 2⁶³ + low, 0 ≤ low < 2⁶³, canonical
+    and free of wrap-around.
     """
     digits = np.zeros(DIGITS, dtype=np.int64)
     for run in range(starts.shape[0]):

@@ -1,5 +1,6 @@
-"""What an aggregated head keeps besides its groups, and how a change comes to it: the contract
-between a head and the state of a function.
+"""State that an aggregated head keeps besides its groups, and the changes that reach it: the
+contract between a head and the state of a function. the contract between a head and the state of a
+function.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ class OrderedRows:
         return Advance(state, [], lambda call: state.results(call, change))
 
     def takes(self, args: Sequence[int]) -> bool:
-        """Whether the rows of a change with these columns behind its groups are its own as they
-        are.
+        """Test for a change whose rows can be kept unchanged, given the columns behind its
+        groups.
         """
         return self.args == tuple(args) and not any(type.name == "str" for type in self.types)
 
@@ -92,7 +92,7 @@ class OrderedRows:
 
     @property
     def text_count(self) -> int:
-        """How many texts its rows have, at most. O(1)."""
+        """Upper bound of the number of texts in its rows. O(1)."""
         return len(self.rows) * sum(type.name == "str" for type in self.types)
 
     def texts(self) -> Columns:

@@ -148,7 +148,7 @@ class _Refitting:
         return replace(old, args=call.args) == call and self._renumbered(old.args) == call.args
 
     def _scan_before(self, rows: OrderedRows, call: CallShape) -> Scan | None:
-        """What combines the rows of a call already: it knows the results of pages."""
+        """Find the scan that combines the rows of a call already: it knows the results of pages."""
         return next((scan for old, scan in rows.scans.items() if self._is(old, call)), None)
 
     # ── what is not ───────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,5 @@
-"""What `concat` and users' semigroups make of rows in order, as monoids that scan trees combine
-page by page [LFTJ-IVM 2.3.3, 3.1.1].
+"""Monoids of `concat` and of users' semigroups over rows in order, which scan trees combine page by
+page [LFTJ-IVM 2.3.3, 3.1.1].
 
 After a change only the pages that it made are combined again, and the pages above them; a page's
 aggregate is kept as long as a version has it.
@@ -26,7 +26,7 @@ Bound = Sequence[int] | None
 
 
 class Scan(Protocol):
-    """How a call's result for one group is read from the rows in its range."""
+    """Reader of a call's result for one group from the rows in its range."""
 
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """The codes of the results of all groups of a change that holds all rows."""
@@ -50,8 +50,8 @@ class Concatenation:
 
     @staticmethod
     def of(dictionary: Dictionary, text: int, separator: int | str) -> Concatenation:
-        """Of rows with texts in this column, separators in that one, if it is not one for all, both
-        as codes, and the count in the last.
+        """Monoid over rows with texts in this column, separators in that one, if it is not one for
+        all, both as codes, and the count in the last.
         """
 
         def lift_rows(columns: list[np.ndarray]) -> tuple[str, str]:
@@ -98,8 +98,8 @@ class Fold:
         types: Sequence[Type],
         result: Type,
     ) -> Fold:
-        """Of rows with the codes of the arguments in columns `args` and the support count in the
-        last.
+        """Monoid over rows with the codes of the arguments in columns `args` and the support count
+        in the last.
         """
 
         def lift_rows(columns: list[np.ndarray]) -> Any:
@@ -134,10 +134,10 @@ class Fold:
     def result(
         self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int
     ) -> int:
-        """The code of the finished state. Raises as `UserAggregate.told`."""
+        """The code of the finished state. Raises as `UserAggregate.error_of`."""
         try:
             return encode_scalar(
                 self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary
             )
         except Exception as problem:
-            raise self.aggregate.told(problem, name(group))  # noqa: B904 — it knows its cause
+            raise self.aggregate.error_of(problem, name(group))  # noqa: B904 — it knows its cause

@@ -32,7 +32,7 @@ def support_counts(
 
 
 def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """How many assignments each run of rows stands for; run r is [starts[r], starts[r + 1]).
+    """Number of assignments behind each run of rows; run r is [starts[r], starts[r + 1]).
     ValueRangeError as above.
     """
     try:

@@ -97,7 +97,7 @@ class TextOrder:
         return admitted
 
     def crowded(self, used: int) -> bool:
-        """Whether most labels are of texts that no row has any more, where at most so many are in
+        """True when most labels are of texts that no row has any more, with at most `used` in
         use.
         """
         return len(self.labels) > 2 * used + _UNUSED

@@ -11,9 +11,7 @@ from scantree.seek_kernels import END, leaf_at, next_leaf
 
 @compiled
 def text_is_less(offsets, data, left, right):
-    """Whether the UTF-8 text of one code comes before that of another by bytes, which is by code
-    point.
-    """
+    """Compare the UTF-8 texts of two codes by bytes, which is by code point."""
     i = offsets[left]
     j = offsets[right]
     while i < offsets[left + 1] and j < offsets[right + 1]:

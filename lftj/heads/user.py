@@ -44,8 +44,8 @@ class UserAggregate:
     argument_types: tuple[Type, ...] = ()
     result_type: Type | None = None
     words: tuple[int, ...] | None = None
-    """Where a state is a tuple of integers: how many words of 64 bits each takes at most, so that
-    states can be stored as pages.
+    """Number of 64-bit words that each integer of a state takes at most, where a state is a tuple
+    of integers; such states can be stored as pages.
     """
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class UserAggregate:
         """The value that is published for a state."""
         return state if self.finish is None else self.finish(state)
 
-    def told(self, problem: Exception, group: str) -> Exception:
+    def error_of(self, problem: Exception, group: str) -> Exception:
         """The error to raise for what came of the user's functions. `group`: as messages call it.
 
         UserFunctionError (E223) with what they raised as its cause; where their result is no value,
@@ -137,7 +137,7 @@ def grouped_folds(
     result: Type,
     name: Callable[[int], str] = str,
 ) -> np.ndarray:
-    """The code of each run's result. Raises as `UserAggregate.told`; `name` names a group.
+    """The code of each run's result. Raises as `UserAggregate.error_of`; `name` names a group.
 
     O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
     """
@@ -155,5 +155,5 @@ def grouped_folds(
             value = aggregate.result(aggregate.fold(rows[first:last], times[first:last]))
             codes[group] = encode_scalar(result, value, dictionary)
         except Exception as problem:
-            raise aggregate.told(problem, name(group))  # noqa: B904 — it knows its cause
+            raise aggregate.error_of(problem, name(group))  # noqa: B904 — it knows its cause
     return codes

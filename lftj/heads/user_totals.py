@@ -197,7 +197,7 @@ class UserTotals:
                 moved = aggregate.repeated(aggregate.lift(*rows[row]), int(change.net[row]))
                 totals[group] = aggregate.combine(totals[group], moved)
             except Exception as problem:
-                raise aggregate.told(problem, change.name(group))  # noqa: B904 — it knows its cause
+                raise aggregate.error_of(problem, change.name(group))  # noqa: B904 — it knows its cause
 
     def _published(self, totals: list[Any], change: GroupChange) -> np.ndarray:
         codes = np.zeros(len(totals), np.int64)
@@ -207,7 +207,7 @@ class UserTotals:
                     self.call.result, self.aggregate.result(totals[group]), self.dictionary
                 )
             except Exception as problem:
-                raise self.aggregate.told(problem, change.name(group))  # noqa: B904 — it knows its cause
+                raise self.aggregate.error_of(problem, change.name(group))  # noqa: B904 — it knows its cause
         return codes
 
     def _compacted(self) -> UserTotals:

@@ -50,8 +50,8 @@ def by_value(
 
 
 def group_name(codes: Sequence[np.ndarray], types: Sequence[Type], dictionary: Dictionary) -> str:
-    """How messages call a group, by its values; `codes` are one-element columns, as codes when
-    their types are not known.
+    """Name a group by its values, for messages; `codes` are one-element columns, shown as codes
+    when their types are not known.
     """
     if not codes:
         return "over all rows"

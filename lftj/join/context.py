@@ -1,5 +1,5 @@
-"""What an evaluation needs besides data: memory, the dictionary, limits, and where to
-report work.
+"""Context of an evaluation besides its data: memory, the dictionary, limits, and records of
+work.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lftj.errors import LimitError
+from lftj.join.budget import Budget
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_advisor import Rents
 from lftj.join.plan.index_upkeep import Upkeep
-from lftj.join.plan.statistics import Statistics
+from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from partition.split import KeyRange
@@ -22,12 +24,6 @@ from scantree import Arena
 
 _WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""
-
-
-class AllowanceSpentError(Exception):
-    """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller
-    goes another way.
-    """
 
 
 class Buffer(NamedTuple):
@@ -73,15 +69,15 @@ class Context:
     them itself. Grows as `work` does.
     """
     laid: int = 0
-    """What it took to lay what rounds of recursion found into trees, in kernel steps
+    """Cost of laying the rows of semi-naïve iterations into trees, in kernel steps
     (`lftj.maintenance.cost.cost_model`). Grows as `work` does.
     """
     keep: bool = True
-    """Whether states are kept from which views can be updated later; queries keep none."""
+    """True when states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2
-    """How much of a full evaluation's work an update may take before it is given up for one."""
-    allowance: int | None = None
-    """Kernel steps that are left for what goes on now; None when nobody counts."""
+    """Share of a full evaluation's work that an update may take before it is given up for one."""
+    budget: Budget = field(default_factory=Budget)
+    """Kernel steps that what goes on now may still take."""
     trace_budget: int = 0
     """Bytes that all sensitivity indices together may take."""
     traced: Callable[[], int] = lambda: 0
@@ -93,27 +89,32 @@ class Context:
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.run.evaluate.plan_rule`."""
     rents: Rents = field(default_factory=Rents)
-    """What evaluations lost for want of key orders."""
+    """Work lost for want of key orders."""
     prepared: dict[Any, Any] = field(default_factory=dict)
-    """What evaluations that come again at many commits keep from one to the next."""
+    """State that evaluations which come again at many commits keep from one to the next."""
     constant: Callable[[str], bool] = lambda _: False
-    """Which relations no commit changes."""
+    """Test for a relation that no commit changes."""
     upkeep: Upkeep | None = None
     """During a commit: what it does for key orders."""
     kept_orders: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)
-    """By relation, the key orders that plans read which run at many commits."""
+    """Upkeep of key orders during a commit."""
     threads: ThreadExecutor | None = None
-    """Who evaluates large rules in parts; None: nobody."""
+    """Executor of large rules in parts; None: nobody."""
     divided: list[Divided] = field(default_factory=list)
     """Every evaluation that was divided."""
     told: Callable[[int], None] | None = None
-    """Who else is told of steps that were spent."""
+    """Listener for steps that were spent."""
     caches: list[Buffer] = field(default_factory=list)
     """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more
     than a small run.
     """
     outputs: list[Buffer] = field(default_factory=list)
     """Room for rows that come out, as `caches`."""
+
+    @property
+    def tuning(self) -> Tuning:
+        """Thresholds that choose between ways."""
+        return self.statistics.tuning
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a
@@ -122,10 +123,7 @@ class Context:
         self.work += steps
         if self.told is not None:
             self.told(steps)
-        if self.allowance is not None:
-            self.allowance -= steps
-            if self.allowance < 0:
-                raise AllowanceSpentError
+        self.budget.charge(steps)
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -161,12 +159,6 @@ class Context:
                 f"{pages + beside:,}, strings {strings:,}"
             )
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
-
-    def slice(self, steps: int) -> int:
-        """At most `steps`, and no more than what is left: how long the kernel may run before
-        `spend` is called.
-        """
-        return steps if self.allowance is None else max(1, min(steps, self.allowance + 1))
 
     def report(self, message: str) -> None:
         """Tell whoever shows progress what goes on."""

@@ -9,12 +9,10 @@ from dataclasses import replace
 from threading import Event, get_ident
 from typing import TypeVar
 
+from lftj.join.budget import Budget
 from lftj.join.context import Context
 
 Result = TypeVar("Result")
-
-SLICE = 4_000_000
-"""Steps of a task between two looks at whether it should stop."""
 
 
 class _StoppedError(Exception):
@@ -24,13 +22,13 @@ class _StoppedError(Exception):
 
 
 class SharedWork:
-    """So many tasks, numbered from 0. What limits raise stops all of them at the end of their
+    """Work of so many tasks, numbered from 0. A limit's error stops all of them at the end of their
     slice, and so does an interrupt.
     """
 
     def __init__(self, context: Context, tasks: int):
         self.steps = [0] * tasks
-        """What each task has spent so far."""
+        """Kernel steps that each task has spent so far."""
         self.held = [0] * tasks
         """The bytes of rows that each task has gathered and nobody took yet."""
         self._context = context
@@ -39,7 +37,7 @@ class SharedWork:
         self._caller: int | None = None  # its thread, where the caller works on tasks too
 
     def spend(self, task: int, steps: int) -> None:
-        """For a task, on its own thread: count steps, and stop here if it has to."""
+        """Count the steps of a task, on its own thread, and stop it here if it has to."""
         self.steps[task] += steps
         if self._stop.is_set():
             raise _StoppedError
@@ -47,16 +45,14 @@ class SharedWork:
             self._account()
 
     def surroundings(self, task: int) -> Context:
-        """What a task needs besides data, with its own count of work; it divides nothing any
-        further.
-        """
+        """Context of a task, with its own count of work; the task divides nothing any further."""
         return replace(
             self._context,
             work=0,
             work_limit=None,
             deadline=None,
             memory_limit=None,
-            allowance=None,
+            budget=Budget(),
             threads=None,
             told=lambda steps: self.spend(task, steps),
         )
@@ -85,10 +81,7 @@ class SharedWork:
         """Tell the context what was spent since the last time."""
         total = sum(self.steps)
         spent, self._accounted = total - self._accounted, total
-        allowance = self._context.allowance
-        # beyond what is allowed nothing is counted, so that it does not depend on chance when the
-        # tasks are stopped
-        self._context.spend(spent if allowance is None else min(spent, allowance + 1))
+        self._context.spend(self._context.budget.within(spent))
         # tasks know no limits: who waits for the first of them would not see how much all gather
         # meanwhile
         self._context.check_memory(sum(self.held))

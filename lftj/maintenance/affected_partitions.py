@@ -19,35 +19,24 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintenance.bootstrap import bootstrap, bootstrap_prepared
-from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
-from lftj.maintenance.counting.elastic import Followed, RowsAlone
-from lftj.maintenance.inputs.versions import MOST_PARTS, Parts, Versions
+from lftj.maintenance.inputs.versions import Parts, Versions
+from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
-from lftj.maintenance.semi_naive.small_fixpoint import close_few
-from lftj.maintenance.separable.decomposable import decompose
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta, stored_width
+from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source
 from scantree import after_prefix
-from scantree.rows import differences, sort_rows
+from scantree.rows import sort_rows
 
-TOUCHED = "#touched"
+TOUCHED = Source("", Role.AFFECTED)
 """The name under which rules read the values whose parts are evaluated."""
-# share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
-_MOST = 0.5
-# values touched up to which the plans of earlier commits serve, and no threads are asked to help in
-# the first round
-_SMALL = 64
-_FEW = 16  # changed rows that do not tell which parts they touch, up to which it is looked up
-_JOINED = 20_000  # rows that may join them
 _REMEMBERED = 256  # strata whose rules are kept
-_MANY = 1000  # values touched beyond which looking up their rows one by one costs too much
 
 HandedOn = Mapping[str, int]
-"""By relation of the stratum, the column that its rules hand on unchanged."""
+"""Columns that the rules pass on unchanged, by relation of the stratum."""
 
 
 class _Known(NamedTuple):
@@ -75,38 +64,36 @@ class TouchedParts:
     share: float
     told: bool
 
-    def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
-        """The stratum, `alone` before, from these parts; all of it takes at least what they took.
-        Raises what evaluation raises.
-        """
-        if not len(self.values):
-            return Followed(
-                {
-                    name: Delta.empty(stored_width(schema.arity))
-                    for name, schema in self.schemas.items()
-                },
-                alone,
-                "parts",
-            )
-        meter, self.prepared.runs = Meter(context), 0
-        old = {
+    def rows(self, versions: Versions) -> dict[str, Columns]:
+        """The rows in these parts, by relation, sorted."""
+        return {
             name: _rows_of(versions[name], column, self.values)
             for name, column in self.kept.items()
         }
-        new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
+
+    def note(
+        self, old: Mapping[str, Columns], new: Mapping[str, Columns], versions: Versions, most: int
+    ) -> None:
+        """Note which parts of at most so many came or went as a whole."""
         for name, column in self.kept.items():
-            versions.note_parts(
-                name, _whole(column, self.values, old[name][column], new[name][column])
-            )
-        walked = decompose(self.schemas, self.prepared.rules) is not None
-        spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
-        most = Spent(*map(max, spent, (alone.work, alone.steps, alone.counting)))
-        alone = replace(alone, **most._asdict(), rounds=ITERATION * self.prepared.runs)
-        return Followed(
-            {name: Delta(*differences(new[name], old[name])) for name in self.schemas},
-            alone,
-            "parts",
-        )
+            before, after = old[name][column], new[name][column]
+            versions.note_parts(name, _whole(column, self.values, before, after, most))
+
+    def closure(self, versions: Versions, context: Context) -> Closure:
+        """The rules for these parts alone, over what they read."""
+        name, column = next(iter(self.kept.items()))
+        schema = RelationSchema(TOUCHED, (self.schemas[name].columns[column],))
+        rules = self.prepared.rules
+        read = {relation for rule in rules for relation in rule.reads}
+        below = {each: versions[each] for each in read - self.schemas.keys() - {TOUCHED}}
+        below[TOUCHED] = LooseRows(schema, context.arena, [self.values])
+        for name, column in self.kept.items():
+            base = base_name(name)
+            if base in versions and versions[base].count:
+                rows = _rows_of(versions[base], column, self.values)
+                below[base] = LooseRows(versions[base].schema, context.arena, rows)
+        few = len(self.values) <= context.tuning.affected_planned
+        return Closure(self.schemas, rules, below, context, self.prepared if few else None)
 
 
 def touched_parts(
@@ -123,12 +110,14 @@ def touched_parts(
         touched = _touched(
             schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction)
         )
-        if touched is None or len(touched[0]) > _MANY:
+        if touched is None or len(touched[0]) > context.tuning.affected_values:
             continue
         values, told = touched
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
-        return None if share > _MOST else TouchedParts(schemas, kept, prepared, values, share, told)
+        if share > context.tuning.affected_share:
+            return None
+        return TouchedParts(schemas, kept, prepared, values, share, told)
     return None
 
 
@@ -250,7 +239,7 @@ def _joined(
     """
     delta = versions.deltas[atom.relation]
     takes = delta.erased if isinstance(atom, PositiveAtom) else delta.inserted
-    if not takes or len(delta) > _FEW:
+    if not takes or len(delta) > versions.tuning.affected_changes:
         return None
     for own in rule.atoms:
         places = [
@@ -261,7 +250,7 @@ def _joined(
         if own.relation in kept and places:
             (column, place), relation = places[0], versions[own.relation]
             values = sort_rows([np.append(delta.inserts[place], delta.erases[place])])[0]
-            if _count_of(relation, column, values) > _JOINED:
+            if _count_of(relation, column, values) > versions.tuning.affected_joined:
                 return None
             return _rows_of(relation, column, values)[kept[own.relation]]
     return None
@@ -283,7 +272,7 @@ def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Colu
 
 
 def _count_of(relation: RelationVersion, column: int, values: np.ndarray) -> int:
-    """How many rows `_rows_of` has. O(values · log n), once a key order begins with the column."""
+    """Count the rows of `_rows_of`. O(values · log n), once a key order begins with the column."""
     tree = relation.tree(_order_from(relation, column))
     return sum(tree.positions((value,), after_prefix((value,)))[2] for value in values.tolist())
 
@@ -293,41 +282,11 @@ def _order_from(relation: RelationVersion, column: int) -> tuple[int, ...]:
     return (column, *(other for other in range(relation.schema.arity) if other != column))
 
 
-def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray) -> Parts:
-    """Which of the touched values have no rows now, and which had none."""
-    touched = values.tolist() if len(values) <= MOST_PARTS else []
+def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray, most: int) -> Parts:
+    """Divide the touched values into those without rows now and those without rows before."""
+    touched = values.tolist() if len(values) <= most else []
     return Parts(
         column,
         tuple(v for v in touched if not (new == v).any()),
         tuple(v for v in touched if not (old == v).any()),
     )
-
-
-def _evaluated(
-    schemas: Mapping[str, RelationSchema],
-    kept: HandedOn,
-    prepared: PreparedRules,
-    values: np.ndarray,
-    versions: Versions,
-    context: Context,
-) -> dict[str, Columns]:
-    """The rows of the touched parts, from nothing."""
-    name, column = next(iter(kept.items()))
-    schema = RelationSchema(TOUCHED, (schemas[name].columns[column],))
-    read = (
-        {relation for rule in prepared.rules for relation in rule.reads}
-        - schemas.keys()
-        - {TOUCHED}
-    )
-    below: dict[str, RelationVersion] = {relation: versions[relation] for relation in read}
-    below[TOUCHED] = LooseRows(schema, context.arena, [values])
-    for name, column in kept.items():
-        base = base_name(name)
-        if base in versions and versions[base].count:
-            below[base] = LooseRows(
-                versions[base].schema, context.arena, _rows_of(versions[base], column, values)
-            )
-    if len(values) > _SMALL or decompose(schemas, prepared.rules):
-        return bootstrap(schemas, prepared.rules, below, context)
-    found = close_few(schemas, prepared, below, context)
-    return bootstrap_prepared(schemas, prepared, below, context) if found is None else found

@@ -1,34 +1,33 @@
 """Semi-naïve evaluation of a recursive stratum from nothing [Elastic, Algorithm 2, without its
 counts].
 
-A stratum that falls apart is closed part by part; else rounds are run (`fixpoint`), in which a
-candidate's way is: kernel → row set (is it new?) → next round's delta.
+Rounds are run (`fixpoint`), in which a candidate's way is: kernel → row set (is it new?) → next
+round's delta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from lftj.join.context import Context
-from lftj.join.run.evaluate import Columns, Relations
-from lftj.maintenance.rules.full import derive
+from lftj.join.run.evaluate import Columns
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
+from lftj.maintenance.semi_naive.closure import Closure, round_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.packed_rows import Packed, PackedRows
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.maintenance.semi_naive.variants import recursive_atoms
-from lftj.maintenance.separable.decomposable import decompose
-from lftj.maintenance.separable.separable import close_parts
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.maintenance.strategy import Exhausted, Strategy, Why
+from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import Bounds, RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning.aids import EVALUATION_ORDER
 from lftj.types import Type
-from scantree.rows import union
 
 # The ranges of values of each type in relations, by which row sets are laid out.
 
@@ -96,54 +95,25 @@ def _left(start: str, readers: Mapping[str, Mapping[str, None]], seen: set[str])
             path.append((entered, iter(readers[entered])))
 
 
-def bootstrap(
-    schemas: Mapping[str, RelationSchema],
-    rules: Sequence[NormalRule | FunctorRule],
-    relations: Relations,
-    context: Context,
-    after_round: Callable[[int], None] | None = None,
-) -> dict[str, Columns]:
-    """The rows of all relations of one recursive stratum, from their base rows and the relations
-    below. `after_round`: see `run_rounds`.
-    """
-    normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    whole = len(normal) < len(rules) or any(schema.choice for schema in schemas.values())
-    if not whole and (shape := decompose(schemas, normal)):
-        seeds = [rule for rule in normal if not recursive_atoms(rule, schemas)]
-        first = _round_0(schemas[shape.relation], seeds, relations, context)
-        return {shape.relation: close_parts(shape, first, relations, context)}
-    return _closed(_Rows(schemas, rules, relations, context), after_round)
+class Rounds(Strategy[dict[str, Columns]]):
+    """Rounds over all rows, for whatever rules: the way to close a stratum that always serves."""
 
+    name = "rounds"
+    needed = True
+    change: Closure
 
-def bootstrap_prepared(
-    schemas: Mapping[str, RelationSchema],
-    prepared: PreparedRules,
-    relations: Relations,
-    context: Context,
-) -> dict[str, Columns]:
-    """As `bootstrap`, by rounds and with what is kept for these rules."""
-    return _closed(_Rows(schemas, prepared.rules, relations, context, prepared))
-
-
-def _closed(
-    fixpoint: _Rows, after_round: Callable[[int], None] | None = None
-) -> dict[str, Columns]:
-    try:
-        fixpoint.run_rounds(after_round)
-        return {name: fixpoint.found(name) for name in fixpoint.schemas}
-    finally:
-        fixpoint.release()
-
-
-def _round_0(
-    schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context
-) -> Columns:
-    """The base rows of a relation, and what its rules that read nothing of the stratum derive;
-    sorted.
-    """
-    rows = derive(schema, seeds, relations, context)
-    base = base_name(schema.name)
-    return union(rows, relations[base].columns()) if base in relations else rows
+    def run(self) -> dict[str, Columns] | Exhausted:
+        """The rows of all relations; Exhausted where `after_round` ended the rounds."""
+        closure = self.change
+        fixpoint = _Rows(
+            closure.schemas, closure.rules, closure.relations, closure.context, closure.prepared
+        )
+        try:
+            if not fixpoint.run_rounds(closure.after_round):
+                return Exhausted(Why.LONG_CHAIN, None)
+            return {name: fixpoint.found(name) for name in fixpoint.schemas}
+        finally:
+            fixpoint.release()
 
 
 class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
@@ -153,26 +123,32 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         """One relation after another. Choice depends on what iteration a row is found in, and so
         needs rounds of all.
         """
-        if any(schema.choice for schema in self.schemas.values()):
+        off = EVALUATION_ORDER in self.context.tuning.without
+        if off or any(schema.choice for schema in self.schemas.values()):
             return super().turns(rules)
         return [[name] for name in downstream(self.schemas, rules)]
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
         """The rows of round 0, in a set for the values that are to be expected."""
-        ranges = ranges_of_types(
-            self.lower.values(),
-            {type for each in self.schemas.values() for _, type in each.columns},
-        )
+        ranges = self._ranges
         lows, highs = np.array(
             [ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64
         ).T.copy()
-        found = RowSet(stored_width(schema.arity), lows, highs, self.context.threads)
+        found = RowSet(
+            stored_width(schema.arity), lows, highs, self.context.threads, self.context.tuning
+        )
         if self.prepared is None:
-            rows = _round_0(schema, seeds, self.lower, self.context)
+            rows = round_0(schema, seeds, self.lower, self.context)
             found.add(np.array(rows, np.int64), np.arange(len(rows)))
         else:
             self._add_seeds(self.prepared, found, schema.name)
         return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
+
+    @cached_property
+    def _ranges(self) -> dict[Type, Bounds]:
+        """The ranges of the values to be expected, by type."""
+        types = {type for schema in self.schemas.values() for _, type in schema.columns}
+        return ranges_of_types(self.lower.values(), types)
 
     def _add_seeds(self, prepared: PreparedRules, found: RowSet, name: str) -> None:
         """The rows of round 0, as they come."""
@@ -196,7 +172,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         return rows.columns()
 
     def looked_through(self, name: str, older: bool) -> Packed | None:
-        """What was fresh in some round, but for the last one if it may still be new."""
+        """Rows that were fresh in some iteration, except the last one if it may still be new."""
         rows = self.rows[name]
         return (
             rows.packed(but=int(older and name in self.deltas))

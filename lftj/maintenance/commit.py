@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.join.context import Context
-from lftj.maintenance.counting.elastic import Followed, Kept
-from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.counting.stratum_change import Followed
+from lftj.maintenance.counting.stratum_state import Kept, StratumState
 from lftj.maintenance.inputs.affected import Affected, ChangedValues
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.ladder import follow_stratum
+from lftj.maintenance.ladder import follow_stratum, maintain, ways
 from lftj.maintenance.rules.chosen_state import ChosenState
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.failures import placed
-from lftj.maintenance.rules.one_relation import maintain
+from lftj.maintenance.rules.relation_change import RelationChange
 from lftj.maintenance.rules.row_checks import check_rows
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.shared_head import SharedHead
@@ -36,6 +36,7 @@ from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
+from lftj.types.sources import is_hidden
 
 
 class Refreshed(NamedTuple):
@@ -69,7 +70,11 @@ def refresh(
     """
     before = ViewStates.of(states)
     versions = Versions(
-        old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena
+        old,
+        new,
+        {name: delta for name, delta in deltas.items() if len(delta)},
+        context.arena,
+        context.tuning,
     )
     context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
@@ -107,8 +112,10 @@ class _Refresher:
         self.context = context
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
-        self.values = ChangedValues(versions.deltas, program.relations, context.dictionary)
-        self.heads = CommitHeads(program, before, versions, context, changed_rules)
+        self.values = ChangedValues(
+            versions.deltas, program.relations, context.dictionary, context.tuning
+        )
+        self.heads = CommitHeads(program, before, versions, context, ways(context), changed_rules)
 
     def states(self) -> ViewStates:
         """The states after it all: with the last version of what rules share, without those that
@@ -128,7 +135,7 @@ class _Refresher:
         )
 
     def concerned(self, stratum: Stratum) -> bool:
-        """Whether anything that changed may matter to a stratum that reads it."""
+        """Test for a change that may matter to a stratum that reads it."""
         deltas = self.versions.deltas
         for name in stratum.relations:
             if (
@@ -143,7 +150,7 @@ class _Refresher:
         """Bring the relations of one stratum up to date. Gives those whose rows changed."""
         if self.context.progress is not None:
             shown = (
-                ", ".join(name for name in stratum.relations if "#" not in name)
+                ", ".join(name for name in stratum.relations if not is_hidden(name))
                 or stratum.relations[0]
             )
             self.context.report(f"evaluating {shown}")
@@ -162,7 +169,7 @@ class _Refresher:
             ):  # as most views at most commits, of which there may be thousands
                 self.versions.update(name, self.versions[name], delta)
                 continue
-            if name in made and len(delta):  # noqa: SIM108 -- it would not fit
+            if name in made and len(delta):
                 version = made[name]
             else:
                 version = self.versions[name].apply(delta, self._known_trees(stratum, name, delta))
@@ -206,6 +213,7 @@ class _Refresher:
             followed.strategy,
             followed.changed,
             steps=self.context.work - before,
+            outcome=followed.outcome,
         )
         work.assignments = followed.assignments + self.context.found - found_before
         work.bytes = followed.kept.bytes
@@ -220,7 +228,8 @@ class _Refresher:
     ) -> Delta:
         state = self.before.get(schema.name)
         assert state is None or isinstance(state, RelationState)
-        done = maintain(schema, rules, state, self.versions, self.context, self.heads)
+        change = RelationChange(schema, rules, self.versions, self.context, self.heads)
+        done = maintain(change, state)
         if done.state is not None:
             self.changed[schema.name] = done.state
         self.works += done.works

@@ -1,23 +1,195 @@
-"""A recursive stratum at a commit: the ways to follow it, in the order in which they are tried.
+"""The ladders: all strategies, in the order in which they are asked, and the walker that asks them.
 
-Best values have a way of their own (`lattice`). Other strata are followed by their rows alone
-(`dred`), where that is expected to do; or the parts that the change touches are evaluated
-anew (`affected_partitions`); what is left keeps counts of proofs, or begins anew (`elastic`).
+The first strategy that applies, is expected to be worth its cost and stays within its budget has
+the last word. One that gives up leaves a state, from which the next one starts. Nothing else
+decides what is tried next; a strategy that is needed for something cannot be switched off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from lftj.errors import DeclarationError
+from lftj.join.budget import Budget
 from lftj.join.context import Context
-from lftj.maintenance.affected_partitions import TouchedParts, touched_parts
-from lftj.maintenance.counting.elastic import Followed, Kept, RowsAlone, follow
+from lftj.join.run.evaluate import Columns
+from lftj.maintenance.bootstrap import Rounds
+from lftj.maintenance.counting.elastic import CountedAtOnce, CountedFromNothing, CountingUpdate
+from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
+from lftj.maintenance.counting.long_chains import LongChains
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
-from lftj.maintenance.dred.by_rows import follow_by_rows, taken_over
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
+from lftj.maintenance.counting.stratum_state import Kept
+from lftj.maintenance.dred.by_rows import Rows
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.lattice.lattice_stratum import follow_monotone
-from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.maintenance.lattice.lattice_stratum import (
+    BestUpdate,
+    Improvement,
+    ImprovementFromNothing,
+    ProvenBefore,
+)
+from lftj.maintenance.partition_evaluation import AffectedPartitions
+from lftj.maintenance.rules.body_strategies import (
+    ByGroups,
+    DeltaQueries,
+    GuardedGroups,
+    Projection,
+    TraceFromNothing,
+    TraceUpdate,
+)
+from lftj.maintenance.rules.chosen_state import ChosenState
+from lftj.maintenance.rules.chosen_way import (
+    Assignments,
+    BodyChange,
+    BodyEvaluation,
+    Evaluated,
+    Ways,
+)
+from lftj.maintenance.rules.one_relation import ChoiceAnew, FullEvaluation, Unkept
+from lftj.maintenance.rules.relation_change import Maintained, RelationChange
+from lftj.maintenance.rules.rule_state import RelationState
+from lftj.maintenance.rules.update import Update
+from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.semi_naive.small_fixpoint import SmallRounds
+from lftj.maintenance.separable.separable import Walks
+from lftj.maintenance.strategy import Exhausted, Strategy, Why, names_of, within
+from lftj.maintenance.trace.trace_state import TraceState
+from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
+from lftj.tuning import Tuning
+from lftj.tuning.aids import AIDS, EXTREMES
+
+RELATIONS: Sequence[type[Strategy[Maintained]]] = (ChoiceAnew, Unkept, Update, FullEvaluation)
+"""Ways to bring a relation up to date that does not depend on itself."""
+
+BODIES: Sequence[type[Strategy[Assignments]]] = (GuardedGroups, TraceUpdate, DeltaQueries)
+"""Ways to find how the satisfying assignments of a rule change."""
+
+EVALUATIONS: Sequence[type[Strategy[Evaluated]]] = (TraceFromNothing, ByGroups, Projection)
+"""Ways to find all of them; in which, tells how their changes are found."""
+
+STRATA: Sequence[type[Strategy[Followed]]] = (
+    ProvenBefore,
+    BestUpdate,
+    Improvement,
+    ImprovementFromNothing,
+    Rows,
+    AffectedPartitions,
+    CountedAtOnce,
+    CountingUpdate,
+    CountedFromNothing,
+    PatientlyFromNothing,
+    LongChains,
+    FromNothing,
+)
+"""Ways to bring a recursive stratum up to date."""
+
+CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, SmallRounds, Rounds)
+"""Ways to find the rows of a recursive stratum, or of some of its partitions, from nothing."""
+
+LADDERS: Sequence[Sequence[type[Strategy[Any]]]] = (
+    RELATIONS,
+    BODIES,
+    EVALUATIONS,
+    STRATA,
+    CLOSURES,
+)
+
+NAMES = names_of(LADDERS)
+"""The names of all strategies, in the order in which they are asked."""
+OPTIONAL = [
+    name
+    for name in NAMES
+    if not all(each.needed for ladder in LADDERS for each in ladder if each.name == name)
+]
+"""Strategies without which everything can be evaluated: `Tuning(without=…)` may name them."""
+
+
+def check_without(tuning: Tuning) -> None:
+    """Raise DeclarationError (E160) where a tuning is without what is no strategy, or is needed."""
+    for name in sorted(tuning.without):
+        if name in OPTIONAL or name in AIDS:
+            continue
+        what = "cannot be switched off" if name in NAMES else "is no strategy"
+        known = ", ".join(f"`{each}`" for each in (*OPTIONAL, *AIDS))
+        raise DeclarationError(
+            f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"
+        )
+
+
+Found = TypeVar("Found")
+
+
+def walk(
+    ladder: Sequence[type[Strategy[Found]]],
+    change: Any,
+    state: Any,
+    budget: Budget,
+    without: Collection[str] = (),
+    note: Callable[[Exhausted], None] = lambda _: None,
+) -> tuple[str, Found] | Exhausted:
+    """Ask one strategy after the other, but for those that are switched off: the name of the one
+    that succeeds, and its result. `note` is told of each that gives up.
+    """
+    gave_up = Exhausted(Why.PASS, state)
+    for each in ladder:
+        if each.name in without and not each.needed:
+            continue
+        attempt = each(change, state)
+        if not attempt.applies():
+            continue
+        cost = attempt.forecast()
+        found = Exhausted(Why.FORECAST, state)
+        if cost.worthwhile:
+            found = within(budget, cost.allowed, attempt.run, attempt.stopped)
+        if not isinstance(found, Exhausted):
+            return each.name, found
+        note(found)
+        gave_up, state = found, found.state
+    return gave_up
+
+
+def _follow_body(change: BodyChange, trace: TraceState | None) -> Assignments:
+    """The change of a body's assignments; its work is told the strategy."""
+    budget, without = change.context.budget, change.context.tuning.without
+    found = walk(BODIES, change, trace, budget, without)
+    assert not isinstance(found, Exhausted), "the last strategy does not give up"
+    change.work.strategy, assignments = found
+    return assignments
+
+
+def _evaluate_body(evaluation: BodyEvaluation) -> Evaluated:
+    """The assignments of a body from nothing."""
+    context = evaluation.context
+    found = walk(EVALUATIONS, evaluation, None, context.budget, context.tuning.without)
+    assert not isinstance(found, Exhausted), "the last strategy does not give up"
+    return found[1]
+
+
+def ways(context: Context) -> Ways:
+    """The ladders for bodies, as heads and relations are handed them."""
+    return Ways(_follow_body, _evaluate_body, extremes=EXTREMES not in context.tuning.without)
+
+
+def maintain(change: RelationChange, state: RelationState | None) -> Maintained:
+    """Bring a relation up to date, from `state`. Raises what evaluation raises; nothing given is
+    changed.
+    """
+    if isinstance(state, ChosenState) != bool(change.schema.choice):
+        state = None
+    budget, without = change.context.budget, change.context.tuning.without
+    found = walk(RELATIONS, change, state, budget, without, change.note)
+    assert not isinstance(found, Exhausted), "the last strategy does not give up"
+    return found[1]
+
+
+def close(closure: Closure) -> dict[str, Columns] | Exhausted:
+    """The rows of a stratum from nothing, or why rounds were given up."""
+    context = closure.context
+    found = walk(CLOSURES, closure, None, context.budget, context.tuning.without)
+    return found if isinstance(found, Exhausted) else found[1]
 
 
 def follow_stratum(
@@ -35,17 +207,14 @@ def follow_stratum(
     `kept`: what it was maintained with. `changed_rules`: relations that won or lost a rule, `was`:
     the strata that the rows there are follow from; without it a stratum of other rules begins anew.
     """
+    without = context.tuning.without
     rules = _rule_change(stratum, kept, context, changed_rules, was)
-    known = taken_over(versions, schemas) if kept is None and rules is not None else kept
-    if followed := follow_monotone(stratum, schemas, known, versions, context, rules):
-        return followed
-    parts = _parts(stratum, schemas, kept, versions, context) if rules is NO_CHANGE else None
-    if rules is not None:
-        share, told = (parts.share, parts.told) if parts else (1.0, True)
-        followed = follow_by_rows(stratum, schemas, known, versions, context, share, rules, told)
-    if followed is None and parts is not None and isinstance(kept, RowsAlone):
-        followed = parts.evaluated(kept, versions, context)
-    return followed or follow(stratum, schemas, kept, versions, context)
+    patient = LongChains.name not in without
+    change = StratumChange(stratum, schemas, versions, context, rules, close, patient=patient)
+    found = walk(STRATA, change, kept, context.budget, without, change.note)
+    assert not isinstance(found, Exhausted), "the last strategy does not give up"
+    name, followed = found
+    return replace(followed, strategy=name)
 
 
 def _rule_change(
@@ -55,27 +224,7 @@ def _rule_change(
     changed_rules: frozenset[str],
     was: Stratification | None,
 ) -> RuleChange | None:
-    """How the rules of a stratum are others than those that its rows follow from; None where that
-    cannot be told.
-    """
+    """Change of a stratum's rules since its rows were derived; None where that is not known."""
     if kept is not None and changed_rules.isdisjoint(stratum.relations):
         return NO_CHANGE
     return RuleChange.of(stratum, was) if was is not None and context.keep else None
-
-
-def _parts(
-    stratum: Stratum,
-    schemas: Mapping[str, RelationSchema],
-    kept: Kept | None,
-    versions: Versions,
-    context: Context,
-) -> TouchedParts | None:
-    """The parts of a stratum that keeps no counts which a change can touch; None where it has no
-    such parts.
-    """
-    rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-    if any(schema.choice for schema in schemas.values()) or len(rules) < len(stratum.rules):
-        return None
-    if not context.fraction or not isinstance(kept, RowsAlone):
-        return None
-    return touched_parts(schemas, rules, versions, context)

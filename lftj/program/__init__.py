@@ -1,1 +1,3 @@
-"""From the syntax tree to strata of conjunctive rules: checks, rewriting, stratification."""
+"""Compilation from the syntax tree to strata of conjunctive rules: checks, rewriting,
+stratification.
+"""

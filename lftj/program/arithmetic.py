@@ -22,7 +22,7 @@ _MAY_GO_BELOW = frozenset(("bnot", "bshl", "as_unsigned"))
 
 
 def operator_may_fail(operator: str, result: Type) -> bool:
-    """Whether there are operands for which an operator with this type of result has no value."""
+    """Test for an operator that, with this type of result, has no value for some operands."""
     return operator in _MAY_FAIL or (result.unsigned and operator in _MAY_GO_BELOW)
 
 
@@ -32,7 +32,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def may_fail(expression: Expression) -> bool:
-    """Whether there are operands for which the expression has no value."""
+    """Test for an expression that has no value for some operands."""
     if not isinstance(expression, Apply):
         return False
     return (
@@ -41,13 +41,13 @@ def may_fail(expression: Expression) -> bool:
 
 
 def comparison_may_fail(test: Filter) -> bool:
-    """Whether there are operands for which a side of the comparison has no value."""
+    """Test for a comparison with a side that has no value for some operands."""
     return may_fail(test.left) or may_fail(test.right)
 
 
 def _divides(expression: Apply) -> bool:
-    """Whether integers are divided by a constant that divides all of them: by −1 the least one has
-    no quotient.
+    """Recognise the division of integers by a constant that divides all of them; −1 does not, as
+    the least integer has no quotient.
     """
     if expression.operator not in ("/", "%") or expression.type.name != "int":
         return False
@@ -218,5 +218,5 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def holds(operator: str, left: object, right: object) -> bool:
-    """Whether a comparison of two values of one type holds; strings compare by code point."""
+    """Compare two values of one type; strings compare by code point."""
     return _COMPARISONS[operator](left, right)

@@ -1,4 +1,4 @@
-"""Which variables literals bind, and which literals are enough to bind given variables.
+"""Variables that literals bind, and the least set of literals that binds given variables.
 
 A hidden relation may ask for variables that only the body around it binds, as in `!( b(y), y > x
 )`. Then it needs a part of that body; the smaller the part, the less the hidden relation depends
@@ -244,9 +244,7 @@ def _best_atom(
 
 
 def _derivations(literals: Sequence[CheckedLiteral]) -> dict[int, tuple[Filter, Expression]]:
-    """For variables that no atom binds: the equation that does, whose other variables are bound
-    before it.
-    """
+    """Equation of each variable that no atom binds; its other variables are bound before it."""
     bound = bound_by([literal for literal in literals if isinstance(literal, CheckedAtom)])
     equations = [
         literal for literal in literals if isinstance(literal, Filter) and literal.operator == "="

@@ -173,7 +173,7 @@ def _asked_by_head(rule: NormalRule, computed: dict[int, Expression]) -> set[int
 
 
 def _atom_text(atom: PositiveAtom | NegatedAtom) -> str:
-    """What can be said of an atom without naming variables: atoms are put in this order."""
+    """Describe an atom without naming variables, as a key to sort atoms by."""
     first: dict[int, int] = {}
     args = [
         first.setdefault(arg.variable, len(first)) if isinstance(arg, Ref) else repr(arg)

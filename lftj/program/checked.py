@@ -81,7 +81,7 @@ class CheckedAggregate:
 
 @dataclass(frozen=True, slots=True)
 class CheckedChoice:
-    """For each value of `determining` one value of `determined` is chosen. Stands in a rule's own
+    """Choice of one value of `determined` for each value of `determining`. Stands in a rule's own
     body only.
     """
 

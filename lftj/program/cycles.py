@@ -11,6 +11,7 @@ from lftj.program.functors import OF_STRINGS
 from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.types.sources import is_hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
     what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[
         edge.kind
     ]
-    nested = edge.kind != "functor" and ("#" in edge.relation or "#" in edge.rule.relation)
+    nested = edge.kind != "functor" and (is_hidden(edge.relation) or is_hidden(edge.rule.relation))
     hint = _HINTS["nested" if nested else edge.kind]
     error = CycleError(
         f"{what} inside a cycle of rules: {cycle}",
@@ -122,12 +123,13 @@ def shown_cycle(names: Sequence[str], kind: str) -> str:
     parts: list[str] = []
     names = [name for name in names if not only_input(name)]
     for place, name in enumerate(names):
-        shown = explain_hidden(name) if "#" in name else f"`{name}`"
-        shown = f"not {shown}" if place == 1 and kind == "negation" and "#" not in name else shown
-        if "#" not in name or not parts or parts[-1] != shown:
+        shown = explain_hidden(name) if is_hidden(name) else f"`{name}`"
+        if place == 1 and kind == "negation" and not is_hidden(name):
+            shown = f"not {shown}"
+        if not is_hidden(name) or not parts or parts[-1] != shown:
             parts.append(shown)
-    if "#" in names[0]:  # begin with a relation that the user knows
-        start = next((place for place, name in enumerate(names) if "#" not in name), 0)
+    if is_hidden(names[0]):  # begin with a relation that the user knows
+        start = next((place for place, name in enumerate(names) if not is_hidden(name)), 0)
         return shown_cycle([*names[start:-1], *names[: start + 1]], "")
     return " ← ".join(parts)
 

@@ -171,10 +171,10 @@ STRING_FUNCTORS: dict[str, Functor] = {
 
 
 RANGES: dict[Type | None, str] = {FLOAT: "float_range", UNSIGNED: "unsigned_range"}
-"""What `range` is of ends that are no ints."""
+"""Functor of `range` for ends that are no ints."""
 
 OF_STRINGS = {"+": "cat", "min": "least", "max": "greatest"}
-"""What operators are on strings; on anything else they are arithmetic."""
+"""Functor of an operator on strings; on anything else operators are arithmetic."""
 
 
 def call(functor: str, values: tuple[object, ...]) -> Any:

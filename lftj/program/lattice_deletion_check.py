@@ -1,21 +1,21 @@
-"""Whether best values rest on best values: what a stratum with `min` or `max` in its cycle must be
-for its rows to tell what rests on what.
+"""Check that best values rest on best values: the condition on a stratum with `min` or `max` in its
+cycle under which its rows alone show their dependencies.
 
 A value on the way to the best may matter for ever:
 
-    best(x, min(w)) :- own(x, w).
-    best(x, min(max(b - 1, 0))) :- best(y, b), near(x, y).
+best(x, min(w)) :- own(x, w).
+best(x, min(max(b - 1, 0))) :- best(y, b), near(x, y).
 
-A 5 of its own brings a node that is near itself down to 0, which then is derived from itself.
-Whoever looks at best values alone does not miss the 5 when it goes. Two kinds of rules exclude
-that, whatever the data:
+A 5 of its own brings a node that is near itself down to 0, which then is derived from itself. Best
+values alone do not show the loss when the 5 goes. Two kinds of rules exclude that, whatever the
+data:
 
 - *strict* ones, whose value gets better with each value that they read: had one of these been
-  bettered, what was derived from it would have been too. So the derivation that first found a best
-  value has best values in all places. Shortest paths over integers, of any sign.
+bettered, the derived value would have been too. So the derivation that first found a best
+value has best values in all places. Shortest paths over integers, of any sign.
 - *rising* ones, whose value is no better than any that they read: put rows in the order of their
-  values, the better first, and among equals in that in which they were found; then each has a
-  derivation from earlier ones. Least labels, widest paths, paths of weights >= 0.
+values, the better first, and among equals in that in which they were found; then each has a
+derivation from earlier ones. Least labels, widest paths, paths of weights >= 0.
 
 All rules of a stratum must be of one kind: by turns the two make the example.
 """
@@ -41,10 +41,10 @@ _NONE = frozenset[int]()
 
 
 def attained(rules: Iterable[NormalRule | FunctorRule]) -> bool:
-    """Whether each row of a recursive stratum with these rules has a derivation, from best values
-    where values are the best, that does not go round in a circle.
+    """Check that each row of a recursive stratum with these rules has a derivation without circles,
+    from best values where values are the best.
 
-    False where that is not known from the rules; True without `min` and `max`. O(rules).
+    False where the rules do not show it; True without `min` and `max`. O(rules).
     """
     rules = list(rules)
     known = lattices(rules)
@@ -62,7 +62,7 @@ def attained(rules: Iterable[NormalRule | FunctorRule]) -> bool:
 
 
 class _Offered:
-    """What one rule offers, and the best values in its body."""
+    """The value that one rule offers, and the best values in its body."""
 
     def __init__(self, rule: NormalRule, known: Mapping[str, Lattice]):
         self._filters = rule.filters
@@ -84,17 +84,17 @@ class _Offered:
 
     @property
     def strict(self) -> bool:
-        """Whether the value gets better with each of them."""
+        """True when the value gets better with each of them."""
         return self._moving <= self._strict(self._offer)
 
     @property
     def rising(self) -> bool:
-        """Whether the value is no better than any of them."""
+        """True when the value is no better than any of them."""
         return self._moving <= self._rising(self._offer)
 
     def _strict(self, expression: Expression) -> frozenset[int]:
-        """With which of them an expression gets better. That it gets worse with none of them was
-        checked before.
+        """Best values with which an expression gets better. That it gets worse with none of them
+        was checked before.
         """
         match expression:
             case Ref(variable=variable):
@@ -127,8 +127,8 @@ class _Offered:
         return kind(self._assigned[variable]) if variable in self._assigned else _NONE
 
     def _adds(self, term: Expression) -> bool:
-        """Whether to add this makes nothing better: a constant, or what a comparison of the rule
-        says it of.
+        """Check that adding this term makes nothing better: a constant, or a term that a comparison
+        of the rule bounds.
         """
         if isinstance(term, Value):
             return self._no_better(term)

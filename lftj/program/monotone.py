@@ -25,6 +25,7 @@ from lftj.program.normal_form import (
     Ref,
     Value,
 )
+from lftj.types.sources import is_hidden
 
 FUNCTIONS = {"min": -1, "max": 1}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
@@ -67,7 +68,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class Misuse:
-    """In `rule`, the value of `relation` called `name` ("": it has no name) stands in `use`.
+    """Misuse in `rule`: the value of `relation` called `name` ("": it has no name) stands in `use`.
     `remedy`: what to write instead.
     """
 
@@ -79,7 +80,7 @@ class Misuse:
 
 
 def lattices(rules: Iterable[NormalRule | FunctorRule]) -> dict[str, Lattice]:
-    """Which relations of a recursive stratum with these rules keep one value per group.
+    """Find the relations of a recursive stratum with these rules that keep one value per group.
     O(rules).
     """
     found: dict[str, set[Lattice | None]] = {}
@@ -88,7 +89,7 @@ def lattices(rules: Iterable[NormalRule | FunctorRule]) -> dict[str, Lattice]:
     same = (
         (name, next(iter(kinds)))
         for name, kinds in found.items()
-        if len(kinds) == 1 and "#" not in name
+        if len(kinds) == 1 and not is_hidden(name)
     )
     return {name: lattice for name, lattice in same if lattice is not None}
 
@@ -140,7 +141,7 @@ class _Uses:
                         self.sources[term.variable] = atom.relation
 
     def wrong(self) -> Iterator[Misuse]:
-        """What the rule must not do, by the order of its parts."""
+        """Misuses in the rule, by the order of its parts."""
         yield from self._constants()
         try:
             for each in self.rule.assignments:
@@ -199,7 +200,7 @@ class _Uses:
                     f"`{self.rule.relation}`, which does not take the `{self._function(term)}` "
                     f"there"
                 )
-                hidden = "#" in self.rule.relation
+                hidden = is_hidden(self.rule.relation)
                 use = (
                     f"column {column + 1} of "
                     f"{explain_hidden(self.rule.relation) if hidden else place}"
@@ -223,7 +224,9 @@ class _Uses:
 
     # ── directions ────────────────────────────────────────────────────────────────────────────────
     def direction(self, expression: Expression) -> int:
-        """How the value moves while the cycle is computed. Raises _UnfitError(use, expressions)."""
+        """Direction in which the value moves while the cycle is computed. Raises _UnfitError(use,
+        expressions).
+        """
         match expression:
             case Value():
                 return 0
@@ -274,8 +277,8 @@ class _Uses:
 
 
 def _slopes(expression: Apply) -> tuple[int, ...]:
-    """For each argument the factor by which the result moves with it; () for an operator that keeps
-    no order.
+    """Factors by which the result moves with each argument; () for an operator that keeps no
+    order.
     """
     if expression.operator in _PASSING:
         return (1,) * len(expression.args)
@@ -302,7 +305,7 @@ def _zero(expression: Expression) -> bool:
 
 
 def _becomes_true(test: Filter, left: int, right: int) -> bool:
-    """Is a test that holds still true after its sides moved on?"""
+    """Check that a test that holds is still true after its sides moved on."""
     if test.operator in ("<", "<="):
         return left <= 0 <= right
     if test.operator in (">", ">="):

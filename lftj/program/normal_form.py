@@ -15,16 +15,17 @@ from functools import cached_property
 
 from lftj.errors import Span
 from lftj.types import INT, Type, code_of
+from lftj.types.sources import Role, Source, is_hidden
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
-"""What change sets have beside the columns of a relation."""
+"""Columns of change sets beside those of a relation."""
 
 Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
 """A relation of which any row is read; one of which rows with some constant in this column are, and
 no others; one such constant, as `reading_key` has it.
 """
 
-QUESTION = "query#"
+QUESTION = Source("query", Role.HIDDEN)
 """The hidden relation that holds the answers to a question while they are computed."""
 
 
@@ -71,6 +72,11 @@ class RuleVariable:
 
     name: str
     type: Type
+
+    @property
+    def is_made(self) -> bool:
+        """True for a variable without a name of the user's."""
+        return self.name[:1] == "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +180,7 @@ class NormalRule:
 
     @property
     def readings(self) -> Iterator[Reading]:
-        """Which rows of these relations."""
+        """Readings of these relations: all rows, or those with a constant."""
         for atom in (*self.atoms, *self.negated):
             bound = next(self.constants(atom), None)
             if bound is None:
@@ -259,7 +265,7 @@ class RelationSchema:
     @property
     def hidden(self) -> bool:
         """True for relations made by normalisation."""
-        return "#" in self.name
+        return is_hidden(self.name)
 
     @property
     def arity(self) -> int:
@@ -287,5 +293,5 @@ class Stratum:
 
     @cached_property
     def readings(self) -> frozenset[Reading]:
-        """Which rows of them."""
+        """Readings of all rules."""
         return frozenset(reading for rule in self.rules for reading in rule.readings)

@@ -29,7 +29,7 @@ _HINT = "patterns are those of ECMAScript, without backreferences and lookahead"
 
 
 def matching(pattern: str, texts: pa.Array) -> np.ndarray:
-    """For each text whether the whole of it matches. Raises ValueTypeError for a bad pattern."""
+    """Mark the texts that match as a whole. Raises ValueTypeError for a bad pattern."""
     found = pc.match_substring_regex(texts, pattern=rf"\A(?:{translated(pattern)})\z")
     return np.asarray(found.to_numpy(zero_copy_only=False), bool)
 
@@ -65,7 +65,7 @@ def translated(pattern: str) -> str:
 
 
 def _refuse(pattern: str, position: int, found: re.Match[str], *, outside: bool) -> None:
-    """What RE2 would read otherwise than ECMAScript."""
+    """Refuse a piece of a pattern that RE2 would read otherwise than ECMAScript."""
     piece = found.group()
     if piece in _NO_ESCAPES:
         raise _bad(pattern, position, f"`{piece}` ({_NO_ESCAPES[piece]}) is not known")

@@ -11,21 +11,24 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.checked import CheckedProgram, Row
+from lftj.program.checks.choices import refuse_choice_beside_extremes
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
+from lftj.program.hidden import source_of
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
-from lftj.program.rewrites.choices import refuse_choice_beside_extremes
-from lftj.program.rewrites.normalize import NormalizedRule, normalize
+from lftj.program.rewrites.pipeline import NormalizedRule, Rewritten, normalize, trace
 from lftj.program.schema import Catalog, UserAggregateSignature
-from lftj.program.statistics_hints import Asking, Known, Repeats, never
+from lftj.program.statistics_hints import Answers, Asking, Known, Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.parser import no_cyclic_garbage
+from lftj.types.sources import is_reserved
 
 _RULE = 16
 """Steps of reading that bringing a rule to normal form takes about."""
@@ -35,14 +38,35 @@ _RULE = 16
 class SourceRule:
     """A rule of the user and what it became.
 
-    `plain`: the same under the names that hidden relations have at first; `unsure`: relations whose
-    rows were too few to tell what suits.
+    `plain`: the same under the names that hidden relations have at first; `repeats`, `cycle` and
+    `taken`: what it was made with.
     """
 
     rule: tree.Rule
     normal: NormalizedRule
     plain: NormalizedRule
-    unsure: frozenset[str]
+    repeats: Answers
+    cycle: frozenset[str]
+    taken: frozenset[str]
+
+    @property
+    def unsure(self) -> frozenset[str]:
+        """The relations whose rows were too few to tell what suits."""
+        return self.repeats.unsure
+
+    def written(self, number: int) -> WrittenRule:
+        """All that the rule is made of."""
+        return WrittenRule(number, self.rule, self.repeats, self.cycle, self.taken)
+
+
+class WrittenRule(NamedTuple):
+    """A rule of the user and what its normal form was made with; see `SourceRule`."""
+
+    number: int
+    rule: tree.Rule
+    repeats: Answers
+    cycle: frozenset[str]
+    taken: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -67,8 +91,9 @@ class Program:
     def add(
         self, parsed: tree.ParsedProgram, repeats: Repeats = never
     ) -> tuple[Program, list[int]]:
-        """With the clauses of `parsed`; also the ids of the new rules, in the order of the text.
-        `repeats` tells which normal form suits the rows. Raises ProgramErrors with all problems.
+        """Add the clauses of `parsed`; return also the ids of the new rules, in the order of the
+        text. `repeats` decides which normal form suits the rows. Raises ProgramErrors with all
+        problems.
         """
         with no_cyclic_garbage():
             checked = check(parsed, self.catalog)
@@ -88,9 +113,9 @@ class Program:
         return self._accepting(normalizer, sources, ids), ids
 
     def suited(self, loaded: Collection[str], repeats: Repeats) -> tuple[Program, frozenset[str]]:
-        """With other normal forms of the rules that these relations' rows were awaited for, where
-        others suit the rows; and the relations whose rules are others now. O(rules that were added
-        when there were too few rows to tell).
+        """Replace normal forms of the rules that waited for these relations' rows, where others
+        suit the rows; return also the relations whose rules changed. O(rules that were added when
+        there were too few rows).
         """
         program, changed = self, frozenset[str]()
         for number, source in self.sources.items():
@@ -101,7 +126,7 @@ class Program:
         return program, changed
 
     def _again(self, number: int, repeats: Repeats) -> Program:
-        """With the normal form of a rule that suits the rows."""
+        """Replace the normal form of a rule by the one that suits the rows."""
         source, left = self.sources[number], self.remove(number)
         with no_cyclic_garbage():
             checked = check(tree.ParsedProgram((source.rule,)), left.catalog)
@@ -112,7 +137,7 @@ class Program:
         found = normalizer.of(number)
         if found.plain == source.plain:
             return replace(
-                self, sources={**self.sources, number: replace(source, unsure=found.unsure)}
+                self, sources={**self.sources, number: replace(source, repeats=found.repeats)}
             )
         program = left._accepting(normalizer, {**self.sources, number: found}, [number])
         return replace(
@@ -167,7 +192,7 @@ class Program:
     def _with(
         self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]
     ) -> Program:
-        """With the rules of these ids, which are checked and normalised. Raises ProgramErrors."""
+        """Add the rules of these ids, which are checked and normalised. Raises ProgramErrors."""
         new = [sources[number].normal for number in ids]
         hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
         made = [rule for each in new for rule in each.rules]
@@ -188,6 +213,26 @@ class Program:
             checked.directives,
             self.next_source + len(ids),
         )
+
+    def restored(
+        self, rules: Sequence[WrittenRule], next_source: int, known: Mapping[int, SourceRule]
+    ) -> Program:
+        """Restore these rules under their numbers, in the normal forms that they had; there are
+        none yet. Those that are `known` stay the same objects. Raises ProgramErrors for rules
+        that no program had.
+        """
+        with no_cyclic_garbage():
+            checked = check(tree.ParsedProgram(tuple(each.rule for each in rules)), self.catalog)
+        sources: dict[int, SourceRule] = {}
+        for place, (number, _, repeats, cycle, taken) in enumerate(rules):
+            before = known.get(number)
+            if before is not None and before.written(number) == rules[place]:
+                sources[number] = before
+                continue
+            normalizer = _Normalizer(checked, repeats, number - place, taken)
+            sources[number] = normalizer.of(number, cycle)
+        made = self._with(checked, sources, list(sources))
+        return replace(made, facts={}, next_source=next_source)
 
     def remove(self, source: int) -> Program:
         """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id
@@ -223,10 +268,8 @@ class Program:
         return restratify(self.order, rules, removed, choosing)
 
     def declare(self, schema: RelationSchema) -> Program:
-        """With one more relation. Raises DeclarationError if it is declared already,
-        differently.
-        """
-        if "#" in schema.name:
+        """Add a relation. Raises DeclarationError if it is declared already, differently."""
+        if is_reserved(schema.name):
             raise DeclarationError(
                 f"{schema.name!r} is not a name for a relation", hint="use letters, digits and _"
             )
@@ -236,9 +279,23 @@ class Program:
         )
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Program:
-        """With one more user-defined aggregate. Raises DeclarationError."""
+        """Add a user-defined aggregate. Raises DeclarationError."""
         return replace(
             self, catalog=self.catalog.with_aggregate(signature), facts={}, directives=()
+        )
+
+    def revised_since(self, before: Program) -> frozenset[str]:
+        """The relations whose rules are others than in an earlier program. O(rules)."""
+        changed = [
+            [each.normal for each in (before.sources.get(number), source) if each is not None]
+            for number, source in {**dict.fromkeys(before.sources), **self.sources}.items()
+        ]
+        return frozenset(
+            rule.relation
+            for forms in changed
+            if len(forms) == 1 or forms[0] != forms[1]
+            for form in forms
+            for rule in form.rules
         )
 
     # ── what is there ─────────────────────────────────────────────────────────────────────────────
@@ -252,9 +309,16 @@ class Program:
             )
         return self.sources[source].rule
 
+    def passes(self, source: int) -> list[Rewritten]:
+        """The rewrites that brought a rule to its normal form. Raises UnknownNameError (E114)."""
+        rule, made = self.rule(source), self.sources[source]
+        checked = check(tree.ParsedProgram((rule,)), self.remove(source).catalog)
+        known = Known(checked.catalog.relations, made.repeats)
+        return trace(checked.rules[0], source, known, made.cycle, made.taken)
+
     def derives(self, name: str) -> bool:
-        """Whether a relation has rules in normal form, of which a rule that never holds has none,
-        or chooses among the rows it is given.
+        """Test for a relation that has rules in normal form (a rule that never holds has none), or
+        chooses among the rows it is given.
         """
         return any(name in stratum.relations for stratum in self.order.strata_of([name]))
 
@@ -289,7 +353,14 @@ class _Normalizer:
         known = Known(self.checked.catalog.relations, asking)
         plain = normalize(rule, number, known, cycle)
         normal = normalize(rule, number, known, cycle, self.taken) if self.taken else plain
-        return SourceRule(rule.rule, normal, plain, frozenset(asking.unsure))
+        return SourceRule(
+            rule.rule,
+            normal,
+            plain,
+            asking.answers,
+            frozenset(cycle),
+            frozenset(name for name in self.taken if source_of(name) == number),
+        )
 
 
 def _outside_cycles(

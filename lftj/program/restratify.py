@@ -71,11 +71,11 @@ class _Change:
         self._between = self._find_between()
 
     def _reads(self, name: str) -> Iterable[str]:
-        """What the new rules of a relation read."""
+        """Relations that the new rules of a relation read."""
         return (read for rule in self._rules[name] for read in rule.reads)
 
     def _find_between(self) -> dict[str, None]:
-        """Such relations; `_first` becomes the first place of a stratum that reads one."""
+        """Find such relations; `_first` becomes the first place of a stratum that reads one."""
         found: dict[str, None] = {}
         for name in self._placed:
             if new := [read for read in self._reads(name) if read in self._new]:
@@ -97,8 +97,8 @@ class _Change:
         return found
 
     def windows(self) -> list[tuple[int, int]]:
-        """From where to before where strata have to be put in order; ascending and apart. One may
-        be empty: strata come there.
+        """Windows in which strata have to be put in order: start and end; ascending and apart. One
+        may be empty: strata come there.
         """
         place = self._before.place
         wanted: list[tuple[int, int]] = []
@@ -122,7 +122,7 @@ class _Change:
         return found
 
     def strata(self, start: int, end: int) -> tuple[Stratum, ...]:
-        """What stands in a window now. Raises ProgramErrors."""
+        """Strata that now stand in a window. Raises ProgramErrors."""
         old = self._before.strata[start:end]
         rules = [rule for stratum in old for rule in stratum.rules if id(rule) not in self._gone]
         choosing = [name for stratum in old if not stratum.rules for name in stratum.relations]

@@ -1,5 +1,6 @@
-"""What a program may refer to: relations, type names and user-defined aggregates, and which
-relations already have rules or facts.
+"""Catalog of the names in a program: relations, type names and user-defined aggregates, and
+relations that already have rules or facts. relations, type names and user-defined aggregates, and
+which relations already have rules or facts.
 
 A `Catalog` is a value. Extending it copies a few dictionaries (microseconds for thousands of
 relations) and checks nothing that was checked before.
@@ -34,7 +35,7 @@ _OTHER_NAMES |= {
     "datetime": "timestamp",
     "numeric": "decimal(18, 2)",
 }
-"""What types are called elsewhere."""
+"""Types by their names elsewhere."""
 
 UNKNOWN = Type("unknown")
 """The type of a column whose declaration names no type; only ever seen while problems are being
@@ -43,8 +44,8 @@ collected.
 
 
 MOST_COLUMNS = 230
-"""Of a relation: a page of some rows has room for 239, and views keep some numbers beside their
-rows.
+"""Limit on a relation's columns: a page of some rows has room for 239, and views keep some numbers
+beside their rows.
 """
 
 
@@ -59,8 +60,8 @@ class UserAggregateSignature:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How many rule heads derive a relation, whether they aggregate, and the column and function
-    when it is one `min` or `max` in each.
+    """Rule heads that derive a relation: their number, whether they aggregate, and the column and
+    function when it is one `min` or `max` in each.
     """
 
     heads: int = 0
@@ -126,8 +127,8 @@ class Catalog:
         return islice(self.relations, len(earlier.relations), None)
 
     def declare(self, schema: RelationSchema, span: Span | None = None) -> Catalog:
-        """With one more relation; the same declaration again changes nothing. Raises
-        DeclarationError (E160, E168).
+        """Add a relation; the same declaration again changes nothing. Raises DeclarationError
+        (E160, E168).
         """
         if len(schema.columns) > MOST_COLUMNS:
             message = (
@@ -151,8 +152,8 @@ class Catalog:
         return replace(self, relations={**self.relations, schema.name: schema})
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Catalog:
-        """With one more user-defined aggregate. Raises DeclarationError (E160) for a built-in name
-        or another signature.
+        """Add a user-defined aggregate. Raises DeclarationError (E160) for a built-in name or
+        another signature.
         """
         if signature.name in ("count", "sum", "min", "max", "mean", "concat"):
             raise DeclarationError(
@@ -170,7 +171,7 @@ class Catalog:
 
 
 def _can_name_aggregate(name: object) -> bool:
-    """Whether `name(x)` in the head of a rule can only be an aggregate."""
+    """Test for a name that, as `name(x)` in the head of a rule, can only be an aggregate."""
     if not isinstance(name, str) or not functors.NAME.fullmatch(name):
         return False
     return not functors.is_functor(name) and name not in functors.RESERVED_RELATIONS

@@ -1,4 +1,4 @@
-"""Which occurrences of a name are one variable.
+"""Scopes: the occurrences of a name that are one variable.
 
 A body has as variables the names of its own atoms and comparisons, and those that every branch of
 one of its disjunctions has. A name inside `!( … )`, an aggregate or a branch means the variable of

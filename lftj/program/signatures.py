@@ -1,4 +1,4 @@
-"""Which types operators, functors and aggregates take and give.
+"""Signatures: the types that operators, functors and aggregates take and give.
 
 | operator                     | operands                         | result                        |
 |------------------------------|----------------------------------|-------------------------------|
@@ -186,7 +186,7 @@ def aggregate_type(function: str, argument: Type | None) -> Type | None:
 
 
 def conversion_hint(found: Type, expected: Type) -> str | None:
-    """How to write the conversion from one type to another, where there is a way."""
+    """Suggest a conversion from one type to another, where there is one."""
     if expected.name == "str":
         return "convert it with to_string(…)"
     if expected.unsigned and found.name in ("int", "float", "str"):
@@ -206,9 +206,7 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
 
 
 def constant_hint(value: object, expected: Type) -> str | None:
-    """How to write a constant of type `expected` instead of `value`, where one may have
-    meant that.
-    """
+    """Suggest a constant of type `expected` instead of `value`, where one may have meant that."""
     if expected.name in ("date", "timestamp") and isinstance(value, str):
         return f'write {expected.name}("{value}")'
     if isinstance(value, Unsigned):

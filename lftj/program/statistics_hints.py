@@ -1,10 +1,11 @@
-"""What the form of a rule may depend on beside its text: the keys of relations, and how often
-values repeat in the rows there are.
+"""Statistics that the form of a rule may depend on: the keys of relations, and how often values
+repeat in the existing rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lftj.program.bindings import Variables, of_expressions
@@ -12,44 +13,59 @@ from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
 
 Repeats = Callable[[str, int], bool | None]
-"""Whether a value of a relation's column has two rows or more on average; None where there are too
-few rows to tell.
+"""Function that tells if a value of a relation's column has two rows or more on average; None where
+there are too few rows.
 """
 
 
 def never(relation: str, column: int) -> bool:
-    """Nothing is known of the rows: no aggregate is drawn in."""
+    """Answer for rows of which nothing is known: no aggregate is drawn in."""
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers about rows that were given before, by relation and column: `Repeats` as it was."""
+
+    given: Mapping[tuple[str, int], bool | None] = field(default_factory=dict)
+
+    def __call__(self, relation: str, column: int) -> bool | None:
+        """The answer that was given before; False for what nobody asked."""
+        return self.given.get((relation, column), False)
+
+    @property
+    def unsure(self) -> frozenset[str]:
+        """The relations that had too few rows to tell."""
+        return frozenset(name for (name, _), answer in self.given.items() if answer is None)
+
+
 class Asking:
-    """Passes questions on. `unsure`: relations that had too few rows to tell."""
+    """Passes questions on, and remembers the answers."""
 
     def __init__(self, repeats: Repeats):
         self._repeats = repeats
-        self.unsure: set[str] = set()
+        self._answers: dict[tuple[str, int], bool | None] = {}
+        self.answers = Answers(self._answers)
+        """All that were given so far."""
 
     def __call__(self, relation: str, column: int) -> bool | None:
         """See `Repeats`."""
-        found = self._repeats(relation, column)
-        if found is None:
-            self.unsure.add(relation)
-        return found
+        return self._answers.setdefault((relation, column), self._repeats(relation, column))
 
 
 class Known(NamedTuple):
-    """What is known of relations: the `schemas` of users' ones, and their rows."""
+    """Known facts about relations: the `schemas` of users' ones, and their rows."""
 
     schemas: Mapping[str, RelationSchema]
     repeats: Repeats = never
 
     def chooses(self, relation: str) -> bool:
-        """Whether a relation has a choice domain."""
+        """Test for a relation with a choice domain."""
         return relation in self.schemas and bool(self.schemas[relation].choice)
 
     def keyed(self, atom: CheckedAtom, variables: Variables) -> bool:
-        """Whether no two rows of an atom have the same values of these variables and the same
-        constants.
+        """Test for an atom of which no two rows have the same values of these variables and the
+        same constants.
         """
         schema = self.schemas.get(atom.relation)
         keys = (

@@ -119,7 +119,7 @@ def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[S
 def _problems(
     rules: Sequence[AnyRule], reads: Mapping[str, Iterable[str]], members: set[str]
 ) -> list[CycleError]:
-    """What the rules of a recursive stratum must not do, one error for each user's rule."""
+    """Errors in the rules of a recursive stratum, one for each user's rule."""
     errors = cycle_errors(strict_edges(rules, members), reads, members)
     for misuse in misuses(rules, members):
         if misuse.rule.source not in {error.source for error in errors}:
@@ -128,7 +128,7 @@ def _problems(
 
 
 def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:
-    """What the rules of a recursive stratum read of it in ways that a cycle must not have."""
+    """Edges of a recursive stratum that a cycle must not have."""
     edges: list[Edge] = []
     found = lattices(rules)
     for rule in rules:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lftj.program.normal_form import Reading, RelationSchema, Stratum
+from lftj.types.sources import is_hidden
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
@@ -36,7 +37,7 @@ class Stratification:
 
     @staticmethod
     def of(strata: Sequence[Stratum]) -> Stratification:
-        """These strata. O(rules)."""
+        """Stratification of these strata. O(rules)."""
         return Stratification().replaced([(0, 0, strata)])
 
     def stratum_of(self, relation: str) -> Stratum | None:
@@ -45,11 +46,11 @@ class Stratification:
         return None if place is None else self.strata[place]
 
     def is_constant(self, relation: str) -> bool:
-        """Whether no commit changes a hidden relation, since its rules read nothing: `k = 1 ; k =
-        2`, say.
+        """Test for a hidden relation that no commit changes, since its rules read nothing: `k = 1 ;
+        k = 2`, say.
         """
         stratum = self.stratum_of(relation)
-        return stratum is not None and "#" in relation and not stratum.reads
+        return stratum is not None and is_hidden(relation) and not stratum.reads
 
     def strata_of(self, relations: Iterable[str]) -> list[Stratum]:
         """The strata that derive these relations, each once, in their order."""
@@ -65,7 +66,7 @@ class Stratification:
         return [self.place[name] for name in self.row_readers.get(reading, ())]
 
     def replaced(self, pieces: Sequence[Piece]) -> Stratification:
-        """With other strata in some places; the pieces ascend and do not overlap.
+        """Replace strata in some places; the pieces ascend and do not overlap.
 
         O(strata in the pieces), and of all behind the first piece that is longer or shorter than
         what it replaces.
@@ -120,7 +121,7 @@ def _changed(
 
 
 def _readers(reading: Iterable[tuple[Stratum, Iterable[T]]]) -> dict[T, set[str]]:
-    """Which of these strata read something, by what they read."""
+    """Map each thing read to the strata that read it."""
     found: dict[T, set[str]] = {}
     for stratum, read in reading:
         for what in read:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
-
-BASE_SUFFIX = "#base"
-"""The base rows of a relation that also has rules live in a hidden relation of this suffix."""
+from lftj.types.sources import Role, Source, named_once
 
 
-def base_name(relation: str) -> str:
+@named_once
+def base_name(relation: str) -> Source:
     """The name of the relation that holds the base rows of one that has rules."""
-    return relation + BASE_SUFFIX
+    return Source(relation, Role.BASE)
 
 
 class Database(Mapping[str, RelationVersion]):
@@ -48,8 +47,8 @@ class Database(Mapping[str, RelationVersion]):
         drop: Iterable[str] = (),
         version: int | None = None,
     ) -> Database:
-        """This database with some relations new or replaced and others gone. O(number of
-        relations), no row is touched.
+        """Replace or add some relations and drop others. O(number of relations), no row is
+        touched.
         """
         dropped = [name for name in drop if name in self._relations or name in updates]
         made = Database(version=self.version if version is None else version)

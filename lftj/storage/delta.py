@@ -1,4 +1,5 @@
-"""What changed: the rows a relation won and lost between two versions.
+"""Delta: the rows that a relation won and lost between two versions. the rows a relation won and
+lost between two versions.
 
 Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one
 column of zeros, and so are its changes; `stored_width` gives the number of columns that a relation
@@ -18,8 +19,8 @@ Columns = list[np.ndarray]
 
 
 def stored_width(arity: int) -> int:
-    """How many columns a relation of this arity has in storage: a nullary one has a single column
-    of zeros.
+    """Number of columns that a relation of this arity has in storage: a nullary one has a single
+    column of zeros.
     """
     return max(1, arity)
 
@@ -69,10 +70,13 @@ class Delta:
     def __len__(self) -> int:
         return len(self.inserts[0]) + len(self.erases[0])
 
+    def signed(self) -> tuple[Columns, np.ndarray]:
+        """Copy the rows lost, then those won, and give the sign of each: −1 or 1. O(n)."""
+        rows = [np.concatenate(pair) for pair in zip(self.erases, self.inserts, strict=True)]
+        return rows, np.repeat(np.array([-1, 1], np.int64), [self.erased, self.inserted])
+
     def then(self, later: Delta) -> Delta:
-        """This change followed by `later`, where what `later` says about a row replaces what this
-        one says. O(n + m).
-        """
+        """Compose this change with `later`, which decides about the rows of both. O(n + m)."""
         if not len(self):
             return later
         if not len(later):

@@ -59,12 +59,12 @@ class WaitingOrder:
 
     @property
     def full(self) -> bool:
-        """Whether no more should wait."""
+        """True when no more changes should wait."""
         return self.rows > max(WAITING, min(self._first // _PART, _MOST)) or self.changes > _CHANGES
 
     @property
     def worth_keeping(self) -> bool:
-        """Whether applying what waits takes less than building the order anew."""
+        """True when applying the waiting changes takes less than building the order anew."""
         return 2 * self.rows < self._first
 
     def tree(self) -> Tree:

@@ -91,8 +91,8 @@ class RelationVersion:
     def blocks(
         self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
     ) -> Iterator[np.ndarray]:
-        """These columns of the rows numbered [first, last), by default all, so many rows at a time:
-        matrices, each of which overwrites the one before. O(n).
+        """Yield these columns of the rows numbered [first, last), by default all, so many rows at a
+        time: matrices, each of which overwrites the one before. O(n).
         """
         return self.identity.blocks(rows, only, first, last)
 
@@ -119,7 +119,7 @@ class RelationVersion:
         )
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of
+        """Mark those of these rows (sorted) that are here. O(m log n); O(m + log n) where all of
         them come after the last one here.
         """
         if not len(columns[0]) or self.identity.ends_before([int(column[0]) for column in columns]):
@@ -150,8 +150,8 @@ class RelationVersion:
         return (identity, *(order for order in others if order != identity))
 
     def bounds(self) -> list[Bounds]:
-        """For each column two codes that all its codes lie between; no rows have none. O(n) at
-        first, then carried along by changes.
+        """Bounds of each column: two codes that all its codes lie between; no rows have none. O(n)
+        at first, then carried along by changes.
 
         Deletions do not narrow them.
         """

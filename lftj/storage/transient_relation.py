@@ -51,8 +51,8 @@ class LooseRows(RelationVersion):
     def blocks(
         self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
     ) -> Iterator[np.ndarray]:
-        """These columns of all rows, or some, so many rows at a time; rows have numbers, but are in
-        no particular order.
+        """Yield these columns of all rows, or some, so many rows at a time; rows have numbers, but
+        are in no particular order.
         """
         columns, end = self.columns(only), self.count if last is None else last
         for begin in range(first, end, rows):
@@ -90,7 +90,7 @@ class LooseRows(RelationVersion):
         )
 
     def leading_values(self) -> None:
-        """Not known: the rows are in no order."""
+        """Leading values: unknown, as the rows are in no order."""
 
 
 class AnyOrder(RelationVersion):
@@ -118,5 +118,5 @@ class AnyOrder(RelationVersion):
         return self._relation.sample(rows)
 
     def leading_values(self) -> tuple[float, float] | None:
-        """Those of the relation."""
+        """The leading values of the relation."""
         return self._relation.leading_values()

@@ -1,7 +1,7 @@
 """Looking at limits where no kernel runs: while a program is read, checked and planned.
 
-What reads or plans says how far it came (`look`), as often as it likes; whoever began it is told
-now and then (`attending`), and raises when a limit is passed. What a thread does is its own affair.
+What reads or plans says how far it came (`look`), as often as it likes; the caller gets a report
+now and then (`attending`) and raises when a limit is passed. What a thread does is its own affair.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 STEPS = 1024
-"""So many steps are made between looks, a few milliseconds."""
+"""Number of steps between looks, a few milliseconds."""
 
 
 class _Here(threading.local):
-    told: Callable[[int], None] | None = None
+    report: Callable[[int], None] | None = None
     steps: int = 0
 
 
@@ -23,20 +23,20 @@ _here = _Here()
 
 
 def look(steps: int = 1) -> None:
-    """So many steps more were made. Raises what the one raises who attends: LimitError."""
-    if _here.told is not None:
+    """Count steps. Raises the error of the attending caller: LimitError."""
+    if _here.report is not None:
         _here.steps += steps
         if _here.steps >= STEPS:
             steps, _here.steps = _here.steps, 0
-            _here.told(steps)
+            _here.report(steps)
 
 
 @contextmanager
-def attending(told: Callable[[int], None]) -> Iterator[None]:
-    """Within, `told` hears of steps, `STEPS` or more at a time, and of none that went before."""
-    before = _here.told, _here.steps
-    _here.told, _here.steps = told, 0
+def attending(report: Callable[[int], None]) -> Iterator[None]:
+    """Call `report` with the steps within, `STEPS` or more at a time."""
+    before = _here.report, _here.steps
+    _here.report, _here.steps = report, 0
     try:
         yield
     finally:
-        _here.told, _here.steps = before
+        _here.report, _here.steps = before

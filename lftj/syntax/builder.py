@@ -225,47 +225,47 @@ def _head_aggregate(function: str, *args: object) -> Expression:
 
 
 def count() -> Expression:
-    """In a head: how many distinct assignments of all body variables the group has."""
+    """Number of distinct assignments of all body variables in the group, in a head."""
     return _head_aggregate("count")
 
 
 def sum_(value: object) -> Expression:
-    """In a head: the sum of `value` over the group, of its type. Of ints exact or ValueRangeError
+    """Sum of `value` over the group, of its type, in a head. Of ints exact or ValueRangeError
     (E220), of floats correctly rounded.
     """
     return _head_aggregate("sum", value)
 
 
 def mean(value: object) -> Expression:
-    """In a head: the mean of `value`, an int, float or decimal, over the group: a float, the exact
+    """Mean of `value`, an int, float or decimal, over the group, in a head: a float, the exact
     total over the count.
     """
     return _head_aggregate("mean", value)
 
 
 def min_(first: object, *more: object) -> Expression:
-    """In a head: the least `first` of the group. With several arguments, anywhere: the least of
+    """Least `first` of the group, in a head. With several arguments, anywhere: the least of
     them.
     """
     return call("min", first, *more) if more else _head_aggregate("min", first)
 
 
 def max_(first: object, *more: object) -> Expression:
-    """In a head: the greatest `first` of the group. With several arguments, anywhere: the greatest
-    of them.
+    """Greatest `first` of the group, in a head. With several arguments, anywhere: the greatest of
+    them.
     """
     return call("max", first, *more) if more else _head_aggregate("max", first)
 
 
 def concat(text: object, separator: object = "", *order: object) -> Expression:
-    """In a head: the strings of the group, `separator` between them, in the order of `order` (and
-    of the strings).
+    """Concatenation of the group's strings, `separator` between them, in the order of `order` (and
+    of the strings), in a head.
     """
     return _head_aggregate("concat", text, separator, *order)
 
 
 def agg(name: str, *args: object) -> Expression:
-    """In a head: the aggregate that `ws.add_aggregate` registered as `name`, of these arguments."""
+    """Aggregate that `ws.add_aggregate` registered as `name`, of these arguments, in a head."""
     check_name(name, functors.RESERVED_VARIABLES - functors.BODY_AGGREGATES, "aggregate")
     if functors.is_functor(name) and not (name in functors.BODY_AGGREGATES and len(args) == 1):
         raise ExpressionError(f"{name} is a function, not an aggregate", hint=functors.USAGE[name])
@@ -301,8 +301,11 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 
 __all__ = [
-    "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
-    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "day", "land", "lnot", "lor", "lxor", "match", "max_", "mean",
-    "min_", "month", "round_", "rule", "strlen", "substr", "sum_", "to_date", "to_float", "to_number", "to_string", "to_tree", "vars",
+    "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band",
+    "bnot", "bor", "bshl",
+    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "day", "land", "lnot",
+    "lor", "lxor", "match", "max_", "mean",
+    "min_", "month", "round_", "rule", "strlen", "substr", "sum_", "to_date", "to_float",
+    "to_number", "to_string", "to_tree", "vars",
     "year",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
-"""What the grammar's rules for clauses build: facts, rules, declarations. Each method has the name
-of its grammar rule.
+"""Builders for the grammar's rules for clauses: facts, rules, declarations. facts, rules,
+declarations. Each method has the name of its grammar rule.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class ClauseActions(DirectiveActions):
         return str(name), aggregate
 
     def between_heads(self, heads: object, end: object) -> Span:
-        """From the first head to the final dot."""
+        """Span from the first head to the final dot."""
         return self.between(heads[0] if isinstance(heads, tuple) and heads else end, end)
 
     def finished(self, heads: object, body: tree.Body, span: Span, neck: Span | None) -> tree.Rule:

@@ -1,5 +1,5 @@
-"""From Python objects to the nodes of the syntax tree, with an error that says what to write when
-an object has no place in a rule.
+"""Conversion of Python objects to the nodes of the syntax tree, with an error that says what to
+write when an object has no place in a rule.
 """
 
 from __future__ import annotations

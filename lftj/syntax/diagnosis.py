@@ -70,7 +70,7 @@ def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int]
 
 
 def _offset(problem: UnexpectedInput, source: Source) -> int:
-    """Where the unexpected part starts; the end of the text when that came too early."""
+    """Offset at which the unexpected part starts; the end of the text when that came too early."""
     token = getattr(problem, "token", None)
     if isinstance(token, Token):
         return _end(problem, source) if token.type == "$END" else token.start_pos or 0
@@ -268,7 +268,7 @@ def _accepted(problem: UnexpectedInput) -> set[str]:
 
 
 def _expected(problem: UnexpectedInput) -> str:
-    """What could stand there, most useful first."""
+    """Name the tokens that would be accepted there, most useful first."""
     accepted = _accepted(problem)
     if "DECL" in accepted:
         return "a clause"

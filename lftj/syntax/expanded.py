@@ -10,7 +10,7 @@ from lftj.errors import Span
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a line was written: file, number and the line as it stands there."""
+    """Origin of a line: file, number and the line as it stands there."""
 
     file: str
     line: int
@@ -67,7 +67,7 @@ def _column(shown: str, written: str, column: int, *, ends: bool = False) -> int
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """Length of the common prefix of two strings."""
     pairs = enumerate(zip(one, other, strict=False))
     return next(
         (place for place, (left, right) in pairs if left != right), min(len(one), len(other))

@@ -57,8 +57,8 @@ class RefusedOperators:
     __getitem__ = _refused("{}[…]", "lftj.substr(x, first, length)")
 
     def __iter__(self) -> NoReturn:
-        """For `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which all
-        ExpressionErrors are.
+        """Refuse `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which
+        all ExpressionErrors are.
         """
         hint = (
             "in a head lftj.sum_(x), lftj.min_(x), lftj.max_(x) aggregate over a group; "
@@ -85,7 +85,7 @@ _NO_TRUTH = (
 
 
 class TermOperators(RefusedOperators, TermHolder):
-    """What Python operators make of terms."""
+    """Python's operators on terms."""
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -186,7 +186,7 @@ class TermOperators(RefusedOperators, TermHolder):
 
     # ── functions of strings ──────────────────────────────────────────────────────────────────────
     def cat(self, *others: object) -> Expression:
-        """This string with `others` after it."""
+        """Concatenate this string and `others`."""
         return call("cat", self, *others)
 
     def strlen(self) -> Expression:

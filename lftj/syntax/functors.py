@@ -34,7 +34,7 @@ PRECEDENCE: dict[str, int] = {
     "lnot": 10,
     "^": 11,
 }
-"""How tightly each operator binds, as in Soufflé: `-x ^ 2` is `-(x ^ 2)`."""
+"""Precedence of each operator, as in Soufflé: `-x ^ 2` is `-(x ^ 2)`."""
 
 PREFIX = frozenset({"neg", "bnot", "lnot"})
 INFIX = frozenset(PRECEDENCE) - PREFIX
@@ -89,7 +89,7 @@ USAGE: dict[str, str] = {
         name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS
     },
 }
-"""How each functor is written."""
+"""Spelling of each functor, for hints."""
 
 SYNONYMS: dict[str, str] = {
     "itof": "to_float",
@@ -137,17 +137,20 @@ QUALIFIERS = frozenset(
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
 _ONLY_TIME = dict.fromkeys((
-    "RamSIPS", "auto-schedule", "compile", "disable-transformers", "engine", "generate", "inline-exclude", "jobs", "magic-transform",
+    "RamSIPS", "auto-schedule", "compile", "disable-transformers", "engine", "generate",
+    "inline-exclude", "jobs", "magic-transform",
     "magic-transform-exclude",
 ), "it changes the time that Soufflé takes and no rows")  # fmt: skip
-_ONLY_TOLD = dict.fromkeys((
-    "debug-report", "dl-program", "emit-statistics", "include-dir", "index-stats", "legacy", "libraries", "library-dir", "live-profile",
-    "macro", "no-preprocessor", "no-warn", "parse-errors", "preprocessor", "profile", "profile-frequency", "show", "suppress-warnings",
+_ONLY_REPORTED = dict.fromkeys((
+    "debug-report", "dl-program", "emit-statistics", "include-dir", "index-stats", "legacy",
+    "libraries", "library-dir", "live-profile",
+    "macro", "no-preprocessor", "no-warn", "parse-errors", "preprocessor", "profile",
+    "profile-frequency", "show", "suppress-warnings",
     "swig", "verbose", "version", "warn", "wno",
 ), "it has no effect here")  # fmt: skip
 PRAGMAS: dict[str, str] = {
     **_ONLY_TIME,
-    **_ONLY_TOLD,
+    **_ONLY_REPORTED,
     "provenance": "proofs are not shown here",
     "fact-dir": "name the folder with -F",
     "output-dir": "name the folder with -D",
@@ -215,11 +218,11 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""
 
 QUALIFIED = re.compile(r"\.[^\W\d][\w?]*")
-"""What follows a name in `graph.edge`, a relation of a component."""
+"""Pattern of the rest of `graph.edge` behind its first name: a relation of a component."""
 
 
 def of_component(name: str) -> tuple[str, str]:
-    """What `graph.edge` is, and what to write instead."""
+    """Explain `graph.edge`: the refused feature, and a hint."""
     return (
         f"relations of components (`{name}`) are",
         f"call the relation {name.replace('.', '_')}, and write its rules directly",
@@ -232,7 +235,9 @@ def is_functor(name: str) -> bool:
 
 
 def wrong_arity(name: str, found: int) -> str | None:
-    """What is wrong with `found` arguments for the functor `name`, or None."""
+    """Describe a wrong number of arguments `found` for the functor `name`; None where it is
+    right.
+    """
     least, greatest = FUNCTORS.get(name) or (WORD_FUNCTORS[name],) * 2
     if found >= least and (greatest is None or found <= greatest):
         return None
@@ -248,8 +253,8 @@ def wrong_arity(name: str, found: int) -> str | None:
 
 
 def unknown_hint(name: str, known: Iterable[str], otherwise: str, quote: str = "`") -> str:
-    """What to write instead of a function that does not exist: what SQL calls so, the nearest of
-    the `known` names, or `otherwise`.
+    """Suggest a replacement for an unknown function: the functor for SQL's name, the nearest of the
+    `known` names, or `otherwise`.
     """
     if instead := OF_SQL.get(name.casefold()):
         return instead

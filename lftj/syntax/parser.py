@@ -143,7 +143,7 @@ def no_cyclic_garbage() -> Iterator[None]:
 
 
 def _go_on() -> None:
-    """In a child that another thread forked meanwhile nobody else would."""
+    """Restart the collector in a forked child; another thread of the parent may have stopped it."""
     if _stopped:
         _stopped.clear()
         gc.enable()

@@ -83,7 +83,7 @@ class Phrases:
         return span
 
     def between(self, first: object, last: object) -> Span:
-        """From one phrase to another."""
+        """Span from one phrase to another."""
         if isinstance(first, Token) and isinstance(last, Token):
             return self.source.span(first.start_pos or 0, last.end_pos or 0)
         return join(self.at(first), self.at(last))
@@ -165,7 +165,7 @@ class Phrases:
 
     @staticmethod
     def spread(nodes: tuple[tree.Node, ...]) -> Span | None:
-        """From the first to the last of `nodes`."""
+        """Span from the first to the last of `nodes`."""
         places = [node.span for node in nodes if node.span is not None]
         return join(places[0], places[-1]) if places else None
 

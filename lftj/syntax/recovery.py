@@ -1,4 +1,4 @@
-"""Where reading goes on after an error, so that one run reports the errors of several clauses."""
+"""Recovery of the parser after an error, so that one run reports the errors of several clauses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import re
 from lftj.syntax.functors import UNSUPPORTED_DIRECTIVES
 
 DIRECTIVE_WORDS = (
-    "decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize", "plan", "pragma", *UNSUPPORTED_DIRECTIVES,
+    "decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize",
+    "plan", "pragma", *UNSUPPORTED_DIRECTIVES,
 )  # fmt: skip
 DIRECTIVE = re.compile(rf"\.({'|'.join(DIRECTIVE_WORDS)})(?![\w?])")
 PREPROCESSOR = re.compile(r"#(?:\\\r?\n|[^\n\r])*+")
 _PIECE = re.compile(
-    r"""(?P<quiet> "[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"? | //[^\n\r]* | /\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)? | [0-9]+(?:\.[0-9]+)+ )
+    r"""(?P<quiet> "[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"? | //[^\n\r]*
+                 | /\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)? | [0-9]+(?:\.[0-9]+)+ )
       | (?P<directive> \.[A-Za-z_]+(?![\w?]) )
       | (?P<end> \.(?=\s|//|/\*|\Z) )
       | (?P<open> \{ ) | (?P<close> \} )

@@ -1,4 +1,4 @@
-"""What to write instead of what other languages write, and of common slips."""
+"""Hints for constructs of other languages and for common slips."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ _WORDS_INSTEAD = {
 
 
 def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
-    """What to write instead of what stands at `offset`, behind the token `previous`, where the
-    mistake is a known one.
+    """Find a hint for the text at `offset`, behind the token `previous`, where the mistake is a
+    known one.
     """
     word = re.compile(r"\w+").match(text, offset)
     for found in (str(previous), word.group() if word else ""):
@@ -96,7 +96,7 @@ def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str
 
 
 def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
-    """For a clause that lacks a part."""
+    """Find a hint for a clause that lacks a part."""
     found = ":-" if text.startswith(":-", offset) else text[offset : offset + 1]
     kind = "" if previous is None else previous.type
     bare = (kind == "NAME" and "`(`" in expected and "`)`" not in expected) or (
@@ -138,8 +138,8 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
 
 
 def _is_first_word(text: str, token: Token | None) -> bool:
-    """Whether a word stands at the beginning of its line, where after a declaration it is read as
-    one of its qualifiers.
+    """Test for a word at the beginning of its line. After a declaration it is read as a
+    qualifier.
     """
     start = 0 if token is None else token.start_pos or 0
     return (
@@ -150,8 +150,8 @@ def _is_first_word(text: str, token: Token | None) -> bool:
 
 
 def _of_lines(text: str, offset: int, end: int) -> str | None:
-    """Where a line is a comment in another language, or ends without a dot; `end`: where the token
-    before ends.
+    """Recognise a comment of another language, and a clause without a final dot; `end` is the
+    offset behind the token before.
     """
     if text.startswith("--", text.rfind("\n", 0, end) + 1):
         return "comments start with //"

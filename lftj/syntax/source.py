@@ -41,11 +41,11 @@ class Source:
         return line - self._lines_before, offset - self._starts[line - 1] + 1
 
     def after(self, span: Span, most: int) -> str:
-        """What stands behind a place, up to `most` characters."""
+        """The text behind a place, up to `most` characters."""
         offset = self._starts[span.end_line + self._lines_before - 1] + span.end_column - 1
         return self.text[offset : offset + most]
 
 
 def join(first: Span, last: Span) -> Span:
-    """From the start of `first` to the end of `last`."""
+    """Span from the start of `first` to the end of `last`."""
     return Span(first.line, first.column, last.end_line, last.end_column, first.file, first.source)

@@ -1,5 +1,5 @@
-"""What the grammar's rules for terms and conditions build. Each method has the name of its rule and
-takes the rule's children.
+"""Builders for the grammar's rules for terms and conditions. Each method has the name of its rule
+and takes the rule's children.
 """
 
 from __future__ import annotations

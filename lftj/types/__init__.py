@@ -1,15 +1,15 @@
 """The column types, and how every value becomes one int64 code.
 
-| type             | Python value        | code                                                                  |
-|------------------|---------------------|-----------------------------------------------------------------------|
-| `int`            | `int`               | itself                                                                |
-| `unsigned`       | `int` from 0 on     | itself                                                                |
-| `float`          | `float`             | order-preserving bijection of the bits; −0.0 is 0.0; NaN is refused   |
-| `str`            | `str`               | number in the dictionary (order of arrival, not of the alphabet)      |
-| `bool`           | `bool`              | 0 or 1                                                                |
-| `date`           | `datetime.date`     | days since 1970-01-01                                                 |
-| `timestamp`      | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone                  |
-| `decimal(p, s)`  | `decimal.Decimal`   | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18                    |
+| type | Python value | code |
+|---|---|---|
+| `int` | `int` | itself |
+| `unsigned` | `int` from 0 on | itself |
+| `float` | `float` | order-preserving bijection of the bits; −0.0 is 0.0; NaN is refused |
+| `str` | `str` | number in the dictionary (order of arrival, not of the alphabet) |
+| `bool` | `bool` | 0 or 1 |
+| `date` | `datetime.date` | days since 1970-01-01 |
+| `timestamp` | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone |
+| `decimal(p, s)` | `decimal.Decimal` | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18 |
 
 Codes order as their values do, for every type but `str`. Nothing is converted silently: a value
 that does not fit exactly is an error.

@@ -71,7 +71,7 @@ def numpy_array(array: Any) -> np.ndarray:
 
 
 def rows_of_nothing(rows: int) -> Any:
-    """So many rows without columns, as structs."""
+    """Make so many rows without columns, as structs."""
     return pa.Array.from_buffers(pa.struct([]), rows, [None])
 
 

@@ -53,13 +53,13 @@ _OF_PYTHON = {
 
 
 class Spelling(Protocol):
-    """What decoding needs of strings."""
+    """Decoder of strings."""
 
     def decode_one(self, code: int) -> str: ...
 
 
 class Interning(Spelling, Protocol):
-    """What coding needs of the dictionary of strings."""
+    """Encoder and decoder of strings: the dictionary as coding uses it."""
 
     def encode_one(self, text: str) -> int: ...
     def constant(self, text: str) -> int: ...
@@ -273,7 +273,7 @@ def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:
 
 
 def _remedy(type: Type, value: object) -> str | None:
-    """What to write instead, for the clashes people meet."""
+    """Suggest a replacement for common type clashes."""
     if value != value:
         return "write None where a value is missing"
     if type.name == "str":

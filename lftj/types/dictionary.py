@@ -48,11 +48,13 @@ _FORGOTTEN = 8
 _ROOM = 16 << 20
 """Bytes that may come before any are looked through."""
 _FEW = 0.5
-"""Of the bytes of all strings: where those in use are more, the others are not worth the work."""
+"""Share of the bytes of all strings: if those in use are more, the others are not worth the
+work.
+"""
 
 
 class _Use:
-    """Someone is at work with strings. One that an interrupt left behind is gone with its last
+    """Mark of work with strings. One that an interrupt left behind is gone with its last
     reference.
     """
 
@@ -73,6 +75,8 @@ class Dictionary(Texts):
         self._constants: set[int] = set()
         self._uses: WeakSet[_Use] = WeakSet()
         self._lasting = 0  # bytes that were left when strings were forgotten last
+        self.forgotten: np.ndarray = np.empty(0, np.int64)
+        """Codes whose strings were forgotten, ascending."""
 
     def __len__(self) -> int:
         return len(self._flat[0]) - 1
@@ -92,7 +96,7 @@ class Dictionary(Texts):
 
     @property
     def strings(self) -> int:
-        """How many there are, without those that were forgotten."""
+        """Number of strings, without the forgotten ones."""
         return self._first + len(self._codes)
 
     def __contains__(self, text: object) -> bool:
@@ -211,8 +215,8 @@ class Dictionary(Texts):
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """For the length of a block nothing is forgotten: for those who encode strings without
-        being the one who writes.
+        """Keep all strings for the length of a block: for those who encode strings without being
+        the one who writes.
         """
         use = _Use()
         with self._lock:
@@ -224,7 +228,7 @@ class Dictionary(Texts):
 
     @property
     def overgrown(self) -> bool:
-        """Whether strings take so much more than those that were left last time that it is time to
+        """True when strings take so much more than after the last clean-up that it is time to
         `forget` some. O(1).
         """
         return self.bytes_in_use > 2 * self._lasting + _ROOM
@@ -254,7 +258,7 @@ class Dictionary(Texts):
             self._lasting = self.bytes_in_use
 
     def _only(self, kept: np.ndarray) -> dict[str, Any]:
-        """What changes when all strings but those of these codes are forgotten."""
+        """Attributes that change when all strings but those of these codes are forgotten."""
         chosen = np.zeros(len(self), np.bool_)
         chosen[kept] = True
         flat = of_codes(self._flat, chosen)
@@ -269,6 +273,7 @@ class Dictionary(Texts):
             "_flat": flat,
             "_index": index,
             "meaning": object(),
+            "forgotten": np.flatnonzero(~chosen),
         }
 
     def _append(self, strings: pa.Array) -> None:

@@ -32,10 +32,20 @@ class Table:
     last: int
 
     @staticmethod
-    def of(offsets: np.ndarray, data: np.ndarray, first: int, last: int) -> Table:
-        """Of texts of a dictionary. O(last − first)."""
+    def of(
+        offsets: np.ndarray,
+        data: np.ndarray,
+        first: int,
+        last: int,
+        forgotten: np.ndarray | None = None,
+    ) -> Table:
+        """Table of texts of a dictionary, but for those `forgotten`. O(last − first)."""
         slots = np.zeros(slots_for(last - first), np.int64)
-        enter(slots, _shift(slots), address(offsets), address(data), first, last)
+        if forgotten is None or not len(forgotten):
+            enter(slots, _shift(slots), address(offsets), address(data), first, last)
+        else:
+            kept = np.setdiff1d(np.arange(first, last), forgotten, assume_unique=True)
+            enter_some(slots, _shift(slots), address(offsets), address(data), kept)
         return Table(slots, first, last)
 
 
@@ -74,7 +84,7 @@ class TextIndex:
         self._slots, self._count = slots, count
 
     def codes(self) -> np.ndarray:
-        """Those that are found but for what tables have, ascending."""
+        """Codes that the index finds beside those of its tables, ascending."""
         return np.concatenate([self._kept, np.arange(self._first, self._count)])
 
     def find(
@@ -128,10 +138,10 @@ def gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:
 
 
 def slots_for(texts: int) -> int:
-    """How many slots a table of so many texts has: a power of two."""
+    """Number of slots in a table of so many texts: a power of two."""
     return max(_SLOTS, 1 << (_ROOM * texts - 1).bit_length() if texts else 0)
 
 
 def _shift(slots: np.ndarray) -> int:
-    """By which a hash of 63 bits becomes the number of a slot."""
+    """Shift by which a hash of 63 bits becomes the number of a slot."""
     return 64 - len(slots).bit_length()

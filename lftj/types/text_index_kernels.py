@@ -57,7 +57,7 @@ def hash_of(data, first, last):
 
 @compiled
 def same_bytes(data, first, last, other, start):
-    """Whether the bytes [first, last) of `data` are those of `other` from `start` on."""
+    """Compare the bytes [first, last) of `data` with those of `other` from `start` on."""
     at = first
     while at + 8 <= last:
         if eight_bytes(data, at) != eight_bytes(other, start + at - first):

@@ -63,7 +63,7 @@ class Texts:
         return offsets[codes + 1] - offsets[codes]
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """For *distinct* codes, the place (int64, from 0) of each among them in order of code
+        """Rank *distinct* codes: the place (int64, from 0) of each among them in order of code
         points. O(n log n) string comparisons.
         """
         # by bytes: in UTF-8 that is by code point

@@ -29,8 +29,10 @@ _array: Any = types.Array
 _tuple_of: Any = types.BaseTuple.from_types
 _KINDS: Mapping[str, Any] = {
     "i": types.int64, "b": types.boolean,
-    "W": _array(types.int64, 1, "C"), "R": _array(types.int64, 2, "C"), "A": _array(types.int64, 2, "A"),
-    "B": _array(types.boolean, 1, "C"), "U8": _array(types.uint8, 1, "C"), "U32": _array(types.uint32, 1, "C"),
+    "W": _array(types.int64, 1, "C"), "R": _array(types.int64, 2, "C"),
+    "A": _array(types.int64, 2, "A"),
+    "B": _array(types.boolean, 1, "C"), "U8": _array(types.uint8, 1, "C"),
+    "U32": _array(types.uint32, 1, "C"),
     "I8": _array(types.int8, 1, "C"), "I32": _array(types.int32, 1, "C"),
 }  # fmt: skip
 """Types by the letters of a signature: numbers, words, rows, rows with strides, and arrays of other
@@ -127,7 +129,8 @@ def _helped(lines: list[str]) -> Any:
         with suppress(OSError):
             helper = subprocess.Popen(
                 [sys.executable, "-c", _HELPER.format(path=sys.path)],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                text=True, start_new_session=True,
             )  # fmt: skip
     try:
         if helper is not None and helper.stdin is not None:

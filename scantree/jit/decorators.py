@@ -45,7 +45,7 @@ _seconds = 0.0
 
 
 def compile_seconds() -> float:
-    """How long this process has compiled kernels so far, or read them from the cache."""
+    """Seconds that this process has spent on compiling kernels or reading them from the cache."""
     return _seconds
 
 

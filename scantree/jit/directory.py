@@ -1,4 +1,4 @@
-"""Where machine code is kept, and how this process is to make it.
+"""The directory of machine code, and the settings by which this process makes it.
 
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file
 leaves the caller's cached machine code in place, and the old result is served without a word. So
@@ -37,13 +37,13 @@ from scantree.private_folders import UnsafeFolderError, private_folder
 _config: Any = config
 
 DISABLED = bool(_config.DISABLE_JIT)
-"""Whether kernels run as Python."""
+"""True when kernels run as Python."""
 
 CHECKED = bool(_config.BOUNDSCHECK)
-"""Whether every access is checked against the array's bounds."""
+"""True when every access is checked against the array's bounds."""
 
 ADDRESSES = not (DISABLED or CHECKED)
-"""Whether kernels take arrays as numbers, so that words in one array can tell of others."""
+"""True when kernels take arrays as numbers, so that words in one array can point into others."""
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _MONTHS = 90 * 24 * 60 * 60  # seconds
@@ -67,7 +67,7 @@ def _processor() -> tuple[str, str]:
 
 
 def _identity() -> str:
-    """What machine code depends on, but not where the sources are."""
+    """Hash everything that machine code depends on, except the place of the sources."""
     versions = (
         numba.__version__,
         llvmlite.__version__,
@@ -150,9 +150,9 @@ def _forget_unused(base: Path) -> None:
 _directory = None if DISABLED else _usable()
 
 CACHED = _directory is not None
-"""Whether machine code is kept at all."""
+"""True when machine code is kept on disk."""
 
 
 def cache_directory() -> Path:
-    """Where this set of kernel sources keeps its machine code, or would if it kept any."""
+    """The directory for the machine code of this set of kernel sources, even if none is kept."""
     return _directory or _wanted()

@@ -37,7 +37,7 @@ class _Locator(_FromSource):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
-        """For Numba, whose way of making one looks for other folders."""
+        """Make one for Numba, whose own way looks for other folders."""
         return cls(py_func, py_file)
 
 

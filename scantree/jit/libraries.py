@@ -1,4 +1,5 @@
-"""How a kernel is turned into machine code: together with all it calls, once.
+"""Compilation of a kernel to machine code, together with all it calls, once. together with all it
+calls, once.
 
 By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper
 for calls from Python, and then links its optimised code into each caller, where all of that happens
@@ -52,7 +53,7 @@ _VIEWS = (
 
 
 def only_borrows(state: Any) -> bool:
-    """Whether no array of a typed function is made by it, got from a call or returned."""
+    """Check that a typed function makes no array, gets none from a call and returns none."""
     models = state.targetctx.data_model_manager
 
     def refers(kind: Any) -> bool:
@@ -99,7 +100,7 @@ class Lowering(_NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """What translates the function at hand."""
+        """The class that translates the current function to LLVM's intermediate code."""
         return _BorrowingLower if self._borrows else _Lower
 
 
@@ -189,7 +190,7 @@ class _WithoutEnvironment:
         return getattr(self._generator, name)
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Nothing to tell: the `_Entry` that this is linked into does it."""
+        """Ignore the environment: the `_Entry` that this is linked into sets it."""
 
 
 class _Settings(compiler.Flags):

@@ -28,7 +28,7 @@ _typed: Any = templates.signature
 
 
 def address(array: np.ndarray) -> Any:
-    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or itself where
+    """Give a kernel the address of `array` (one-dimensional, contiguous), or the array itself where
     accesses are checked or interpreted.
 
     The caller keeps the array alive while the kernel runs.
@@ -61,8 +61,8 @@ _claiming = Lock()
 
 
 def claim(memory: Any, index: Any, expected: Any, value: Any) -> Any:
-    """What `memory[index]` is; where that is `expected`, it becomes `value`, all in one step: of
-    several threads one succeeds.
+    """Compare and swap: read `memory[index]` and, where that is `expected`, set it to `value`, in
+    one step. Of several threads one succeeds.
 
     The words are whatever other threads have written there by then, in no order that they can rely
     on for other words.

@@ -19,10 +19,10 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.stratification import StratifiedProgram
+from lftj.proofs.terms import FUNCTORS
 from lftj.syntax import tree
 from lftj.types import INT
 from tests.differential.mirrored_values import mirrored
-from tests.reference.terms import FUNCTORS
 from tests.reference.trees import atom, call, compare, rule, without
 
 PREDICATES = ("contains", "match")
@@ -31,7 +31,7 @@ FUNCTORS |= {"mirror": mirrored, "to_int": int}  # normal forms alone have these
 
 
 class _Names:
-    """What the variables of a rule are called: names alone may be shared."""
+    """Unique names of a rule's variables: names alone may be shared."""
 
     def __init__(self, rule: NormalRule):
         self.rule = rule

@@ -9,7 +9,7 @@ import decimal
 import struct
 from collections.abc import Callable
 
-from tests.reference.terms import MICROSECOND, Value
+from lftj.proofs.terms import MICROSECOND, Value
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LOWER_BITS = 2**63 - 1

@@ -14,8 +14,8 @@ def force_order(workspace: Any, handle: Any, by: random.Random) -> None:
     What is only computed follows the variables it is computed from, as in every order of the
     planner's.
     """
-    source = workspace._engine.state.program.sources[handle.source]
-    workspace._engine.orders[handle.source] = random_order(
+    source = workspace._backend.state.program.sources[handle.source]
+    workspace._backend.orders[handle.source] = random_order(
         [rule for rule in source.normal.rules if isinstance(rule, NormalRule)], by
     )
 

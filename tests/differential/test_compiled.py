@@ -16,7 +16,8 @@ from lftj.cli import main
 out, *folders = map(Path, sys.argv[1:])
 for folder in folders:
     (out / folder.name).mkdir()
-    assert main(["run", str(folder / "program.dl"), "-F", str(folder), "-D", str(out / folder.name)]) == 0, folder
+    arguments = [str(folder / "program.dl"), "-F", str(folder), "-D", str(out / folder.name)]
+    assert main(["run", *arguments]) == 0, folder
 """
 
 NAMES = (

@@ -55,8 +55,8 @@ def rules(draw: Draw, guarded: bool) -> tree.Rule:
 def outcomes(
     made: tree.Rule, edges: list[Row], others: list[Row], order: random.Random | None
 ) -> tuple[set[Row] | None, set[Row] | None]:
-    """What the reference and the engine derive, None for a failure; the engine with this variable
-    order, if there is one.
+    """Rows that the reference and the engine derive, None for a failure; the engine with this
+    variable order, if there is one.
     """
     workspace = lftj.connect()
     for name in ("e", "f", "r"):

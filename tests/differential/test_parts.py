@@ -30,7 +30,7 @@ def executor(parts: int) -> lftj.ThreadExecutor:
 
 
 def history(program: Program, batches: list[Rows], parts: int) -> tuple[list[Any], int]:
-    """What every commit showed and changed, and the kernel steps of all of them."""
+    """Rows and changes of every commit, and the kernel steps of all of them."""
     workspace = declared(program, executor=executor(parts))
     shown: list[Any] = []
     with workspace.transaction() as transaction:
@@ -50,7 +50,7 @@ def history(program: Program, batches: list[Rows], parts: int) -> tuple[list[Any
             for spec in program.specs
         }
         shown.append((contents(workspace, program), changes))
-    return shown, sum(work.steps for _, works in workspace._engine.history for work in works)
+    return shown, sum(work.steps for _, works in workspace._backend.history for work in works)
 
 
 @settings(max_examples=8)

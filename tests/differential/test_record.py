@@ -18,9 +18,11 @@ from tests.strategies.histories import AddRule, Change, RemoveRule, TakeSnapshot
 from tests.strategies.schemas import BASES, DOMAINS, Spec
 
 EVERY = 7
-RENEW = """The engine chooses otherwise than recorded (strategy, kernel steps or rows of a rule at a commit), or a test drew in it.
-Where this is wanted: `uv run python -m tests.record check` shows all of it, `uv run python -m tests.record write` renews the record,
-and the message of the commit explains each kind of difference. Renamed words go into tests/record/names.py."""
+RENEW = """The engine chooses otherwise than recorded (strategy, kernel steps or rows of a rule at a
+commit), or a test drew in it.
+Where this is wanted: `uv run python -m tests.record check` shows all of it, `uv run python -m
+tests.record write` renews the record, and the message of the commit explains each kind of
+difference. Renamed words go into tests/record/names.py."""
 
 
 def test_every_seventh_history_does_what_is_recorded():

@@ -49,7 +49,7 @@ def rows(workspace: Any) -> dict[str, list[Any]]:
 
 @pytest.fixture
 def expected() -> list[dict[str, list[Any]]]:
-    """What there is before and after the change."""
+    """Expected rows before and after the change."""
     with made(lftj.connect()) as workspace:
         before = rows(workspace)
         change(workspace)

@@ -54,7 +54,7 @@ def both(folder: Path, parts: int, workers: int = 1) -> Iterator[tuple[Any, Any,
 
 
 def outcome(workspace: Any, work: Callable[[Any], object]) -> object:
-    """What a transaction gives: a value and all change sets, or the error's class and code."""
+    """Result of a transaction: a value and all change sets, or the error's class and code."""
     try:
         with workspace.transaction() as tx:
             result = work(tx)
@@ -65,7 +65,7 @@ def outcome(workspace: Any, work: Callable[[Any], object]) -> object:
 
 
 def called(tx: Any, calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]) -> object:
-    """What each call gives."""
+    """Results of the calls."""
     return [getattr(tx, name)(*args, **options) for name, args, options in calls]
 
 
@@ -141,7 +141,9 @@ def test_operations_come_to_the_same(tmp_path: Path, parts: int, workers: int) -
             if number == 12:
                 executor.forget()
         assert far.verify() == []
-        stray = {file.name for file in (tmp_path / "rows").glob("*")} - far._store.manifest.files()
+        stray = {
+            file.name for file in (tmp_path / "rows").glob("*")
+        } - far._backend.manifest.files()
         assert not [name for name in stray if "settled" in name]
 
 

@@ -1,6 +1,4 @@
-"""What goes wrong in a part is told as in one process: the same words, names and places in the
-user's text.
-"""
+"""Errors in a part read as in one process: the same words, names and places in the user's text."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ either(z) :- m(x, _), (z = 7 / x ; z = 8 / x).
 
 
 def told(workspace: Any, work: Callable[[Any], object]) -> str:
-    """What an error says."""
+    """Message of the error that `work` raises."""
     with pytest.raises(LftjError) as caught:
         work(workspace)
     return str(caught.value)
@@ -48,6 +46,7 @@ def told(workspace: Any, work: Callable[[Any], object]) -> str:
 def begun(workspace: Any) -> Any:
     workspace.add_rules(RULES, file="prog.dl")
     workspace.relation("acct", {"id": int, "name": str}, key="id")
+    workspace.relation("owner", {"name": str, "id": int}, key="name")
     workspace.load("acct", [(1, "me@1"), (2, "`me~`")])
     return workspace
 
@@ -55,6 +54,15 @@ def begun(workspace: Any) -> Any:
 WRONG: dict[str, Callable[[Any], object]] = {
     "division by zero": lambda ws: ws.load("e", [(1, 1), (2, 0)]),
     "division in a branch": lambda ws: ws.load("m", [(0, Decimal(1))]),
+    "rows of one key in several parts": lambda ws: ws.load(
+        "acct", [(number, f"{name}{number % 7}") for number in range(70, 50, -1) for name in "ba"]
+    ),
+    "rows of one key that is text": lambda ws: ws.load(
+        "owner", [(f"b{number % 7}", number) for number in range(20)]
+    ),
+    "values of a function in several parts": lambda ws: ws.load(
+        "e", [(number, number + more) for number in range(9, 1, -1) for more in (1, 2)]
+    ),
     "absent rows of several parts": lambda ws: _deleted(
         ws, [(number, f"b{number % 7}") for number in range(50, 70)]
     ),

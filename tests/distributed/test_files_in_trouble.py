@@ -26,7 +26,7 @@ def test_files_that_are_gone_are_named(tmp_path: Path) -> None:
         with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing") as caught:
             read.fetchall()
         assert caught.value.code == "E403"
-        workspace._store.executor.forget()
+        workspace._backend.executor.forget()
         for file in (tmp_path / "state").iterdir():
             file.unlink()
         with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing"):

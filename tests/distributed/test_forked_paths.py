@@ -16,7 +16,7 @@ from tests.distributed.accounts import expected as expected
 
 
 def in_a_child(action: Callable[[], object]) -> int:
-    """What a forked child's end says: 0, or 2 where it was refused."""
+    """Run `action` in a forked child; exit code 0 for success, 2 for a refusal."""
     child = os.fork()
     if not child:
         code = 1

@@ -90,7 +90,7 @@ def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) 
         many, one = workspace(tmp_path, parts, rows), workspace(None, 0, rows)
         for each in (many, one):
             each.add_rules(RULES)
-        assert ("hubs" in many._store.manifest.program) == (parts > 1)
+        assert ("hubs" in many._backend.manifest.program) == (parts > 1)
         for step in steps():
             changes = []
             for each in (many, one):
@@ -114,8 +114,8 @@ def test_all_that_asks_for_rows_of_a_hub_finds_them(tmp_path: Path) -> None:
         many, one = workspace(tmp_path, 3, rows), workspace(None, 0, rows)
         for each in (many, one):
             each.add_rules(RULES)
-    executor = many._store.executor
-    assert many._store.plan.homes["e"] != 0, "the hub is split"
+    executor = many._backend.executor
+    assert many._backend.plan.homes["e"] != 0, "the hub is split"
     for question in (
         "e(0, y)",
         "e(x, 7)",
@@ -174,7 +174,7 @@ def test_the_work_on_a_hub_is_cut_by_a_second_variable(
     assert local_rules(many)[0] == local
     assert after < 1.3 < 2 < before, "kernel steps of the part with most, over the mean"
     assert "sliced by x, hubs by y" in {
-        how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"
+        how for _, _, name, how, _ in many.plan().places().fetchall() if name == "e#base"
     }
 
 
@@ -187,9 +187,9 @@ def test_the_work_on_a_hub_is_cut_by_a_second_variable(
 )
 def test_where_a_hub_is_not_split_the_plan_says_so(tmp_path: Path, rule: str) -> None:
     many = derived(tmp_path, 7, rule, 1000)
-    assert not any("+" in each for each in many._store.plan.local)
+    assert not any("+" in each for each in many._backend.plan.local)
     assert "sliced by x, hubs not split" in {
-        how for _, _, name, how, _ in many.plan().fetchall() if name == "e#base"
+        how for _, _, name, how, _ in many.plan().places().fetchall() if name == "e#base"
     }
 
 
@@ -209,7 +209,7 @@ def balance(many: Any) -> float:
 def local_rules(many: Any) -> list[str]:
     return [
         list_rule(rule)
-        for stage in many._store.plan.stages
+        for stage in many._backend.plan.stages
         for stratum in stage.strata
         for rule in stratum.rules
     ]
@@ -221,11 +221,11 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
         each.add_rules(RULES)
         each.load("e", star(60, 150))
     with patch.object(heavy_hitters, "LEAST_ROWS", 50):
-        assert "hubs" not in many._store.manifest.program
+        assert "hubs" not in many._backend.manifest.program
         heard: list[Any] = []
         many.subscribe("triangles", heard.append)
         assert many.rebalance()
-        assert many._store.manifest.program["hubs"]["e"]["0"] == [90, [HUB]]
+        assert many._backend.manifest.program["hubs"]["e"]["0"] == [90, [HUB]]
         assert not many.rebalance(), "nothing is new"
         assert not heard
         require_equal(many, one)
@@ -233,7 +233,7 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
             with each.transaction() as tx:
                 tx.delete_where("e", x=HUB)
         assert many.rebalance()
-        assert "hubs" not in many._store.manifest.program
+        assert "hubs" not in many._backend.manifest.program
         require_equal(many, one)
         many.close()
         require_equal(lftj.connect(executor=InlineExecutor(tmp_path, 3)), one)

@@ -8,7 +8,13 @@ import lftj
 from tests.distributed.inline import InlineExecutor
 from tests.interrupting import heard, interrupted
 
-WATCHED = ("writer.py", "distributed/transaction.py", "distributed/store.py", "subscription.py")
+WATCHED = (
+    "writer.py",
+    "writing.py",
+    "api/transaction.py",
+    "distributed/store.py",
+    "subscription.py",
+)
 RULES = (
     ".decl edge(x: number, y: number)\n.decl far(x: number, y: number)\nfar(x, z) :- edge(x, "
     "y), edge(y, z)."

@@ -1,5 +1,5 @@
-"""What a worker keeps of a part is gone on from, however many commits passed the part by; what
-never became true is not.
+"""A worker goes on from the state that it keeps of a part, however many commits passed the part by;
+uncommitted state is dropped.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted
     for row in rows:
         many.load("e", [row])
         assert many.profile(last=1)["built"].iloc[0] == 0
-        entries.append(len(many._store.manifest.log["e#base"]))
+        entries.append(len(many._backend.manifest.log["e#base"]))
     assert max(entries) <= 80
     assert min(entries[70:]) < 30
     assert views(many) == views(opened(lftj.connect(), [*EDGES, *rows]))
@@ -163,7 +163,7 @@ def test_commits_over_many_parts_are_not_compacted_each(
     monkeypatch.setattr(compact, "ENTRIES", 5)
     executor = InlineExecutor(tmp_path, 12)
     many = opened(lftj.connect(executor=executor))
-    assert len(many._store.manifest.log["n"]) > 5
+    assert len(many._backend.manifest.log["n"]) > 5
     compactions = 0
     for number in range(95):
         executor.tasks.clear()
@@ -173,5 +173,5 @@ def test_commits_over_many_parts_are_not_compacted_each(
             many.profile(last=1)["built"].iloc[0] == 0
         )  # all parts had rows among those of recent commits
     assert compactions == 1
-    assert max(map(len, many._store.manifest.log.values())) <= compact.most_entries(12)
+    assert max(map(len, many._backend.manifest.log.values())) <= compact.most_entries(12)
     assert many.verify() == []

@@ -15,9 +15,10 @@ import pytest
 
 import lftj
 from lftj.distributed import draft, store
-from lftj.distributed.files import manifest, whole_files
+from lftj.distributed.files import manifest
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored import stored_files
+from lftj.frames import whole_files
 from tests.distributed.accounts import change, made, opened, rows
 from tests.distributed.accounts import expected as expected
 from tests.distributed.inline import InlineExecutor
@@ -25,7 +26,7 @@ from tests.distributed.inline import InlineExecutor
 
 def stray(workspace: Any, path: Path) -> set[str]:
     """Row files that are in no version."""
-    return {file.name for file in (path / "rows").iterdir()} - workspace._store.manifest.files()
+    return {file.name for file in (path / "rows").iterdir()} - workspace._backend.manifest.files()
 
 
 def full(*args: Any, **options: Any) -> Any:
@@ -87,7 +88,7 @@ def test_a_commit_has_happened_or_not(
         assert on_disk.files() <= {file.name for file in (tmp_path / "rows").iterdir()}
         assert (on_disk.version, on_disk.token) == (
             version + happened,
-            workspace._store.manifest.token,
+            workspace._backend.manifest.token,
         )
         assert happened or not stray(workspace, tmp_path)
     with opened(tmp_path) as workspace:
@@ -216,7 +217,7 @@ def test_what_workers_store_does_not_pile_up(
             ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), "
             "acct(z, _)."
         )
-        executor = workspace._store.executor
+        executor = workspace._backend.executor
         for step in range(60):
             with workspace.transaction() as tx:
                 tx.insert("e", [(step, step + 1), (step + 2, step)])

@@ -1,6 +1,4 @@
-"""What tasks are told grows with the number of parts, not with its square: each part is told its
-own.
-"""
+"""Payloads of tasks grow with the number of parts, not with its square: each part gets its own."""
 
 from __future__ import annotations
 
@@ -12,6 +10,8 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed.heavy_hitters import CensusTask
+from lftj.distributed.work.query_part import QueryTask
 from tests.distributed.inline import InlineExecutor
 
 LABELS = """
@@ -36,6 +36,14 @@ def told(workspace: Any, executor: InlineExecutor, work: Any) -> int:
     return sum(len(pickle.dumps(task)) for task in executor.tasks)
 
 
+def questions(ws: Any) -> None:
+    """Of relations that many commits wrote in many parts, where a stage reads what others found."""
+    for first in range(0, 1200, 300):
+        ws.load("e", edges(1200)[first : first + 300])
+    asked = ws.query("label(x, l), e(x, y), e(y, z), label(z, l)")
+    assert len(asked.fetchall()) > 0
+
+
 WORK = {
     "a commit in rounds": lambda ws: ws.load("e", edges(1200)),
     "a compaction": lambda ws: (ws.load("e", edges(1200)), ws.load("e", edges(1300)), ws.compact()),
@@ -51,6 +59,31 @@ def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
         workspace.add_rules(LABELS)
         found.append(told(workspace, executor, WORK[name]))
     assert found[1] / found[0] <= 1.5 * 24 / 4
+
+
+@pytest.mark.parametrize("kind", [QueryTask, CensusTask])
+def test_a_task_is_told_its_part_of_the_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type
+) -> None:
+    monkeypatch.setattr("lftj.distributed.heavy_hitters.LEAST_ROWS", 100)
+    found = list[float]()
+    for parts in (4, 24):
+        executor = InlineExecutor(tmp_path / str(parts), parts)
+        workspace: Any = lftj.connect(executor=executor)
+        workspace.add_rules(LABELS)
+        questions(workspace)
+        workspace.add_rules(".decl pair(x: number, z: number) pair(x, z) :- e(x, y), e(y, z).")
+        sizes = [len(pickle.dumps(task)) for task in executor.tasks if isinstance(task, kind)]
+        assert sizes
+        found.append(sum(sizes) / len(sizes))
+    assert found[1] <= 1.2 * found[0], found
+
+
+def test_a_question_leaves_no_delivery(tmp_path: Path) -> None:
+    workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
+    workspace.add_rules(LABELS)
+    questions(workspace)
+    assert not list((tmp_path / "rows").glob("*.parts"))
 
 
 def test_a_commit_leaves_no_delivery(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_oracle_some_deletions_are_given_up(
 
 
 def closure(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """What "two atoms of its own" derives, by another way: from each node on."""
+    """Rows of "two atoms of its own", by another way: from each node on."""
     after = {x: {z for y, z in edges if y == x} for x, _ in edges}
     found = set[tuple[int, int]]()
     for start in after:

@@ -91,7 +91,7 @@ FREE = {
     "values that reach a bound": """b(x, min(v)) :- s(x, v).
                                     b(y, min(max(v - 1, 0))) :- b(x, v), n(x, y).""",
 }
-"""Where best values may rest on others that were worse."""
+"""Programs in which best values may rest on others that were worse."""
 
 
 def some(name: str, count: int, draw: random.Random) -> list[tuple[Any, ...]]:

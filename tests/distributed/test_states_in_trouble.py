@@ -134,7 +134,7 @@ def test_states_of_other_versions_of_the_code_are_passed_over(
 ) -> None:
     executor = InlineExecutor(tmp_path, 1)
     workspace = opened(executor, RULES["a projection"], graph())
-    monkeypatch.setattr(stored_part, "stored_format", lambda: "another")
+    monkeypatch.setattr(stored_part, "stored_format", lambda *layers: "another")
     executor.forget()
     assert change(workspace, (2, 5000))["built"] == 1
 

@@ -16,8 +16,9 @@ import pytest
 
 import lftj
 from lftj.distributed import commit, store
-from lftj.distributed.files import epochs, manifest, whole_files
+from lftj.distributed.files import epochs, manifest
 from lftj.distributed.files.manifest import Manifest, row_files
+from lftj.frames import whole_files
 from tests.distributed.accounts import change, made, opened, rows
 
 
@@ -122,7 +123,7 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     one.close()
     other.close()
     with opened(tmp_path) as again:
-        assert row_files(tmp_path) == again._store.manifest.files()
+        assert row_files(tmp_path) == again._backend.manifest.files()
         assert rows(again)["e"] == expected["e"]
         change(again)
         assert again.verify() == []
@@ -132,8 +133,8 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_opening_while_another_one_is_in_a_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What opens the path removes files that nothing names, so it sees to it first that nothing
-    ever will.
+    """Opening the path removes files that nothing names, so it first makes sure that nothing ever
+    will name them.
     """
     one = made(opened(tmp_path))
     before = rows(one)
@@ -217,7 +218,7 @@ MOMENTS: dict[str, tuple[Any, str, bool]] = {
     "between two steps": (commit.StageInRounds, "_round", False),
     "with all derived": (commit.Commit, "_outcome", False),
     "before the link": (whole_files.os, "link", False),
-    "after the link": (whole_files, "_sync_folder", True),
+    "after the link": (whole_files, "sync_folder", True),
     "as old files go": (store, "remove_files", True),
 }
 
@@ -236,8 +237,8 @@ def test_a_driver_that_is_killed_beside_another(
 
             def killed(*args: Any) -> Any:
                 if (
-                    name != "_sync_folder"
-                    or epochs.epoch_file(tmp_path, workspace._store.manifest.epoch + 1).exists()
+                    name != "sync_folder"
+                    or epochs.epoch_file(tmp_path, workspace._backend.manifest.epoch + 1).exists()
                 ):
                     os.kill(os.getpid(), signal.SIGKILL)
                 return plain(*args)  # row files are written in the same way
@@ -255,6 +256,6 @@ def test_a_driver_that_is_killed_beside_another(
     assert other.verify() == []
     other.close()
     with opened(tmp_path) as again:
-        assert row_files(tmp_path) == again._store.manifest.files()
+        assert row_files(tmp_path) == again._backend.manifest.files()
         assert not list(tmp_path.glob("*.tmp"))
         assert (30, 31) in set(again["e"])

@@ -66,5 +66,5 @@ def test_so_are_answers(tmp_path: Path) -> None:
 
 def test_a_row_of_constants_is_looked_for_where_it_lies(tmp_path: Path) -> None:
     _, many = workspaces(tmp_path, 7, RULES["a row of constants"])
-    sent = many.plan().df()
+    sent = many.plan().places().df()
     assert not sent["how"].str.contains("whole|first part").loc[sent["relation"] == "e"].any()

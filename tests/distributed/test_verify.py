@@ -62,19 +62,15 @@ def test_what_is_maintained_is_what_is_derived(tmp_path: Path, parts: int, rules
 @pytest.mark.parametrize("parts", [1, 3])
 def test_rows_that_are_lacking_or_in_excess_are_shown(tmp_path: Path, parts: int):
     workspace, _ = loaded(tmp_path, parts, ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).")
-    store = workspace._store
-    right = store.manifest
-    names = [row[2] for row in workspace.plan().fetchall() if row[0] == "derived"]
+    store = workspace._backend
+    version = store.present
+    right = version.manifest
+    names = [row[2] for row in workspace.plan().places().fetchall() if row[0] == "derived"]
     (name,) = (name for name in names if right.log.get(name))
     kept = set(workspace["r"].fetchall())
     # as if the last commit had never come to the view
-    store.manifest = replace(
-        right,
-        log={
-            **right.log,
-            name: tuple(entry for entry in right.log[name] if entry.version < right.version),
-        },
-    )
+    lacking = tuple(entry for entry in right.log[name] if entry.version < right.version)
+    store.present = replace(version, manifest=replace(right, log={**right.log, name: lacking}))
     wrong = set(workspace["r"].fetchall())
     assert wrong != kept
     (found,) = workspace.verify()
@@ -82,7 +78,7 @@ def test_rows_that_are_lacking_or_in_excess_are_shown(tmp_path: Path, parts: int
     expected = {(*row, 1) for row in kept - wrong} | {(*row, -1) for row in wrong - kept}
     assert {row[:3] for row in found.difference.fetchall()} == expected
     assert found.difference.columns == ("x", "y", "__diff__", "__version__")
-    store.manifest = right
+    store.present = version
     assert workspace.verify() == []
 
 

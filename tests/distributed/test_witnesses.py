@@ -73,8 +73,8 @@ def test_what_is_there_twice_may_go_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("type", ["date", "float", "timestamp", "decimal(4,1)"])
 def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: str) -> None:
-    """Who took its value from whom is told of groups of each type, else any that offers as much
-    would stand for it.
+    """Witnesses work for groups of each type. Without one, any equal offer would pass for a group's
+    own.
     """
     nodes: list[Any] = {
         "date": [datetime.date(1970, 1, day) for day in (1, 2, 3)],
@@ -85,7 +85,8 @@ def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: st
     with in_rounds():
         workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 1))
         workspace.add_rules(f"""
-            .decl s(x: {type})  .decl e(x: {type}, y: {type}, day: number)  .decl l(x: {type}, v: number)
+            .decl s(x: {type})  .decl e(x: {type}, y: {type}, day: number)  .decl l(x: {type},
+            v: number)
             l(x, min(0)) :- s(x).
             l(y, min(v)) :- l(x, v), e(x, y, _).
         """)
@@ -105,8 +106,8 @@ def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: st
 
 
 def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:
-    """Where edges lie by both ends, those parts alone are asked for other values that border on
-    groups without one.
+    """With edges stored by both ends, only those parts that border on groups without a value are
+    asked for other values.
     """
     executor = InlineExecutor(tmp_path, 64, 2)
     workspace: Any = lftj.connect(executor=executor)
@@ -182,7 +183,8 @@ def test_groups_that_leave_no_room_for_a_witness_have_none(tmp_path: Path) -> No
     rules = f"""
         .decl g({columns}) .decl q(a: number, b: number) .decl p({columns}, d: number)
         p({", ".join(group)}, min(0)) :- g({", ".join(group)}).
-        p({", ".join(["x", *group[2:], group[1]])}, min(d + e)) :- p({", ".join(group)}, d), p({", ".join(other)}, e), q(v0, x).
+        p({", ".join(["x", *group[2:], group[1]])}, min(d + e)) :-
+            p({", ".join(group)}, d), p({", ".join(other)}, e), q(v0, x).
     """
     workspaces: list[Any] = [lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))]
     for workspace in workspaces:

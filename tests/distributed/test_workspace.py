@@ -1,5 +1,5 @@
-"""What a workspace in parts refuses by name: calls after its end, an end inside a transaction, and
-what it cannot do yet; and snapshots.
+"""Refusals by name of a workspace in parts: calls after its end, an end inside a transaction, and
+unsupported features; and snapshots.
 """
 
 from __future__ import annotations
@@ -61,9 +61,6 @@ def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path
             tx.add_aggregate(lftj.UserAggregate("product", 1, int, max))
         with pytest.raises(AttributeError, match="no attribute"):
             workspace.add_aggregates  # noqa: B018
-        workspace.add_rules(RULES)
-        with pytest.raises(lftj.DistributedError, match="cannot do this yet: plan of a rule"):
-            workspace.plan(workspace.rules[0])
 
 
 def test_a_snapshot_has_the_rules_of_its_version_and_is_verified(tmp_path: Path) -> None:
@@ -77,7 +74,7 @@ def test_a_snapshot_has_the_rules_of_its_version_and_is_verified(tmp_path: Path)
             [str(rule.rule)],
             [],
         )
-        assert repr(before) == f"<DistributedSnapshot of version {before.version}, 2 relations>"
+        assert repr(before) == f"<Snapshot of version {before.version}, 2 relations>"
         assert before["n"].fetchall() == [(1, 2)]
         assert before.verify() == []
         workspace.compact()

@@ -15,8 +15,8 @@ from lftj.errors import LftjError
 from tests.distributed.inline import InlineExecutor
 
 WAYS = ("first", "last", "late")
-"""Which result is taken, that of the attempt that ends first, or last; `late`: the other attempt
-goes on while commits follow.
+"""Choices between two attempts: the result of the first to end, or of the last; `late`: the other
+attempt goes on while commits follow.
 """
 
 

@@ -44,7 +44,7 @@ class Block:
 
     @property
     def printed(self) -> bool:
-        """Whether it is what the block above printed."""
+        """True for a block that shows the output of the block above."""
         return 'title="printed"' in self.options
 
 

@@ -20,8 +20,8 @@ def _ids(pages: list[Path]) -> list[str]:
 
 @pytest.fixture
 def on_spark(request: pytest.FixtureRequest) -> None:
-    """What starts a Spark session finds the one of all tests running: its tests of faults count on
-    how often that one tries.
+    """Start the session of all tests before an example that starts a Spark session: the tests of
+    faults count its attempts.
     """
     if any(
         "local_spark" in path.read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lftj.proofs.terms import Value, to_text
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.reference import evaluate
-from tests.reference.terms import Value, to_text
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -65,7 +65,7 @@ class Case:
         }
 
     def by_reference(self) -> dict[str, str]:
-        """What the reference derives, as the files that `.output` asks for."""
+        """Rows of the reference, as the files that `.output` asks for."""
         relations = evaluate(self.program, self.facts())
         return {
             _parameter(each, "filename", f"{each.relation}.csv"): as_text(

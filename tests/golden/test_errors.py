@@ -1,4 +1,4 @@
-"""What a user reads for each mistake in rule text and for each that the checks find."""
+"""Message for each mistake in rule text and for each that the checks find."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ PROBED = 3  # values looked at beyond the least and the greatest
 
 
 def uncovered(workspace: Any) -> list[str]:
-    """Where the invariant does not hold, in words; empty when it does."""
-    engine = workspace._engine
+    """List the violations of the invariant, in words."""
+    engine = workspace._backend
     state = engine.state
     found = []
     for relation in state.heads.values():

@@ -20,21 +20,21 @@ always take 20,000 steps.
 
 
 def strategies(workspace: Any) -> dict[str, set[str]]:
-    """What the last commit did: strategies by relation, hidden ones included; a fallback counts as
-    an update where assignments are many.
+    """Strategies of the last commit by relation, hidden ones included; a fallback counts as an
+    update where assignments are many.
     """
     profile = workspace.profile(last=1)
     many = profile.groupby("relation")["assignments"].transform("sum") > MANY
-    profile.loc[many & (profile["strategy"] == "fallback"), "strategy"] = "update"
+    profile.loc[many & (profile["outcome"] == "fallback"), "outcome"] = "update"
     found: dict[str, set[str]] = {}
-    for relation, strategy in profile[["relation", "strategy"]].itertuples(index=False):
+    for relation, strategy in profile[["relation", "outcome"]].itertuples(index=False):
         found.setdefault(relation, set()).add(strategy)
     return found
 
 
 def supports(workspace: Any, relations: Iterable[str]) -> Supports:
     """Of each of these views that counts its supports, every row with its count."""
-    engine = workspace._engine
+    engine = workspace._backend
     found: Supports = {}
     for name in relations:
         state = engine.state.heads.get(name)

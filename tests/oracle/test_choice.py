@@ -150,6 +150,6 @@ def test_oracle_states_of_cycles_with_one_domain_equal_a_bootstrap(
     ):
         pair.step(step)
         check(pair.workspace)
-        strategies = set(pair.workspace.profile(last=1)["strategy"])
+        strategies = set(pair.workspace.profile(last=1)["outcome"])
         assert strategies.isdisjoint({"choice", "fallback", "forecast"}) or not step.actions
     assert pair.workspace.verify() == []

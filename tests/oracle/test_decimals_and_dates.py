@@ -1,5 +1,5 @@
-"""What compiled code makes of decimals and of the calendar is what Python's own decimals and dates
-make of them, exactly.
+"""Compiled arithmetic on decimals and on the calendar agrees exactly with Python's own decimals and
+dates.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lftj.join.plan import statistics
-from lftj.join.plan.statistics import Statistics
+import lftj
+from lftj.join.plan.cardinality import Statistics
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.oracle.pair import Pair
@@ -153,16 +153,16 @@ def test_oracle_rules_added_before_their_rows(
         [
             *(Spec(name, ("int",) * arity) for name, arity in BASES.items()),
             *(Spec(name, types) for name, types in HEADS.items()),
-        ]
+        ],
+        lftj.connect(tuning=lftj.Tuning(telling_rows=few, repeating=0.0)),
     )
     (rule,) = parse(text).clauses
     assert isinstance(rule, tree.Rule)
-    with patch.object(statistics, "_FEW", few), patch.object(statistics, "_SEVERAL", 0.0):
-        for change in history[:before]:
-            pair.step(Transact((change,)))
-        pair.step(Transact((AddRule(rule), *history[before : before + 1])))
-        for change in history[before + 1 :]:
-            pair.step(Transact((change,)))
-        assert pair.workspace.verify() == []
-        pair.step(Transact((RemoveRule(0),)))
+    for change in history[:before]:
+        pair.step(Transact((change,)))
+    pair.step(Transact((AddRule(rule), *history[before : before + 1])))
+    for change in history[before + 1 :]:
+        pair.step(Transact((change,)))
+    assert pair.workspace.verify() == []
+    pair.step(Transact((RemoveRule(0),)))
     assert len(pair.workspace[text[0]]) == 0

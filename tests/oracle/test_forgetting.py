@@ -22,5 +22,5 @@ def test_forgetting_strings_changes_nothing(history: History) -> None:
         mock.patch.object(dictionary, "_ROOM", -(1 << 60)),
     ):
         workspace = lftj.connect()
-        workspace._engine.dictionary.encode([f"(unused {number})" for number in range(_BEYOND)])
+        workspace._backend.dictionary.encode([f"(unused {number})" for number in range(_BEYOND)])
         run(history, workspace)

@@ -31,7 +31,7 @@ def mixed(seed: int) -> Callable[[Position], Granularity]:
 def run(history: History, override: TraceOverride) -> None:
     """The whole history under these granularities, compared after every step."""
     workspace = lftj.connect()
-    workspace._engine.trace_override = override
+    workspace._backend.trace_override = override
     pair = Pair((*BASES, *history.program.specs), workspace)
     pair.step(
         Transact(
@@ -65,7 +65,7 @@ def test_oracle_each_granularity(kind: Granularity, first_proof: bool, history: 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_negated_atom_without_variables_ends_every_search(kind: Granularity):
     workspace = lftj.connect()
-    workspace._engine.trace_override = TraceOverride(lambda position: kind, False)
+    workspace._backend.trace_override = TraceOverride(lambda position: kind, False)
     workspace.add_rules(
         ".decl label(x: number, s: number) .decl rate(x: number, y: number) .decl v(z: number)"
     )
@@ -96,7 +96,7 @@ def test_columns_that_nothing_joins_are_neither_searched_nor_kept(rule: str, kin
     by = random.Random(rule)
     relations = {"wide": 4, "label": 2, "rate": 2}
     workspace, anew = lftj.connect(), lftj.connect(trace_budget=0)
-    workspace._engine.trace_override = TraceOverride(lambda position: kind, True)
+    workspace._backend.trace_override = TraceOverride(lambda position: kind, True)
     for each in (workspace, anew):
         each.add_rules(
             ".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: "

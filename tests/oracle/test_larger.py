@@ -99,6 +99,9 @@ def commit(
     return transaction
 
 
+SQL_TYPES = {"int": "BIGINT", "str": "VARCHAR"}
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_oracle_many_pages(seed: int):
     workspace, base = lftj.connect(), duckdb.connect()
@@ -106,7 +109,7 @@ def test_oracle_many_pages(seed: int):
         workspace.relation(name, {f"c{place}": type_ for place, type_ in enumerate(types)})
         base.execute(
             f"CREATE TABLE {name} "
-            f"({', '.join(f'c{p} ' + {'int': 'BIGINT', 'str': 'VARCHAR'}[t] for p, t in enumerate(types))})"
+            f"({', '.join(f'c{p} {SQL_TYPES[t]}' for p, t in enumerate(types))})"
         )
     workspace.add_rules(
         "\n".join(f".decl {name}({DECLARED[name]}) {rule}" for name, rule in RULES.items())

@@ -68,7 +68,7 @@ def test_oracle_least_values_follow_every_change(
     type_: str, override: TraceOverride | None, data: st.DataObject
 ):
     workspace = lftj.connect()
-    workspace._engine.trace_override = override
+    workspace._backend.trace_override = override
     specs = [Spec("at", (type_,) * 2), Spec("event", (type_,) * 2), Spec("shut", (type_,))]
     views = [("next", 2), ("last", 2), ("least", 2), ("both", 3), ("first", 1)]
     pair = Pair([*specs, *(Spec(name, (type_,) * arity) for name, arity in views)], workspace)

@@ -35,16 +35,19 @@ EDGES_ALONE = """
 .decl empty()                                     empty() :- !e(_, _).
 .decl head(x: number)  .decl tail(x: number)      head(x), tail(y) :- e(x, y), x != y.
 .decl degree(x: number, k: number)                degree(x, count()) :- e(x, _).
-.decl after(x: number, k: number)                 after(x, k) :- two_steps(x, z), !loop(z), degree(z, k).
+.decl after(x: number, k: number)
+    after(x, k) :- two_steps(x, z), !loop(z), degree(z, k).
 """
 # and over edges and nodes.
 EDGES_AND_NODES = """
 .decl sink(x: number)                             sink(x) :- n(x), !e(x, _).
 .decl closed(x: number)                           closed(x) :- n(x), !(e(x, y), !n(y)).
 .decl either(x: number)                           either(x) :- e(x, y), (n(y) ; e(y, x)).
-.decl of_few(x: number)                           of_few(x) :- e(x, y), (n(y) ; y = 2), (x = 0 ; x = 2 ; x = 5 ; x = 6).
+.decl of_few(x: number)
+    of_few(x) :- e(x, y), (n(y) ; y = 2), (x = 0 ; x = 2 ; x = 5 ; x = 6).
 .decl named(x: number)                            named(x) :- e(x, _).  named(x) :- n(x).
-.decl partners(x: number, k: number)              partners(x, k) :- n(x), k = count : { e(x, y), n(y) }.
+.decl partners(x: number, k: number)
+    partners(x, k) :- n(x), k = count : { e(x, y), n(y) }.
 .decl between(x: number, y: number)               between(x, y) :- n(x), e(x, y), n(y).
 """
 # Bodies and heads that compute with values.
@@ -74,7 +77,7 @@ class Judge:
         ]
         self._expected = cache(self._evaluate)
         self.workspace: Any = lftj.connect()
-        self.workspace._engine.trace_override = override
+        self.workspace._backend.trace_override = override
         self.workspace.add_rules(BASES + program)
 
     def _evaluate(self, state: State) -> dict[str, set[Row]]:
@@ -106,8 +109,8 @@ class Judge:
 
 
 def up_to_renaming(toggles: int, kept_by_a_swap: int, length: int) -> int:
-    """How many histories there are up to renaming three values, by Burnside's lemma: of six
-    renamings three are swaps, two keep nothing.
+    """Number of histories up to renaming three values, by Burnside's lemma: of six renamings three
+    are swaps, two keep nothing.
     """
     return sum((toggles**steps + 3 * kept_by_a_swap**steps) // 6 for steps in range(1, length + 1))
 

@@ -31,7 +31,8 @@ RULES = """
 .decl sums(x: number, a: number, m: float)     sums(x, sum(y), mean(y)) :- e(x, y).
 .decl least(x: number, a: number, b: number)   least(x, min(y), max(y)) :- e(x, y).
 .decl names(x: number, t: symbol)              names(x, concat(t, ",")) :- s(x, t), n(x).
-.decl reach(x: number, y: number)              reach(x, y) :- e(x, y).  reach(x, z) :- reach(x, y), e(y, z).
+.decl reach(x: number, y: number)
+    reach(x, y) :- e(x, y).  reach(x, z) :- reach(x, y), e(y, z).
 .decl far(x: number, k: number)                far(x, count()) :- reach(x, _), two(x, _).
 """
 VIEWS = ("e", "n", "s", "two", "open", "either", "sums", "least", "names", "reach", "far")
@@ -78,7 +79,7 @@ class FailingCommit:
 )
 def workspace(request: pytest.FixtureRequest) -> Any:
     made = lftj.connect()
-    made._engine.trace_override = request.param
+    made._backend.trace_override = request.param
     made.add_rules(RULES)
     with made.transaction() as transaction:
         transaction.insert("e", [(0, 1), (1, 2), (2, 0), (2, 2), (3, 1)])
@@ -142,7 +143,7 @@ def fails(workspace: Any, fatal: int) -> str | None:
     """Make `change` fail at its call number `fatal`: where that was, or None when there are not as
     many.
     """
-    engine, version = workspace._engine, workspace.version
+    engine, version = workspace._backend, workspace.version
     engine.carry_out = failing = FailingCommit(engine, fatal)
     try:
         change(workspace)

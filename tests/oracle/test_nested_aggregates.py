@@ -14,7 +14,7 @@ v(x, c) :- r(x), c = count : { r(y), y < x, z = sum w : { r(w), w < y }, z > 0 }
 v(x, c) :- r(x), c = sum z : { e(x, y), z = count : { e(y, _) } }.
 v(x, c) :- r(x), c = sum z : { e(x, y), z = count : { e(y, w), w > x } }.
 v(x, c) :- r(x), c = max z : { r(y), z = min w : { e(y, w), w > x } }.
-v(x, c) :- r(x), c = sum z + 1 : { r(y), z = sum w : { e(y, w), w != x, q = count : { e(w, _) }, q < 2 } }.
+v(x, c) :- r(x), c = sum z+1 : {r(y), z = sum w : {e(y, w), w != x, q = count : {e(w, _)}, q < 2}}.
 v(x, c) :- r(x), c = count : { r(y), 1 = count : { e(y, _) } }.
 v(0, c) :- c = max z : { r(y), !e(y, y), (z = count : { e(y, _) } ; z = sum t : { e(t, y) }) }.
 """.strip().splitlines()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lftj.proofs.bodies import direct
 from tests.differential.build import workspace_with
 from tests.oracle.pair import typed
 from tests.reference import evaluate
-from tests.reference.bodies import direct
 from tests.reference.trees import atom, rule
 from tests.strategies.bodies import BodyDrawer
 from tests.strategies.programs import Program, programs

@@ -4,11 +4,12 @@ changes and the counted states.
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.maintenance.counting import long_chains
+import lftj
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, History, TakeSnapshot, read_by, transactions
 from tests.strategies.histories import Transact as Transaction
@@ -54,15 +55,11 @@ def test_oracle_states_of_recursive_strata_equal_a_bootstrap(history: History):
 
 @given(recursive_histories())
 def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: History):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_chains, "_MANY", 1)
-        patch.setattr(long_chains, "_FEW", 1 << 30)
-        patch.setattr(long_chains, "_REST", 0)
-        _follow(history)
+    _follow(history, tuning=lftj.Tuning(chain_iterations=1, chain_rows=1 << 30, chain_rest=0))
 
 
-def _follow(history: History) -> None:
-    pair = Pair((*BASES, *history.program.specs))
+def _follow(history: History, **options: Any) -> None:
+    pair = Pair((*BASES, *history.program.specs), lftj.connect(**options))
     pair.step(
         Transaction(
             tuple(

@@ -49,7 +49,7 @@ class Walk:
         """Walk all histories that begin with `history`, which led to the rows `state`, and go on to
         `length` steps.
         """
-        engine = self.workspace._engine
+        engine = self.workspace._backend
         committed = engine.state
         for number, toggle in enumerate(self.toggles) if len(history) < length else ():
             longer = (*history, number)

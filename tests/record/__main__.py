@@ -29,7 +29,7 @@ def recorded(part: str) -> Record:
 
 
 def drawn(every: int = 1) -> Record:
-    """What the engine does for every so manieth of the histories, small and larger ones."""
+    """Play every `every`-th of the histories, small and larger ones, and record them."""
     from tests.record.made import made
     from tests.record.taped import Taped
 
@@ -66,7 +66,8 @@ def report(was: Record, found: Record, most: int = SHOWN) -> Iterator[str]:
         for strategy in sorted(before.keys() | after.keys()):
             one, other = before.get(strategy, (0, 0)), after.get(strategy, (0, 0))
             if one != other:
-                yield f"  {strategy}: {one[0]:,} times, {one[1]:,} steps → {other[0]:,} times, {other[1]:,} steps"
+                was, now = (f"{times:,} times, {steps:,} steps" for times, steps in (one, other))
+                yield f"  {strategy}: {was} → {now}"
 
 
 def main(words: list[str] | None = None) -> int:

@@ -47,7 +47,9 @@ NO_HURRY = {
     "bench.recursion.elastic.HOPELESS": float("inf"),
     "bench.recursion.elastic.TIMES": dict.fromkeys("sml", 1),
 }
-"""Where a benchmark stops by the clock: here none does, or what is recorded would depend on it."""
+"""Settings by which benchmarks stop by the clock. None does here, or the record would depend on
+it.
+"""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Tape:
 
     def begin(self, pair: Any, specs: list[Spec]) -> None:
         """Begin a history."""
-        engine = pair.workspace._engine
+        engine = pair.workspace._backend
         name = self._function.removeprefix("test_").removeprefix("oracle_")
         taped = Taped(
             name,

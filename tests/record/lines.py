@@ -24,13 +24,13 @@ from tests.record.names import now
 
 NUMBERS = ("surgeries", "stabs", "regions", "steps", "assignments", "head_changes")
 HERE = Path(__file__).parent
-"""Where records are kept."""
+"""Folder of the records."""
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True, order=True)
 class Work:
-    """What a commit did for a rule."""
+    """Work of a commit for a rule."""
 
     relation: str
     rule: str
@@ -43,7 +43,7 @@ class Work:
         return cls(
             work.relation,
             work.rule,
-            work.strategy,
+            work.outcome,
             tuple(int(getattr(work, name)) for name in NUMBERS),
         )
 
@@ -119,12 +119,13 @@ def write(path: Path, text: str) -> None:
 
 # ── what differs ──────────────────────────────────────────────────────────────────────────────────
 def differences(recorded: Mapping[str, History], found: Mapping[str, History]) -> Iterator[str]:
-    """What differs, a line each: by history, commit and rule. A history that is in one of them
-    alone is one line.
+    """Differences, a line each: by history, commit and rule. A history that is in one of them alone
+    is one line.
     """
     for name in dict.fromkeys([*recorded, *found]):
         if name not in found or name not in recorded:
-            yield f"{name}: {'recorded, but not run' if name in recorded else 'run, but not recorded'}"
+            problem = "recorded, but not run" if name in recorded else "run, but not recorded"
+            yield f"{name}: {problem}"
             continue
         for was, is_ in zip_longest(recorded[name], found[name]):
             yield from _of_commit(name, was, is_)
@@ -132,11 +133,13 @@ def differences(recorded: Mapping[str, History], found: Mapping[str, History]) -
 
 def _of_commit(name: str, was: Commit | None, is_: Commit | None) -> Iterator[str]:
     if was is None or is_ is None:
-        yield f"{name}, commit {(was or is_ or Commit(0)).number}: {'is missing' if is_ is None else 'was not there'}"
+        problem = "is missing" if is_ is None else "was not there"
+        yield f"{name}, commit {(was or is_ or Commit(0)).number}: {problem}"
         return
     place = f"{name}, commit {is_.number}"
     if (was.number, was.refused) != (is_.number, is_.refused):
-        yield f"{place}: was commit {was.number} {was.refused or 'accepted'}, is {is_.refused or 'accepted'}"
+        before, now = was.refused or "accepted", is_.refused or "accepted"
+        yield f"{place}: was commit {was.number} {before}, is {now}"
     before, after = _by_rule(was.works), _by_rule(is_.works)
     for rule in sorted(before.keys() | after.keys()):
         if before.get(rule) != after.get(rule):

@@ -120,7 +120,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Graph:
-    """How many nodes and edges, and how many nodes an island has, from which no edge leads away."""
+    """Size of a random graph: nodes, edges, and the nodes of an island, from which no edge leads
+    away.
+    """
 
     nodes: int
     edges: int
@@ -140,7 +142,7 @@ class Made:
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Name of the history in the record."""
         return f"{self.program}, {self.graph}, {self.way}"
 
     def play(self) -> History:
@@ -185,7 +187,7 @@ class Facts:
         }
 
     def first(self) -> Iterator[tuple[str, list[Row]]]:
-        """What the relations hold at first."""
+        """Initial rows of the relations."""
         for name, rows in self._rows.items():
             yield name, sorted(rows)
 

@@ -29,27 +29,22 @@ GRANULARITIES: dict[str, Granularity] = {
     str(kind): kind for kind in (EXACT, hull(), hull(2), projected(0), projected(1), NONE)
 }
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "from nothing": {
-        "lftj.maintenance.counting.long_chains._MANY": 1,
-        "lftj.maintenance.counting.long_chains._FEW": 1 << 30,
-        "lftj.maintenance.counting.long_chains._REST": 0,
-    },
-    "values repeat": {"lftj.join.plan.statistics.Statistics.repeats": lambda *_: True},
-    "few rows tell": {
-        "lftj.join.plan.statistics._FEW": 2,
-        "lftj.join.plan.statistics._SEVERAL": 0.0,
-    },
+TUNINGS: dict[str, lftj.Tuning] = {
+    "from nothing": lftj.Tuning(chain_iterations=1, chain_rows=1 << 30, chain_rest=0),
+    "few rows tell": lftj.Tuning(telling_rows=2, repeating=0.0),
 }
-"""What tests change inside the engine for some histories, as their test does: so that what takes
-many rows shows on few.
-"""
+"""Tunings that tests give some histories, so that what takes many rows shows on few."""
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "values repeat": {"lftj.join.plan.cardinality.Statistics.repeats": lambda *_: True},
+}
+"""Attributes of the engine that tests replace for some histories, as their test does."""
 
 
 @dataclass
 class Taped:
     """A history. `trace` names a granularity, with `+first` where the first proof will do;
-    `setting` is one of `SETTINGS`.
+    `setting` is one of `TUNINGS` or `SETTINGS`.
     """
 
     name: str
@@ -83,11 +78,12 @@ class Taped:
     def play(self) -> History:
         """Do all of it, and say what each commit did."""
         commits: History = []
-        with _set(SETTINGS[self.setting] if self.setting else {}), observed(_into(commits)):
-            workspace: Any = lftj.connect(elastic=self.elastic)
+        with _set(SETTINGS.get(self.setting, {})), observed(_into(commits)):
+            tuning = TUNINGS.get(self.setting, lftj.Tuning())
+            workspace: Any = lftj.connect(elastic=self.elastic, tuning=tuning)
             if self.trace:
                 kind, _, first = self.trace.partition("+")
-                workspace._engine.trace_override = TraceOverride(
+                workspace._backend.trace_override = TraceOverride(
                     lambda _: GRANULARITIES[kind], bool(first)
                 )
             for spec in self.specs:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from lftj.proofs.program import HeadRule, Row, levels
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
-from tests.reference.program import HeadRule, Row, levels
 
 Relations = dict[str, set[Row]]
 _GONE = "gone#"

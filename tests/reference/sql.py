@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 
 import duckdb
 
+from lftj.proofs.bodies import mentioned
+from lftj.proofs.terms import Value, variables_of
 from lftj.syntax import tree
-from tests.reference.bodies import mentioned
-from tests.reference.terms import Value, variables_of
 
 SQL_TYPES = {
     "int": "BIGINT",

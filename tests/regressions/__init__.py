@@ -1,1 +1,1 @@
-"""What once went wrong, in its shortest form, kept for ever."""
+"""Past defects, each in its shortest form, kept for ever."""

@@ -41,7 +41,7 @@ ways(x, count(), max(y)) :- road(x, y).
 
 
 def until(what: Any) -> Any:
-    """What something gives once it is not nothing."""
+    """Wait until `what` gives a value that is not empty."""
     end = time.monotonic() + PATIENCE
     while not (found := what()):
         assert time.monotonic() < end, "it does not come"
@@ -216,7 +216,7 @@ def drive(master: str, folder: Path) -> None:
             lambda: (folder / "written").exists() and (folder / "written").read_text()
         ).split()
         os.kill(daemon, signal.SIGCONT)
-        assert not many._store.manifest.files().intersection(late)
+        assert not many._backend.manifest.files().intersection(late)
         require_equal(many, one)
         for workspace in (one, many):
             workspace.load("road", roads(3, 10))

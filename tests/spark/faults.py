@@ -31,7 +31,7 @@ class Faulty:
     move: Move | None = None
 
     def due(self) -> bool:
-        """Whether it is to happen now; counted when asked."""
+        """Test for a fault that is to happen now; each call counts."""
         if self.part not in (None, self.task.part) or self.move not in (
             None,
             self.task.steps[-1].move,

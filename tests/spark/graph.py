@@ -50,10 +50,10 @@ def rows_of(workspace: Any) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def expected(rows: object) -> dict[str, list[tuple[Any, ...]]]:
-    """What the views of these edges are, by a workspace of one process."""
+    """Expected views of these edges, by a workspace of one process."""
     return rows_of(made(lftj.connect(), rows))
 
 
-def open_path(spark: Any, path: Path, partitions: int = 3) -> lftj.DistributedWorkspace:
+def open_path(spark: Any, path: Path, partitions: int = 3) -> lftj.Workspace:
     """The distributed workspace at a path."""
     return lftj.connect(executor=lftj.SparkExecutor(spark, partitions, path=path))

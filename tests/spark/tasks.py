@@ -1,4 +1,4 @@
-"""What the tests let workers do; workers import it by name."""
+"""Functions that tests run in workers; workers import them by name."""
 
 from __future__ import annotations
 

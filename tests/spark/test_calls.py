@@ -1,5 +1,5 @@
-"""What a workspace on real Spark is asked beside commits: rows that are replaced and deleted where
-they are, limits, subscribers.
+"""Calls beside commits of a workspace on real Spark: rows that are replaced and deleted where they
+are, limits, subscribers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def test_the_rows_of_a_hub_lie_in_all_parts(
             with workspace.transaction() as tx:
                 assert tx.delete_where("e", x="hub", y="n4") == 1
                 tx.insert("e", [("n7", "hub"), ("hub", "n300")])
-        assert ("e#base", "sliced by x, hubs by y") in {row[2:4] for row in many.plan().fetchall()}
+        assert ("e#base", "sliced by x, hubs by y") in {
+            row[2:4] for row in many.plan().places().fetchall()
+        }
         assert sorted(many["tri"].fetchall()) == sorted(one["tri"].fetchall())
         sizes = [sum(1 for _ in part) for part in many["e"].to_spark().rdd.glom().collect()]
         assert max(sizes) < 200
@@ -102,6 +104,6 @@ def test_what_goes_on_for_too_long_is_cancelled(spark: Any, tmp_path: Path) -> N
         assert workspace.version == version
         started = time.monotonic()
         with pytest.raises(TimeoutError):
-            workspace._store.executor.map(sleep, [20.0], seconds=0.5)
+            workspace._backend.executor.map(sleep, [20.0], seconds=0.5)
         assert time.monotonic() - started < 15
         assert workspace.load("e", [(60, 0), (0, 0)]) == 1

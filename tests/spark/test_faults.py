@@ -30,7 +30,7 @@ def workspace(spark: Any, tmp_path: Path) -> Any:
 
 
 def arm(
-    workspace: lftj.DistributedWorkspace,
+    workspace: lftj.Workspace,
     marker: Path,
     fault: str,
     times: int,
@@ -38,7 +38,7 @@ def arm(
     move: Move | None = None,
 ) -> None:
     """From now on tasks of the workspace meet a fault, this many times in all."""
-    executor: Any = workspace._store.executor
+    executor: Any = workspace._backend.executor
     plain = type(executor).map
     executor.map = lambda task, payloads, places=None, *, seconds=None: plain(
         executor,
@@ -50,7 +50,7 @@ def arm(
 
 @pytest.mark.parametrize("fault", ["kill in the middle", "exit after"])
 def test_a_worker_that_dies_in_an_evaluation(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str
+    workspace: lftj.Workspace, tmp_path: Path, fault: str
 ) -> None:
     arm(workspace, tmp_path / "marker", fault, 1)
     made(workspace, edges())
@@ -60,7 +60,7 @@ def test_a_worker_that_dies_in_an_evaluation(
 
 @pytest.mark.parametrize("fault", ["exit before", "kill in the middle"])
 def test_a_worker_that_dies_in_a_commit(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path, fault: str
+    workspace: lftj.Workspace, tmp_path: Path, fault: str
 ) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", fault, 1)
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_in_a_commit(
 
 @pytest.mark.parametrize("move", [Move.REDERIVE, Move.RESUME, Move.ROUND, Move.TELL])
 def test_a_worker_that_dies_in_a_round(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move
+    workspace: lftj.Workspace, tmp_path: Path, move: Move
 ) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "kill in the middle", 1, move=move)
@@ -89,9 +89,7 @@ def test_a_worker_that_dies_in_a_round(
     assert rows_of(workspace) == expected([*edges()[:-1], (30, 99), (99, 28)])
 
 
-def test_rounds_that_fail_have_not_been(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path
-) -> None:
+def test_rounds_that_fail_have_not_been(workspace: lftj.Workspace, tmp_path: Path) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "raise after", 3, part=1, move=Move.ROUND)
     with pytest.raises(lftj.DistributedError, match="the job failed: RuntimeError: a fault"):
@@ -101,9 +99,7 @@ def test_rounds_that_fail_have_not_been(
     assert rows_of(workspace) == expected([*edges(), (31, 99), (99, 28)])
 
 
-def test_a_task_that_fails_twice_is_done_at_last(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path
-) -> None:
+def test_a_task_that_fails_twice_is_done_at_last(workspace: lftj.Workspace, tmp_path: Path) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "raise", 2, part=1)
     workspace.load("e", NEW)
@@ -111,9 +107,7 @@ def test_a_task_that_fails_twice_is_done_at_last(
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 
-def test_a_job_that_fails_has_not_been(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path
-) -> None:
+def test_a_job_that_fails_has_not_been(workspace: lftj.Workspace, tmp_path: Path) -> None:
     made(workspace, edges())
     version = workspace.version
     arm(
@@ -132,9 +126,9 @@ def test_a_job_that_fails_has_not_been(
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 
-def test_workers_killed_between_commits(workspace: lftj.DistributedWorkspace) -> None:
+def test_workers_killed_between_commits(workspace: lftj.Workspace) -> None:
     made(workspace, edges())
-    executor = workspace._store.executor
+    executor = workspace._backend.executor
     for process in set(executor.map("tests.spark.faults:process", range(4))):
         os.kill(process, signal.SIGKILL)
     workspace.load("e", NEW)
@@ -142,10 +136,10 @@ def test_workers_killed_between_commits(workspace: lftj.DistributedWorkspace) ->
 
 
 def test_workers_that_start_anew_open_what_was_stored(
-    workspace: lftj.DistributedWorkspace, tmp_path: Path
+    workspace: lftj.Workspace, tmp_path: Path
 ) -> None:
     made(workspace, edges())
-    executor, manifest = workspace._store.executor, workspace._store.manifest
+    executor, manifest = workspace._backend.executor, workspace._backend.manifest
     for _ in range(600):
         found = records(tmp_path / "path" / STATE)
         stored = {
@@ -185,6 +179,6 @@ def test_a_driver_that_dies(spark: Any, tmp_path: Path, moment: str) -> None:
         assert rows_of(workspace) == expected([*edges(), *NEW] if happened else edges())
         assert workspace.load("e", NEW) == (0 if happened else len(NEW))
         assert rows_of(workspace) == expected([*edges(), *NEW])
-        named = workspace._store.manifest.files()
+        named = workspace._backend.manifest.files()
         assert {file.name for file in (path / "rows").iterdir()} >= named
     assert not list(path.glob("*.tmp"))

@@ -1,4 +1,4 @@
-"""What is refused before anything starts, and what Spark's pages say of our jobs."""
+"""Refusals before anything starts, and the names of our jobs on Spark's pages."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ def test_an_address_is_no_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for given in (path, Path(path)):
-        with pytest.raises(ValueError, match="is an address"):
+        with pytest.raises(lftj.DistributedError, match="is an address") as caught:
             lftj.SparkExecutor(spark, path=given)
+        assert (caught.value.code, caught.value.hint.split(",")[0]) == (
+            "E400",
+            "give a folder that driver and executors see under one name",
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -38,8 +42,10 @@ def test_the_address_of_a_local_folder_is_that_folder(spark: Any, tmp_path: Path
 
 def test_connect_sessions_are_refused_by_name(tmp_path: Path) -> None:
     session: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(ValueError, match="Spark Connect"):
+    with pytest.raises(lftj.DistributedError, match="Spark Connect") as caught:
         lftj.SparkExecutor(session, path=tmp_path / "none")
+    assert caught.value.code == "E400"
+    assert "lftj.local_spark()" in caught.value.hint
     assert not list(tmp_path.iterdir())
 
 
@@ -80,7 +86,7 @@ def test_an_interrupt_leaves_the_description_as_it_was(spark: Any, tmp_path: Pat
 
     def interrupt() -> None:
         time.sleep(2)
-        signal.raise_signal(signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     helper = threading.Thread(target=interrupt)

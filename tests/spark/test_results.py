@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,30 @@ def test_a_result_whose_files_are_gone_says_what_to_do(spark: Any, tmp_path: Pat
         with pytest.raises(lftj.DistributedError, match="ask again") as caught:
             read()
         assert caught.value.code == "E403"
+
+
+def test_a_compaction_removes_the_files_of_frames_that_are_gone(spark: Any, tmp_path: Path) -> None:
+    """Of those that Java's collector has taken; the others' stay until it has."""
+    executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
+    with lftj.connect(executor=executor) as workspace:
+        workspace.relation("e", {"x": int})
+        for number in range(3):
+            workspace.load("e", [(number,)])
+        frame = workspace["e"].to_spark().filter("x < 2")
+        first = {file.name for file in (tmp_path / "rows").iterdir()}
+
+        def left() -> set[str]:
+            """The files that the frame reads, after other rows and a compaction."""
+            workspace.load("e", [(100 + len(workspace["e"]),)])
+            workspace.compact()
+            return first & {file.name for file in (tmp_path / "rows").iterdir()}
+
+        assert left() == left() != set()
+        assert sorted(map(tuple, frame.collect())) == [(0,), (1,)]
+        del frame
+        for _ in range(20):  # what Python had of it is told to Java by and by
+            gc.collect()
+            spark.sparkContext._jvm.java.lang.System.gc()
+            if not (remaining := left()):
+                break
+        assert not remaining

@@ -25,12 +25,12 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def big(
     spark: Any, parquet: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[lftj.DistributedWorkspace]:
+) -> Iterator[lftj.Workspace]:
     with open_path(spark, tmp_path_factory.mktemp("big")) as workspace:
         yield made(workspace, parquet)
 
 
-def test_views_of_parquet_are_those_of_one_process(big: lftj.DistributedWorkspace) -> None:
+def test_views_of_parquet_are_those_of_one_process(big: lftj.Workspace) -> None:
     assert rows_of(big) == expected(edges())
 
 
@@ -65,7 +65,7 @@ def test_folders_of_parquet_are_read(spark: Any, parquet: Path, tmp_path: Path) 
             assert caught.value.code == "E232"
 
 
-def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> None:
+def test_a_commit_changes_what_it_touches(big: lftj.Workspace) -> None:
     before = rows_of(big)
     gone, came = edges()[:2], [(3, 99), (99, 5)]
     with big.transaction() as tx:
@@ -85,7 +85,7 @@ def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> Non
     assert rows_of(big) == before
 
 
-def test_deletions_below_recursion_in_rounds_are_followed(big: lftj.DistributedWorkspace) -> None:
+def test_deletions_below_recursion_in_rounds_are_followed(big: lftj.Workspace) -> None:
     before, gone = rows_of(big), [edge for edge in edges() if edge[0] > 25][::9]
     with big.transaction() as tx:
         tx.delete("e", gone)
@@ -134,7 +134,7 @@ def test_a_relation_that_is_sliced_only_touches_one_part(spark: Any, tmp_path: P
 
 
 def test_frames_of_spark_come_in_and_go_out(
-    spark: Any, big: lftj.DistributedWorkspace, tmp_path: Path
+    spark: Any, big: lftj.Workspace, tmp_path: Path
 ) -> None:
     frame = big["tri"].to_spark()
     assert frame.schema.simpleString() == "struct<x:bigint,n:bigint>"
@@ -160,7 +160,7 @@ def test_columns_are_taken_by_their_very_names(spark: Any, tmp_path: Path) -> No
 
 
 def test_what_is_wrong_with_the_data_is_said_as_in_one_process(
-    spark: Any, big: lftj.DistributedWorkspace
+    spark: Any, big: lftj.Workspace
 ) -> None:
     before = big.version
     with pytest.raises(lftj.NullValueError, match=r'column "y": NULL is not a value'):

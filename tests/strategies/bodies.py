@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from lftj.proofs.bodies import direct
 from lftj.syntax import tree
-from tests.reference.bodies import direct
 from tests.strategies.schemas import COST, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
 

@@ -1,5 +1,5 @@
-"""What the strategies promise: programs that are safe and stratified, and that exercise every
-construct.
+"""Guarantees of the Hypothesis strategies: programs that are safe and stratified, and that exercise
+every construct.
 """
 
 from __future__ import annotations
@@ -7,9 +7,9 @@ from __future__ import annotations
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from lftj.proofs.bodies import mentioned
 from lftj.syntax import tree
 from tests.reference import evaluate
-from tests.reference.bodies import mentioned
 from tests.reference.sql import answer
 from tests.strategies.histories import Change, History, Transact, histories
 from tests.strategies.programs import Program, View, conjunctive_rules, programs
@@ -97,7 +97,7 @@ def test_every_construct_occurs():
 
 
 def aggregates(view: View, type_: str) -> bool:
-    """Whether a view has several aggregates, one of which gives values of this type."""
+    """Test for a view with several aggregates, one of which gives values of this type."""
     return len(view.aggregates) > 1 and type_ in view.spec.types[-len(view.aggregates) :]
 
 

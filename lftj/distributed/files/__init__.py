@@ -1,1 +1,1 @@
-"""What is true, on disk: manifests, the entries of commits, programs and strings."""
+"""Committed state on disk: manifests, the entries of commits, programs and strings."""

@@ -1,8 +1,8 @@
-"""What one step of a commit brings to each part: a file of which a part reads its own.
+"""Delivery of one step of a commit to each part: a file of which a part reads its own section.
 
-Which record batches of which row files a part has to read depends on the part, and in rounds nearly
-every part has some for every other. Tasks would be told all of it many times over; so the driver
-writes it down once a step, by part, and tasks find their own by its place.
+The record batches and row files that a part has to read depend on the part, and in supersteps
+nearly every part has some for every other. If tasks carried this list, it would be sent many times
+over. So the driver writes it once a step, by part, and tasks find their own section by its place.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lftj.distributed.files.entry import Entry, Piece, damaged, missing
-from lftj.distributed.files.whole_files import sealed, unsealed
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut
+from lftj.storage.durable.sealed import sealed, unsealed
+from lftj.types.sources import read_name
 
 Log = Mapping[str, Sequence[Entry]]
 """Entries by relation."""
@@ -122,7 +123,7 @@ def _narrowed(named: Sequence[Sequence[Any]], rows: np.ndarray) -> dict[str, lis
     for number, (relation, version, size, pieces) in enumerate(named):
         if number in batches:
             held = (batches[number].get(place, []) for place in range(len(pieces)))
-            log.setdefault(relation, []).append(
+            log.setdefault(read_name(relation), []).append(
                 Entry(
                     version, tuple(_piece(*each) for each in zip(pieces, held, strict=True)), size
                 )

@@ -19,18 +19,15 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
-from lftj import frames
-from lftj.distributed.files.whole_files import whole_file
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
-from lftj.errors import DistributedError
+from lftj.errors import DistributedError, LftjError
+from lftj.frames.whole_files import whole_file
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.types import Type
-from lftj.types.arrow_arrays import arrow_array, numpy_array
+from lftj.storage.durable.signed_rows import coded_rows, signed_table
+from lftj.types.arrow_arrays import arrow_array
 from lftj.types.dictionary import Dictionary
 
-SIGN = "#"
-"""The name of the column of signs, which no user can choose."""
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
 
@@ -48,8 +45,18 @@ class Piece:
     numbers: tuple[int, ...] = ()
 
     def lies_by(self, cut: Cut) -> bool:
-        """Whether its record batches are those of a cut."""
+        """Test for record batches that are those of a cut."""
         return self.cut == label(cut)
+
+    def of(self, *holders: int) -> Piece:
+        """Restrict the piece to the record batches of these holders."""
+        places = [place for place, (holder, _) in enumerate(self.parts) if holder in holders]
+        return replace(
+            self,
+            parts=tuple(self.parts[place] for place in places),
+            sums=tuple(self.sums[place] for place in places),
+            numbers=tuple(self.numbers[place] if self.numbers else place for place in places),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +82,15 @@ class Entry:
         return holders if piece.lies_by(cut) and EVERYBODY not in holders else None
 
     def only(self, part: int, cut: Cut) -> Entry:
-        """What one part has to know of it to read its rows in a cut."""
+        """Restrict the entry to the batches that one part reads in a cut."""
         piece = self.piece(cut)
         if piece.lies_by(cut) and not (isinstance(cut, int) and cut < 0):
-            places = [
-                place
-                for place, (holder, _) in enumerate(piece.parts)
-                if holder in (part, EVERYBODY)
-            ]
-            numbers = tuple(piece.numbers[place] if piece.numbers else place for place in places)
-            parts, sums = (
-                tuple(piece.parts[place] for place in places),
-                tuple(piece.sums[place] for place in places),
-            )
-            piece = replace(piece, parts=parts, sums=sums, numbers=numbers)
+            piece = piece.of(part, EVERYBODY)
         return replace(self, pieces=(piece,))
+
+    def at_home(self, part: int) -> Entry:
+        """Restrict the entry to the batches that hold a part's own rows."""
+        return replace(self, pieces=(self.pieces[0].of(part),))
 
     @property
     def rows(self) -> int:
@@ -97,7 +98,7 @@ class Entry:
         return sum(rows for _, rows in self.pieces[0].parts)
 
     def to_json(self) -> dict[str, Any]:
-        """For a manifest."""
+        """JSON of the entry, for a manifest."""
         pieces = [
             [piece.file, piece.cut, [list(pair) for pair in piece.parts], list(piece.sums)]
             for piece in self.pieces
@@ -115,7 +116,7 @@ class Entry:
 
 
 def only(entries: Iterable[Entry], part: int, cut: Cut) -> tuple[Entry, ...]:
-    """What one part has to know of entries to read its rows in a cut."""
+    """Restrict entries to the batches that one part reads in a cut."""
     return tuple(found for entry in entries if (found := entry.only(part, cut)).pieces[0].parts)
 
 
@@ -141,20 +142,15 @@ def write_entry(
     The attempt is a name that nobody else has, so that no file is ever written again. The erases
     stand before the inserts, so that a row in both comes to be there.
     """
-    columns = [
-        np.concatenate(pair) if delta.erased else pair[1]
-        for pair in zip(delta.erases, delta.inserts, strict=True)
-    ]
-    signs = np.repeat(np.array([-1, 1], np.int8), [delta.erased, delta.inserted])
+    columns, signs = delta.signed()
     types = [type for _, type in schema.columns]
-    names = [name for name, _ in schema.columns]
     pieces: list[Piece] = []
     size, attempt = 0, uuid4().hex[:_ATTEMPT]
     for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
         slot = parts_of(columns, types, cut, dictionary, parts)
         order = np.argsort(slot, kind="stable")
-        table = _table(
-            names, types, [column[order] for column in columns], signs[order], dictionary
+        table = signed_table(
+            schema, [column[order] for column in columns], signs[order], dictionary
         )
         held, starts = np.unique(slot[order], return_index=True)
         rows = np.diff([*starts, len(slot)])
@@ -164,22 +160,10 @@ def write_entry(
             tuple(zip(held.tolist(), rows.tolist(), strict=True)),
         )
         size += _write(folder / piece.file, table, piece)
-        with pa.memory_map(str(folder / piece.file)) as source:
-            reader = pa.ipc.open_file(source)
-            sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
+        reader = _opened(folder / piece.file)
+        sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
         pieces.append(replace(piece, sums=sums))
     return Entry(version, tuple(pieces), size)
-
-
-def _table(
-    names: list[str], types: list[Type], columns: Columns, signs: np.ndarray, dictionary: Dictionary
-) -> pa.Table:
-    table = pa.table({SIGN: arrow_array(signs)})
-    for name, type, codes in zip(names, types, columns, strict=False):
-        table = table.append_column(
-            pa.field(name, type.arrow), frames.decode_column(type, codes, dictionary)
-        )
-    return table.combine_chunks()
 
 
 def _write(target: Path, table: pa.Table, piece: Piece) -> int:
@@ -308,27 +292,23 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
     """
     file = folder / piece.file
     try:
-        with pa.memory_map(str(file)) as source:
-            reader = pa.ipc.open_file(source)
-            batches = [
-                reader.get_batch(piece.numbers[place] if piece.numbers else place)
-                for place in places
-            ]
-            if any(
-                column.null_count or len(column) != batch.num_rows
-                for batch in batches
-                for column in batch.columns
-            ):
-                reason = (
-                    "it says of columns that they lack values"  # which is no part of the checksums
-                )
-            elif all(
-                _sum_of(batch) == piece.sums[place]
-                for place, batch in zip(places, batches, strict=True)
-            ):
-                return pa.Table.from_batches(batches)
-            else:
-                reason = "its rows have another checksum"
+        reader = _opened(file)
+        batches = [
+            reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places
+        ]
+        if any(
+            column.null_count or len(column) != batch.num_rows
+            for batch in batches
+            for column in batch.columns
+        ):
+            reason = "it says of columns that they lack values"  # which is no part of the checksums
+        elif all(
+            _sum_of(batch) == piece.sums[place]
+            for place, batch in zip(places, batches, strict=True)
+        ):
+            return pa.Table.from_batches(batches)
+        else:
+            reason = "its rows have another checksum"
     except FileNotFoundError:
         raise missing(file) from None
     except (pa.ArrowNotImplementedError, IndexError, ValueError, OSError) as problem:
@@ -336,6 +316,14 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
             raise  # the system cannot read it now
         reason = str(problem)
     raise damaged(file, reason)
+
+
+def _opened(file: Path) -> pa.RecordBatchFileReader:
+    """Open a mapped file. Arrow reads a mapped *buffer* in this thread; a mapped *file* it hands to
+    its threads for input, which costs more than a small file's whole reading.
+    """
+    with pa.memory_map(str(file)) as source:
+        return pa.ipc.open_file(source.read_buffer())
 
 
 def missing(file: Path) -> DistributedError:
@@ -370,12 +358,9 @@ def _coded(
     """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody
     wrote; checksums are those of rows.
     """
-    if not table.schema.equals(
-        pa.schema([(SIGN, pa.int8()), *((name, type.arrow) for name, type in schema.columns)])
-    ):
-        raise damaged(file, "its columns are others")
-    signs = numpy_array(table.column(SIGN))
-    if not schema.arity:
-        return [np.zeros(len(signs), np.int64)], signs
-    frame = frames.read(table.drop_columns([SIGN]), schema.columns, dictionary=dictionary)
-    return frame.columns, signs
+    try:
+        return coded_rows(table, schema, dictionary)
+    except ValueError as reason:
+        if isinstance(reason, LftjError):
+            raise
+        raise damaged(file, str(reason)) from None

@@ -1,6 +1,6 @@
-"""What is true: one small file that names all others.
+"""Manifest: one small file that names all others.
 
-Parts and driver write rows under new names, `token` of the commit in front; then the manifest of
+Parts and driver write rows under new names, `token` of the commit in front. Then the manifest of
 the next epoch, which only one driver can make, has them be part of the workspace. A commit that
 died before leaves files that nothing names, as do attempts at tasks whose results nobody took; they
 are swept away when the path is compacted, or opened next.
@@ -21,15 +21,15 @@ from uuid import uuid4
 
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, make_epoch, mark_of
-from lftj.distributed.files.whole_files import sealed, unsealed
 from lftj.errors import DistributedError, LftjError
-from lftj.storage.database import BASE_SUFFIX
-from scantree.file_locks import lock_file, unlock_file
+from lftj.storage.durable.folder_lock import LOCK, ProcessLock
+from lftj.storage.durable.sealed import sealed, unsealed
+from lftj.types.sources import Role, in_role, read_name
+from scantree.file_locks import lock_file
 
 _log = logging.getLogger(__name__)
 
 FORMAT = 3
-_LOCK = "writer.lock"
 _NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)
 ROWS = "rows"
 """The folder of the row files, below the path."""
@@ -59,8 +59,8 @@ class Manifest:
     batches: Mapping[str, int] = field(default_factory=dict)
     tokens: Mapping[int, str] = field(default_factory=dict)
     steps: Mapping[int, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
-    """By version, for those of `tokens`: how many steps the commit had in which parts (none named:
-    in all).
+    """Steps of a commit, by version, for those of `tokens`: the number of steps, and the parts that
+    had so many (none named: all).
     """
 
     def following(self, before: Manifest) -> Manifest:
@@ -78,8 +78,8 @@ class Manifest:
             raise overtaken(path)
 
     def is_stored(self, path: Path) -> bool:
-        """Whether this became the truth below a path: it has its name, and what it follows was not
-        removed before.
+        """Check that this manifest was committed below a path: it has its name, and its predecessor
+        was not removed before.
         """
         try:
             return mark_of(path, self.epoch) == self.mark and (
@@ -131,7 +131,7 @@ class Manifest:
 
     @staticmethod
     def of(path: Path, epoch: int) -> Manifest | None:
-        """What was the truth at an epoch, as long as it is kept. Raises as `load`."""
+        """Read the manifest of an epoch, as long as it is kept. Raises as `load`."""
         file = epoch_file(path, epoch)
         try:
             content = unsealed(file.read_bytes())
@@ -149,8 +149,10 @@ class Manifest:
                 hint="choose another path, or the version of lftj that wrote it",
             )
         log = {
-            name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()
+            read_name(name): tuple(map(Entry.from_json, entries))
+            for name, entries in content["log"].items()
         }
+        counts = {read_name(name): rows for name, rows in content["counts"].items()}
         tokens = {int(version): token for version, token in content["tokens"].items()}
         rest = {
             name: content[name]
@@ -162,7 +164,6 @@ class Manifest:
                 "version",
                 "token",
                 "program",
-                "counts",
                 "batches",
             )
         }
@@ -170,7 +171,7 @@ class Manifest:
             int(version): {int(number): tuple(parts) for number, parts in done.items()}
             for version, done in content.get("steps", {}).items()
         }
-        return Manifest(**rest, log=log, tokens=tokens, steps=steps)
+        return Manifest(**rest, log=log, counts=counts, tokens=tokens, steps=steps)
 
     @staticmethod
     def opened(path: Path, parts: int) -> Manifest:
@@ -198,15 +199,15 @@ class Manifest:
         return next((version for version, known in self.tokens.items() if known == token), None)
 
     def has_done(self, version: int, token: str, part: int, steps: int) -> bool:
-        """Whether a commit is one from which parts can be brought forward, and had so many steps in
-        a part.
+        """Test for a commit from which parts can be brought forward, with so many steps in a
+        part.
         """
         done = self.steps.get(version, {}).get(steps)
         return self.tokens.get(version) == token and done is not None and (not done or part in done)
 
     def base_log(self) -> dict[str, tuple[Entry, ...]]:
         """The entries of base rows."""
-        return {name: entries for name, entries in self.log.items() if name.endswith(BASE_SUFFIX)}
+        return {name: entries for name, entries in self.log.items() if in_role(name, Role.BASE)}
 
     def files(self) -> set[str]:
         """The row files that this version consists of."""
@@ -227,8 +228,8 @@ def manifest_missing(path: Path) -> DistributedError:
 
 @contextmanager
 def told_by_the_system(path: Path) -> Iterator[None]:
-    """What the system says about files below a path becomes a DistributedError (E405) that names
-    it; other errors stay what they are.
+    """Turn errors of the system about files below a path into a DistributedError (E405) that names
+    it; leave other errors as they are.
     """
     try:
         yield
@@ -245,7 +246,7 @@ def told_by_the_system(path: Path) -> Iterator[None]:
 
 
 def is_overtaken(path: Path, epoch: int) -> bool:
-    """Whether another manifest came after this one."""
+    """Test for a manifest after this one."""
     return next(epochs(path), epoch) > epoch
 
 
@@ -313,12 +314,12 @@ def _warn_of_no_locks(path: Path) -> None:
     )
 
 
-class PathLock:
-    """At most one process writes below a path. The system gives the lock back when its holder dies,
-    and this object when nobody has it.
+class PathLock(ProcessLock):
+    """Lock that lets one process at most write below a path. The system gives it back when its
+    holder dies, and this object when nobody has it.
 
-    Where the file system has no locks, or does not share them among machines, two may; then of
-    their commits on one version one happens, and the other is told (E406). A forked child has the
+    Where the file system has no locks, or does not share them among machines, two may write; then
+    of their commits on one version one happens, and the other gets E406. A forked child has the
     lock's file too, but the lock is its parent's.
     """
 
@@ -326,11 +327,10 @@ class PathLock:
         """Raises DistributedError (E402) when another workspace holds the path, (E405) when it
         cannot be written.
         """
-        self._path, self._process = path, os.getpid()
-        self._file: int | None = None
+        self._path = path
         with told_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)
-            file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
+            file = os.open(path / LOCK, os.O_CREAT | os.O_RDWR)
         try:
             lock_file(file)
         except OSError as reason:
@@ -342,12 +342,7 @@ class PathLock:
                 raise DistributedError(
                     f"{path} is in use by another workspace", code="E402", hint=hint
                 ) from None
-        self._file = file
-
-    @property
-    def ours(self) -> bool:
-        """Whether this is the process that took it."""
-        return self._process == os.getpid()
+        super().__init__(file)
 
     def require(self) -> None:
         """Raise DistributedError (E402) in a forked child: two processes would each take what they
@@ -363,15 +358,3 @@ class PathLock:
                 code="E402",
                 hint=hint,
             )
-
-    def release(self) -> None:
-        """Let others write. Harmless when repeated."""
-        if (file := self._file) is not None:
-            self._file = None
-            if self.ours:
-                with suppress(OSError):  # there may be no locks
-                    unlock_file(file)  # closing it is not enough where a child has it
-            os.close(file)
-
-    def __del__(self) -> None:
-        self.release()

@@ -1,4 +1,4 @@
-"""How the rows of a relation lie over the parts.
+"""Cuts: the ways in which the rows of a relation are divided among the parts.
 
 A cut is a column, by whose value each row belongs to one part; or ALL, every part has all rows; or
 ONE, the first part has all rows. A *hub* is a value with more rows than are good for one part:
@@ -17,6 +17,7 @@ import numpy as np
 
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source, in_role
 
 ALL = -1
 ONE = -2
@@ -24,7 +25,7 @@ HERE = -3
 """Answers of a question lie where they were found, which no other part asks for."""
 
 EVERYBODY = -1
-"""In place of a part: every part has these rows."""
+"""Stands for every part in place of a part: all of them have these rows."""
 
 Hub = int | str
 """A code, or a string itself."""
@@ -36,8 +37,8 @@ _SHIFTS = tuple(np.uint64(number) for number in (30, 27, 31))
 
 @dataclass(frozen=True, slots=True)
 class HubCut:
-    """By a column; rows with one of the `hubs` there by a second column instead, or, where that is
-    None, in every part.
+    """Cut by a column; rows with one of the `hubs` there are cut by a second column instead, or, if
+    that is None, lie in every part.
     """
 
     column: int
@@ -50,7 +51,7 @@ class HubCut:
         return f"{self.column}+{_WORDS[ALL] if self.second is None else self.second}"
 
     def found(self, codes: np.ndarray, type: Type, dictionary: Dictionary) -> np.ndarray:
-        """Which values of a column of codes are hubs."""
+        """Mark the values of a column of codes that are hubs."""
         known = [dictionary.lookup(hub) if isinstance(hub, str) else hub for hub in self.hubs]
         return np.isin(codes, np.array([code for code in known if code is not None], np.int64))
 
@@ -58,15 +59,21 @@ class HubCut:
 Cut = int | HubCut
 
 
-def local_name(relation: str, cut: Cut) -> str:
-    """What a part calls its share of a relation: `edge@0`, `edge@all`, `edge@one`, `edge@0+1`,
+def local_name(relation: str, cut: Cut) -> Source:
+    """Name of a part's share of a relation: `edge@0`, `edge@all`, `edge@one`, `edge@0+1`,
     `edge@0+all`.
     """
-    return f"{relation}@{cut.name if isinstance(cut, HubCut) else _WORDS.get(cut, cut)}"
+    word = cut.name if isinstance(cut, HubCut) else _WORDS.get(cut, str(cut))
+    return Source(relation, Role.CUT, word)
+
+
+def is_local_to_one(name: str) -> bool:
+    """True for the share of a relation all of whose rows are in the first part."""
+    return in_role(name, Role.CUT) and name.column == _WORDS[ONE]
 
 
 def label(cut: Cut) -> int | str:
-    """What files call a cut, which outlives a plan: other hubs, another label."""
+    """Label of a cut in files, which outlive a plan: other hubs, another label."""
     if isinstance(cut, int):
         return cut
     return f"{cut.name}.{hashlib.sha256(repr(cut.hubs).encode()).hexdigest()[:16]}"

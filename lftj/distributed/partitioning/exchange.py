@@ -22,7 +22,6 @@ from lftj.distributed.partitioning.partition_keys import (
     leading,
     rules_of,
 )
-from lftj.distributed.partitioning.supersteps import LOST_SUFFIX
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import (
     AggregateTerm,
@@ -33,20 +32,21 @@ from lftj.program.normal_form import (
     Stratum,
 )
 from lftj.program.stratification import StratifiedProgram
+from lftj.types.sources import Role, Source
 
 _COPY, _EVERYWHERE, _ABROAD, _ROUNDS = 3, 100, 1, 1000  # only the order of these matters
 
 Reading = Callable[[NormalRule, int], int]
-"""What it costs to read a rule's atoms when this variable leads."""
+"""Cost of reading a rule's atoms when this variable leads."""
 
 
 def exchanged(
     stratum: Stratum, program: StratifiedProgram, reading: Reading
 ) -> tuple[int, dict[str, Placement]] | None:
-    """How a recursive stratum is derived in rounds, and what that costs.
+    """Placement of a recursive stratum that is derived in supersteps, and its cost.
 
     None for one with string functors or with aggregates that do not keep one value per group, which
-    the language has no room for now, and for one with choice: what is accepted depends on the
+    the language has no room for now, and for one with choice: its accepted rows depend on the
     iteration in which all candidates are found.
     """
     if any(program.relations[name].choice for name in stratum.relations):
@@ -118,7 +118,7 @@ def asking(
                 (column for column in homes if column >= 0 and rule.head[column] == by), None
             )
             if column is not None:
-                row = _row(rule, local_name(rule.relation + LOST_SUFFIX, column))
+                row = _row(rule, local_name(Source(rule.relation, Role.GONE), column))
                 return _over(
                     (row, replace(atom, relation=local_name(atom.relation, cut))), lead, rule
                 )

@@ -1,5 +1,6 @@
-"""Which columns have hubs: values that outweigh a part. Those of base relations were counted, those
-of derived ones are guessed from rules.
+"""Columns with hubs, values that outweigh a part. Those of base relations were counted, those of
+derived ones are guessed from rules. values that outweigh a part. Those of base relations were
+counted, those of derived ones are guessed from rules.
 
 It is a matter of balance alone: what is a hub, and where, changes no answer.
 """
@@ -45,7 +46,7 @@ class Hubs:
         return self._of.get(type, ())
 
     def has(self, relation: str, column: Cut) -> bool:
-        """Whether a column has hubs."""
+        """Test for a column with hubs."""
         return (relation, column) in self._rows
 
     def rows(self, relation: str, column: int) -> int:
@@ -55,7 +56,7 @@ class Hubs:
         return self._rows.get((relation, column), 0)
 
     def heavy(self, rule: NormalRule, lead: Any) -> bool:
-        """Whether the work on one value of a leading variable may outweigh a part."""
+        """Test for a leading variable whose single values may take more work than a part should."""
         return isinstance(lead, int) and any(
             argument == Ref(lead) and self.has(atom.relation, column)
             for atom in rule.atoms

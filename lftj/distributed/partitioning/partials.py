@@ -1,12 +1,12 @@
 """Aggregates over parts: what each part computes of its share, and how the shares make the whole.
 
-| aggregate            | a part's share                                      | the whole                                        |
-|----------------------|-----------------------------------------------------|--------------------------------------------------|
-| `count`              | its count                                           | their sum                                        |
-| `sum` of int, decimal| sums of the upper and of the lower 32 bits          | put together exactly, then held against the type |
-| `sum` of float       | the exact sum, as text                              | the exact sum of these, rounded once             |
-| `mean`               | as `sum`, and the count                             | the exact total over the count, rounded once     |
-| `min`, `max`         | its least or greatest                               | the least or greatest of these                   |
+| aggregate | a part's share | the whole |
+|---|---|---|
+| `count` | its count | their sum |
+| `sum` of int, decimal | sums of upper and lower 32 bits | exact total, checked against its type |
+| `sum` of float | the exact sum, as text | the exact sum of these, rounded once |
+| `mean` | as `sum`, and the count | the exact total over the count, rounded once |
+| `min`, `max` | its least or greatest | the least or greatest of these |
 
 So the result is what one part alone would publish, bit for bit. `concat` and aggregates of users
 have no shares.
@@ -35,8 +35,9 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types import FLOAT, INT, STR, Type
+from lftj.types.sources import Role, Source
 
-PART = ("part#", INT)
+PART = (Source("part", Role.HIDDEN), INT)
 """The first column of shares: the part that they come from."""
 
 _SHIFT, _LOW = Value(32, INT), Value(0xFFFFFFFF, INT)
@@ -67,7 +68,7 @@ class _Shares:
 
 
 def decomposable(rule: NormalRule) -> bool:
-    """Whether every aggregate of a head can be put together from shares."""
+    """Check that every aggregate of a head can be put together from shares."""
     return all(
         term.function in ("count", "sum", "mean", "min", "max")
         for term in rule.head
@@ -103,8 +104,8 @@ def split_aggregate(rule: NormalRule, name: str, merged: str) -> Split:
 
 
 def split_projection(rule: NormalRule, name: str, schema: RelationSchema) -> Split:
-    """For rows that several parts may derive: the shares are these rows, the whole is their union.
-    For one rule of the relation.
+    """Split of one rule whose rows several parts may derive: the shares are these rows, the whole
+    is their union.
     """
     shares = RelationSchema(
         name, (PART, *((f"c{place}", type) for place, (_, type) in enumerate(schema.columns)))
@@ -206,20 +207,25 @@ class _Sum(UserAggregate):
 
     __slots__ = ()
 
-    def told(self, problem: Exception, group: str) -> Exception:
-        """What a sum in one part would say of a total that its type has no value for."""
+    def error_of(self, problem: Exception, group: str) -> Exception:
+        """The error of a sum in one part for a total that its type has no value for."""
         if isinstance(problem, ValueRangeError):
             shown, _, type = problem.message.partition(" is outside the range of ")
-            told = outside_range(group, shown, "int" if type.startswith("int") else type)
-            problem.message, problem.hint = told.message, told.hint
+            same = outside_range(group, shown, "int" if type.startswith("int") else type)
+            problem.message, problem.hint = same.message, same.hint
         return problem
 
 
 def _verb(
-    name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type
+    name: str,
+    zero: tuple[int, ...],
+    lift: Any,
+    finish: Any,
+    types: tuple[Type, ...],
+    result: Type,
+    kind: type[UserAggregate] = UserAggregate,
 ) -> UserAggregate:
     widths = _EXACT_WIDTHS if len(zero) > 2 else _WIDTHS
-    kind = _Sum if name.startswith("#sum") else UserAggregate
     return kind(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
 
 
@@ -237,6 +243,7 @@ def _integral(kind: str, scale: int) -> list[UserAggregate]:
             total,
             (INT, INT),
             INT,
+            _Sum,
         ),
         _verb(
             f"#mean-{kind}-{scale}",

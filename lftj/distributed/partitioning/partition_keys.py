@@ -38,18 +38,18 @@ class Pair:
 
 
 Lead = Term | Pair | None
-"""By what a rule is cut: a variable; a constant, which only one part can have; a pair of these; or
+"""Cut of a rule: a variable; a constant, which only one part can have; a pair of these; or
 nothing.
 """
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a relation's rows live (`home`, a cut) and by which variable each of its rules is cut
-    (None: by none).
+    """Placement of a relation: the cut in which its rows live (`home`), and the variable by which
+    each of its rules is cut (None: by none).
 
-    `shares`: parts derive shares, which travel to the home. `cuts`: it is derived in rounds, and
-    parts hold it in these cuts, the home first.
+    `shares`: parts derive shares, which travel to the home. `cuts`: it is derived in supersteps,
+    and parts hold it in these cuts, the home first.
     """
 
     home: Cut
@@ -130,7 +130,7 @@ def lead_at(rule: Rule, column: int) -> int | None:
 
 
 def alone(rules: list[Rule]) -> Placement:
-    """In the first part, which derives everything."""
+    """Placement in the first part, which derives everything."""
     return Placement(ONE, tuple(None for _ in rules))
 
 

@@ -1,16 +1,16 @@
-"""Where relations live: for every rule a leading variable, by whose values its work is cut, and for
+"""Choice of placements: for every rule a leading variable, by whose values its work is cut, and for
 every view a home.
 
 A rule's atoms that hold the leading variable are read in a cut by that column, each part its own
 rows; the others are read whole by every part (`ALL`). A view whose rules all put their leading
 variable into one head column lives where it is derived: each row, or group, belongs to one part,
-which needs nobody to know it. Where no column serves, parts derive *shares*, which travel to the
-home of the row or group and are put together there. Recursion that keeps no column goes in rounds
-(`exchange`). What cannot be cut at all (`concat` over everything) is done by the first part.
+which needs no other part. Where no column serves, parts derive *shares*, which travel to the home
+of the row or group and are put together there. Recursion that keeps no column goes in supersteps
+(`exchange`). Rules that cannot be cut at all (`concat` over everything) are done by the first part.
 
-The choice weighs what has to be read whole, then what has to travel. A leading variable with
-*hubs*, values that outweigh a part, is then given a second one, by which the work on hubs is cut
-(`_split`). Independent of all this, every answer is the same.
+The choice weighs the relations that have to be read whole, then the rows that have to travel. A
+leading variable with *hubs*, values that outweigh a part, is then given a second one, by which the
+work on hubs is cut (`_split`). Independent of all this, every answer is the same.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Placing:
         return ()
 
     def _leads(self, rule: NormalRule) -> Iterator[Lead]:
-        """What a rule may be cut by. Without a variable by a constant: then one part has all that
-        it finds.
+        """Variables that a rule may be cut by. Without a variable these are constants: then one
+        part has all its rows.
         """
         found = list(leading(rule))
         return iter(found or list[Lead](constants(rule)))
@@ -184,9 +184,7 @@ class Placing:
         return sum(read.values())
 
     def _home(self, relation: str, homes: Mapping[str, int]) -> Cut | None:
-        """Where a derived relation lives, None for a base relation, which may be read
-        in any cut.
-        """
+        """Home of a derived relation, None for a base relation, which may be read in any cut."""
         return (
             homes[relation]
             if relation in homes
@@ -267,8 +265,8 @@ class Placing:
         return {name: alone(rules_of(stratum, name)) for name in stratum.relations}
 
     def _kept(self, stratum: Stratum) -> tuple[int, dict[str, Placement]] | None:
-        """By a column of each relation that every rule keeps: then each part has a fixpoint of its
-        own. With what it costs.
+        """Placement by a column of each relation that every rule keeps: then each part has a
+        fixpoint of its own; and its cost.
         """
         options = [home_columns(self._program.relations[name]) for name in stratum.relations]
         if prod(map(len, options)) > _MANY:
@@ -293,7 +291,7 @@ class Placing:
 
 
 def _keeps(rule: Rule, homes: Mapping[str, int]) -> bool:
-    """Whether the rows that a recursive rule reads of its own stratum lie in the part of the row
+    """Test for a recursive rule that reads rows of its own stratum only from the part of the row
     that it derives.
     """
     if isinstance(rule, FunctorRule):

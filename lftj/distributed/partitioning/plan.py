@@ -1,9 +1,9 @@
-"""What every part does, in stages: what it is sent before each, which local rules it runs, and what
-it tells the others.
+"""Plan of every part, in stages: the rows it receives before each, its local rules, and the rows it
+sends to others.
 
-Inside a stage a part needs nobody. What it derives and others read travels between stages, as
-entries: rows in another cut, and shares. A stage of rounds has one recursive stratum, whose parts
-tell each other what is new until nothing is. Every part has the same plan.
+Inside a stage a part needs no other. Rows that others read travel between stages, as entries: rows
+in another cut, and shares. A stage of supersteps has one recursive stratum, whose parts exchange
+new rows until there are none. Every part has the same plan.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from lftj.distributed.partitioning.placement import Placement
 from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
-from lftj.storage.database import BASE_SUFFIX, base_name
-
-SHARE_SUFFIX = "%"
-"""Behind the name of a relation: its shares."""
+from lftj.storage.database import base_name
+from lftj.types.sources import Role, in_role, without_role
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ class Feed:
 
 @dataclass(frozen=True)
 class Output:
-    """What a stage's change of a local relation is written as: entries of `relation`, in these
-    cuts, the home first.
+    """Output of a stage for a local relation: its change is written as entries of `relation`, in
+    these cuts, the home first.
     """
 
     local: str
@@ -71,7 +69,7 @@ class Stage:
     rounds: Rounds | None = None
 
     def of(self, part: int) -> tuple[Stratum, ...]:
-        """What one part runs."""
+        """Strata that one part runs."""
         return tuple(
             stratum
             for stratum, alone in zip(self.strata, self.alone, strict=True)
@@ -105,8 +103,8 @@ class PartPlan:
 
     @cached_property
     def held(self) -> dict[str, tuple[str, Cut]]:
-        """By local name which relation parts hold, and in which cut; of one that has rules, own
-        rows are `name#base`.
+        """Relations that parts hold, and their cuts, by local name; of one that has rules, own rows
+        are `name#base`.
         """
         derived = {
             local_name(name, placed.home): (name, placed.home)
@@ -114,13 +112,13 @@ class PartPlan:
         }
         fed = ((feed.schema.name, feed.relation, feed.cut) for feed in self.feeds)
         return derived | {
-            local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut)
+            local: (name if in_role(local, Role.BASE) else without_role(name, Role.BASE), cut)
             for local, name, cut in fed
         }
 
     @cached_property
     def reads(self) -> dict[str, set[Cut]]:
-        """By the name of entries, the cuts in which parts read them in a commit."""
+        """Cuts in which parts read entries in a commit, by the name of the entries."""
         found: dict[str, set[Cut]] = {base_name(name): {home} for name, home in self.homes.items()}
         read = [(feed.relation, feed.cut) for feed in self.feeds]
         read += [
@@ -140,5 +138,5 @@ class PartPlan:
         return tuple(dict.fromkeys((self.homes[relation], *(cut for cut in read if cut != ALL))))
 
     def derived(self, relation: str) -> bool:
-        """Whether a relation of the user's has rules."""
+        """Test for a relation of the user's that has rules."""
         return relation in self.placements

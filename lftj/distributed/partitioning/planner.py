@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, local_name
+from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, is_local_to_one, local_name
 from lftj.distributed.partitioning.exchange import asked_cut, asking, own_cut
 from lftj.distributed.partitioning.hubs import Hubs
 from lftj.distributed.partitioning.partials import share_column, split_aggregate, split_projection
@@ -24,9 +24,9 @@ from lftj.distributed.partitioning.partition_keys import (
     rules_of,
 )
 from lftj.distributed.partitioning.placement import Placing
-from lftj.distributed.partitioning.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
+from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.programs import restored
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.partitioning.witnesses import Witnessed, witnessed
 from lftj.errors import DeclarationError
 from lftj.program.lattice_deletion_check import attained
@@ -34,6 +34,7 @@ from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
+from lftj.types.sources import Role, Source
 from scantree.layout import PAGE_COLUMNS
 
 
@@ -77,7 +78,7 @@ class Planner:
         self.made: list[tuple[str, RelationSchema, int, bool]] = []
 
     def plan(self) -> PartPlan:
-        """Of the whole program."""
+        """Plan of the whole program."""
         for stratum in self.program.stratified.strata:
             self._stratum(stratum)
         homes = {name: self._home(name) for name in self.program.catalog.relations}
@@ -136,7 +137,7 @@ class Planner:
 
     def _by_shares(self, schema: RelationSchema, rules: list[Rule]) -> None:
         placement = self.placements[schema.name]
-        name, home = schema.name + SHARE_SUFFIX, placement.home
+        name, home = Source(schema.name, Role.SHARE), placement.home
         merged = replace(schema, name=local_name(schema.name, home))
         locals_: list[Rule] = []
         splits = []
@@ -168,8 +169,8 @@ class Planner:
         self.made_at[schema.name] = stage
 
     def _in_rounds(self, stratum: Stratum) -> None:
-        """A stage of its own: rules over what parts hold in each cut, whose heads are told by
-        `NEWS_SUFFIX`.
+        """A stage of its own: rules over what parts hold in each cut, whose heads have the
+        role `NEWS`.
         """
         found, sound = lattices(stratum.rules), attained(stratum.rules)
         wide = self._witnessed(stratum, found) if sound else None
@@ -185,7 +186,7 @@ class Planner:
         asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
         asks = tuple(asking(rule, lead, cuts, self.read_cuts) for rule, lead in led)
         users = {} if wide is None else wide.plain
-        plain = {
+        plain: dict[str, str] = {
             local_name(name, cuts[name][0]): local_name(user, cuts[name][0])
             for name, user in users.items()
         }
@@ -196,7 +197,7 @@ class Planner:
         self.strata += [[] for _ in range(len(self.strata), stage + 1)]
         self.rounds[stage] = rounds
         for name in cuts:
-            self._local(name + NEWS_SUFFIX, RelationSchema(name, self.relations[name].columns))
+            self._local(Source(name, Role.NEWS), RelationSchema(name, self.relations[name].columns))
         for name in (*cuts, *users.values()):
             schema, held = self.relations[name], self.placements[name].cuts
             for cut in held:
@@ -238,13 +239,15 @@ class Planner:
             replace(atom, relation=name)
             for atom, name in zip(rule.negated, names[len(atoms) :], strict=True)
         )
-        return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated)
+        return replace(
+            rule, relation=Source(rule.relation, Role.NEWS), atoms=atoms, negated=negated
+        )
 
     def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, Cut]) -> Rule:
         """The rule over local names; notes what is read in which cut. `homes`: of the rule's own
         stratum.
         """
-        alone = head.endswith(local_name("", ONE))
+        alone = is_local_to_one(head)
         if isinstance(rule, FunctorRule):
             home = self.placements[rule.relation].home
             return replace(rule, relation=head, domain=self._reading(rule.domain, home, homes))
@@ -303,15 +306,15 @@ class Planner:
         while len(self.strata) <= stage:
             self.strata.append([])
         if alone is None:
-            alone = all(name.endswith(local_name("", ONE)) for name in stratum.relations)
+            alone = all(map(is_local_to_one, stratum.relations))
         self.strata[stage].append((stratum, alone))
         self.ready |= dict.fromkeys(stratum.relations, stage)
         return stage
 
     # ── base rows and outputs ─────────────────────────────────────────────────────────────────────
     def _home(self, name: str) -> Cut:
-        """Where a relation of the user's lives; a base relation in a cut that rules read, if its
-        key admits one.
+        """Home of a relation of the user's; for a base relation a cut that rules read, if its key
+        admits one.
         """
         if name in self.placements:
             return self.placements[name].home

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lftj.errors import Span
-from lftj.program.normal_form import RelationSchema
+from lftj.program.description import relation_data, relation_schema_of
 from lftj.program.program import Program
 from lftj.syntax.parser import parse
-from lftj.types import type_of_python
 
 LAYOUT = 3
 """Another number whenever parts tell other relations under the same rules: what another version of
@@ -29,14 +28,7 @@ def described(
     be shared, and hubs; see `Hubs`.
     """
     relations = [
-        {
-            "name": schema.name,
-            "columns": [[name, str(type)] for name, type in schema.columns],
-            "key": None if schema.key is None else list(schema.key),
-            "functional": schema.functional,
-            **({"choice": [list(domain) for domain in schema.choice]} if schema.choice else {}),
-            "view": schema.name in views,
-        }
+        relation_data(schema, view=schema.name in views)
         for schema in program.catalog.relations.values()
     ]
     rules = [str(each.rule) for each in program.sources.values()]
@@ -53,12 +45,7 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
     """The program and the names of its views. Rules are numbered from 1 in their order."""
     program = Program()
     for each in description.get("relations", ()):
-        columns = tuple((name, type_of_python(text)) for name, text in each["columns"])
-        key = None if each["key"] is None else tuple(each["key"])
-        choice = tuple(map(tuple, each.get("choice", ())))
-        program = program.declare(
-            RelationSchema(each["name"], columns, key, each["functional"], choice=choice)
-        )
+        program = program.declare(relation_schema_of(each))
     if rules := "\n".join(description.get("rules", ())):
         program = program.add(parse(rules))[0]
     return program, frozenset(
@@ -87,8 +74,8 @@ def digest(description: Mapping[str, Any]) -> str:
 
 
 def derives_otherwise(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether views of one description have to be derived anew under another; the first is empty
-    where there was none.
+    """Test for a description under which the views of another have to be derived anew; the first is
+    empty where there was none.
     """
     said = ("rules", "hubs", "layout") if before else ("rules", "hubs")
     return any((before.get(what) or []) != (now.get(what) or []) for what in said)

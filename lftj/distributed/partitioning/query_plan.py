@@ -1,8 +1,8 @@
-"""How a question is answered in the parts: a rule that nobody keeps, over what parts hold already.
+"""Plan of a question over parts: a temporary rule over the rows that parts hold already.
 
 It is placed as rules are, but reads relations in the cuts in which parts hold them wherever it can:
 anything else is read anew from files. So beside variables constants may lead too: the rows with a
-constant in the column by which they lie are in one part, which is asked alone.
+constant in the column by which they are cut are in one part, and only that part is asked.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from lftj.program.program import Program
 from lftj.program.stratification import StratifiedProgram
 from lftj.storage.database import base_name
 from lftj.types import INT
+from lftj.types.sources import Role, without_role
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200
@@ -115,7 +116,7 @@ class _QueryPlacing(Placing):
         yield from constants(rule)
 
     def _split(self, placed: Placement, schema: RelationSchema, rules: list[Rule]) -> Placement:
-        """It is asked where it lies."""
+        """Keep the placement: a question is asked where its rows lie."""
         return placed
 
     def _reading(self, relation: str, cut: Cut) -> int:
@@ -127,7 +128,7 @@ class _QueryPlacing(Placing):
     def _others(
         self, schema: RelationSchema, rules: list[Rule]
     ) -> Iterator[tuple[int, int, Placement]]:
-        """Where a constant says, or in the first part."""
+        """Placements in the part of a constant, or in the first part."""
         (rule, *more) = rules
         if isinstance(rule, NormalRule) and not more and not rule.aggregates and not schema.choice:
             for number, lead in enumerate(self._leads(rule)):
@@ -142,7 +143,7 @@ class _QueryPlacing(Placing):
 
 
 def _told_apart(rule: NormalRule, lead: Pair) -> bool:
-    """Whether no two parts can find one answer: it has the variables of the pair."""
+    """Check that no two parts can find one answer: it has the variables of the pair."""
     return all(
         isinstance(term, Value) or Ref(term) in rule.head for term in (lead.first, lead.second)
     )
@@ -174,13 +175,13 @@ class _QueryPlanner(Planner):
         outputs = tuple(
             self._output(*made)
             for made in self.made
-            if made[1].name.split("%")[0] in own and self._told(made[1].name)
+            if without_role(made[1].name, Role.SHARE) in own and self._told(made[1].name)
         )
         return QueryPlan(self.local, tuple(self.feeds.values()), self._stages(), outputs, self.cuts)
 
     def _reading(self, relation: str, cut: Cut, own: Mapping[str, Cut]) -> str:
-        """What is not held of relations that are there comes from their entries, where the home has
-        no rows either.
+        """Local name of a relation in a cut. If parts do not hold it there, it is read from
+        entries, for which the home has no rows either.
         """
         name = local_name(relation, cut)
         self.cuts[name] = cut

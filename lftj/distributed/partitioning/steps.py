@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Move(Enum):
-    """What a part does in a step."""
+    """Move of a part in a step."""
 
     WHOLE = "whole"
     """The stage, which needs nobody."""
@@ -50,10 +50,10 @@ class Step:
 
     @property
     def opens(self) -> bool:
-        """Whether rows that other stages sent come in with it."""
+        """True when rows that other stages sent come in with it."""
         return self.move in (Move.WHOLE, Move.BEGIN, Move.ANEW)
 
     @property
     def closes(self) -> bool:
-        """Whether the stage's changes are written after it."""
+        """True when the stage's changes are written after it."""
         return self.move in (Move.WHOLE, Move.TELL)

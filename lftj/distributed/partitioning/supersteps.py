@@ -17,17 +17,7 @@ from lftj.maintenance.dred.over_delete import losing
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
-
-NEWS_SUFFIX = "~"
-"""Behind the name of a relation that is derived in rounds: what parts found in one of them."""
-LOST_SUFFIX = "-"
-"""Behind the name of a relation: its rows that went, or, where it is derived in rounds, may have
-to.
-"""
-SOUGHT_SUFFIX = "?"
-"""Behind `LOST_SUFFIX`, where a relation keeps one value per group: those of its rows that are
-known to be such, for who is asked.
-"""
+from lftj.types.sources import Role, Source, in_role, without_role
 
 
 @dataclass(frozen=True)
@@ -35,7 +25,7 @@ class Rounds:
     """A recursive stratum whose parts exchange what they find.
 
     `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read
-    relations in these cuts, by their local names; heads are named with `NEWS_SUFFIX`. `asked`: per
+    relations in these cuts, by their local names; heads have the role `NEWS`. `asked`: per
     rule a cut in which parts are given rows of its head, if these are to be where the rule may
     derive them; `asking`: where that would be all parts, a rule for the values of its leading
     variable under which rows that may be lost had a derivation, if these can be told where such a
@@ -65,7 +55,7 @@ class Rounds:
         which it is given them.
         """
         return tuple(
-            local_name(rule.relation.removesuffix(NEWS_SUFFIX), cut)
+            local_name(without_role(rule.relation, Role.NEWS), cut)
             for rule, cut in zip(self.rules, self.asked, strict=True)
         )
 
@@ -74,7 +64,7 @@ class Rounds:
         sought = (
             name
             for name, rule in zip(self.sought, self.rules, strict=True)
-            if rule.relation == relation + NEWS_SUFFIX
+            if rule.relation == Source(relation, Role.NEWS)
         )
         return list(dict.fromkeys((*self.local(relation), *sought)))
 
@@ -84,7 +74,7 @@ class Rounds:
 
     @property
     def below(self) -> frozenset[str]:
-        """What the rules read that they do not derive, and the relations' own rows."""
+        """Relations that the rules read and do not derive, and the relations' own rows."""
         own = {name for relation in self.cuts for name in self.local(relation)}
         return frozenset(
             {name for rule in self.rules for name in rule.reads} - own
@@ -93,19 +83,21 @@ class Rounds:
 
     @cached_property
     def losing(self) -> Rounds:
-        """Which rows may have lost a derivation, by rounds: of relations with `LOST_SUFFIX` behind
-        their names, in the same cuts.
+        """Program of supersteps that finds the rows that may have lost a derivation: of relations
+        in the role `GONE`, in the same cuts.
 
-        A rule for each atom of each rule; its other atoms, and what it negates, read relations as
-        they were. Of relations that keep one value per group these are offers, and only those that
-        a group took are rows; the part of the row knows.
+        It has a rule for each atom of each rule; its other atoms, and its negated ones, read
+        relations as they were. For relations that keep one value per group the results are offers,
+        and only those that a group took are rows; the part of the row knows.
         """
         rules = tuple(
             each
             for rule in self.rules
             for each in losing(rule, collected_lost(rule.relation), self.lost)
         )
-        cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
+        cuts: dict[str, tuple[int, ...]] = {
+            Source(relation, Role.GONE): cuts for relation, cuts in self.cuts.items()
+        }
         return Rounds(cuts, rules, further={} if self.lattices else self.sought_in)
 
     @cached_property
@@ -120,17 +112,15 @@ class Rounds:
         """The names of what parts tell each other, with the cuts in which they read it."""
         for relation, cuts in self.cuts.items():
             for cut in cuts:
-                yield relation + NEWS_SUFFIX, cut
-                yield relation + LOST_SUFFIX + NEWS_SUFFIX, cut
+                yield Source(relation, Role.NEWS), cut
+                yield Source(Source(relation, Role.GONE), Role.NEWS), cut
         for relation, cuts in self.sought_in.items():
             for cut in cuts:
-                yield relation + NEWS_SUFFIX, cut
+                yield Source(relation, Role.NEWS), cut
 
     @cached_property
     def blind(self) -> Mapping[str, tuple[int, ...]]:
-        """Of the cuts of `sought_in` those of rules for which it is not known which
-        parts to ask.
-        """
+        """Cuts of `sought_in` that belong to rules for which it is not known which parts to ask."""
         return self._further(
             [
                 cut if asking is None else None
@@ -139,26 +129,31 @@ class Rounds:
         )
 
     def _further(self, asked: Iterable[int | None]) -> Mapping[str, tuple[int, ...]]:
-        """Of these cuts, one per rule, those in which nobody holds the rows of its head, by what
-        these are called once they may be lost.
+        """Cuts among these, one per rule, in which nobody holds the rows of its head, by the
+        relations' names for lost rows.
         """
         found: dict[str, list[int]] = {relation: [] for relation in self.cuts}
         for rule, cut in zip(self.rules, asked, strict=True):
-            relation = rule.relation.removesuffix(NEWS_SUFFIX)
+            relation = without_role(rule.relation, Role.NEWS)
             if cut is not None and cut not in (*self.cuts[relation], *found[relation]):
                 found[relation].append(cut)
-        suffix = LOST_SUFFIX + SOUGHT_SUFFIX if self.lattices else LOST_SUFFIX
-        return {relation + suffix: tuple(cuts) for relation, cuts in found.items()}
+        return {self._told(relation): tuple(cuts) for relation, cuts in found.items()}
+
+    def _told(self, relation: str) -> Source:
+        """The name for rows that may be lost, for who is asked about them."""
+        gone = Source(relation, Role.GONE)
+        return Source(gone, Role.SOUGHT) if self.lattices else gone
 
     def lost(self, name: str) -> str:
         """The local name for what a local relation lost."""
         for relation, cuts in self.cuts.items():
             for cut in cuts:
-                if name in (local := local_name(relation, cut), base_name(local)):
-                    return local_name(relation + LOST_SUFFIX, cut) + name.removeprefix(local)
-        return name + LOST_SUFFIX
+                if without_role(name, Role.BASE) == local_name(relation, cut):
+                    lost = local_name(Source(relation, Role.GONE), cut)
+                    return base_name(lost) if in_role(name, Role.BASE) else lost
+        return Source(name, Role.GONE)
 
 
 def collected_lost(collected: str) -> str:
-    """Where what the relation of a rule's head lost is collected."""
-    return collected.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX
+    """Name of the relation that collects the lost rows of a rule's head."""
+    return Source(Source(without_role(collected, Role.NEWS), Role.GONE), Role.NEWS)

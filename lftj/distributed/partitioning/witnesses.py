@@ -29,10 +29,8 @@ from lftj.program.normal_form import (
 )
 from lftj.types import INT, STR, Type, decode_scalar
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source
 from scantree.layout import PAGE_COLUMNS
-
-WITNESS_SUFFIX = "!"
-"""Behind the name of a relation: its rows with their witnesses."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,8 @@ def witnessed(
     )
 
 
-def _witness(relation: str) -> str:
-    return relation + WITNESS_SUFFIX
+def _witness(relation: str) -> Source:
+    return Source(relation, Role.WITNESSED)
 
 
 class _Renaming:
@@ -106,13 +104,16 @@ class _Renaming:
         what is checked in the user's.
         """
         said = (
-            ("rule#", INT),
-            *((f"{number}#", type) for number, type in enumerate(self.types[name])),
+            (Source("rule", Role.HIDDEN), INT),
+            *(
+                (Source(str(number), Role.HIDDEN), type)
+                for number, type in enumerate(self.types[name])
+            ),
         )
         return RelationSchema(_witness(name), (*self._schemas[name].columns, *said))
 
     def rules_of(self, name: str) -> list[NormalRule]:
-        """Those of one relation, in their order, as they were."""
+        """Rules of one relation, in their order, as they were."""
         return [rule for rule in rules_of(self._stratum, name) if isinstance(rule, NormalRule)]
 
     def _columns(self, name: str) -> tuple[Type, ...]:
@@ -147,7 +148,7 @@ class _Renaming:
         variables = list(rule.variables)
 
         def new(type: Type) -> Ref:
-            variables.append(RuleVariable(f"_{WITNESS_SUFFIX}{len(variables)}", type))
+            variables.append(RuleVariable(f"_!{len(variables)}", type))
             return Ref(len(variables) - 1)
 
         def reading(atom: PositiveAtom) -> PositiveAtom:
@@ -173,7 +174,7 @@ class _Renaming:
         )
 
     def _said(self, rule: NormalRule, number: int) -> list[Ref | Value]:
-        """What a rule's rows say in the columns of the witness."""
+        """Terms of a rule's rows for the columns of the witness."""
         waiting: dict[Type, list[int]] = {type: [] for type in self.types[rule.relation]}
         for variable in self._read(rule):
             waiting[rule.variables[variable].type].append(variable)
@@ -185,5 +186,5 @@ class _Renaming:
 
 
 def _nothing(type: Type) -> Value:
-    """What stands where a rule has less to say than another."""
+    """Filler for a rule that has fewer terms than another."""
     return Value("" if type == STR else decode_scalar(type, 0, Dictionary()), type)

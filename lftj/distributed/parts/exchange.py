@@ -1,15 +1,15 @@
-"""What one part does in a stage that is derived in rounds, from step to step of a commit.
+"""Supersteps of one part in a recursive stage, from step to step of a commit.
 
-After insertions rounds go on from what there is. Where something was lost, what may have lost a
-derivation is found first [DRed], by rounds of its own, over all relations as they were before the
-commit (`Rounds.losing`). What is left has a derivation that nothing touched. Then rounds find what
-follows from that alone, before anything goes: each part is given the rows that its rules may
-derive, and looks for derivations in what is left (`PartReturning`). The rest goes, and rounds go on
-from there with what came, as after insertions.
+After insertions supersteps continue from the existing rows. After a loss, rows that may have lost a
+derivation are found first [DRed], by supersteps of their own, over all relations as they were
+before the commit (`Rounds.losing`). The rows left have a derivation that nothing touched. Then
+supersteps derive from these alone, before anything goes: each part gets the rows that its rules may
+derive, and looks for derivations in the rows left (`PartReturning`). The others go, and supersteps
+continue from there with the inserted rows, as after insertions.
 
-Where relations keep the best value of each group, no row is looked for: groups whose value may be
-lost go without one, are offered again what rules offer them over what is left, and rounds go on
-from there at once.
+For relations that keep the best value of each group, no row is looked for: groups whose value may
+be lost become empty, rules offer them values again over the rows left, and supersteps continue from
+there at once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from lftj.distributed.partitioning.cuts import local_name, slots
 from lftj.distributed.partitioning.plan import Feed
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import (
-    LOST_SUFFIX,
-    NEWS_SUFFIX,
-    SOUGHT_SUFFIX,
     Rounds,
     collected_lost,
 )
@@ -34,7 +31,8 @@ from lftj.distributed.parts.over_delete import PartLosing
 from lftj.distributed.parts.rederive import PartReturning
 from lftj.distributed.parts.shuffle import Handing, News
 from lftj.distributed.parts.supersteps import PartFixpoint
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.budget import AllowanceSpentError
+from lftj.join.context import Context
 from lftj.join.run.evaluate import chunks, plan_rule
 from lftj.maintenance.dred.over_delete import keep_orders, taken_below, takes_and_adds
 from lftj.maintenance.inputs.versions import Versions
@@ -44,6 +42,7 @@ from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source, without_role
 from scantree.rows import differences, sort_rows
 
 Found = dict[str, RelationVersion]
@@ -86,7 +85,7 @@ class Exchange:
         )
 
     def moved(self, now: Database) -> bool:
-        """Whether there is anything to tell in the end, or to forget."""
+        """Test for changes to report in the end, or to forget."""
         names = [*self._held, *map(_news, self.rounds.cuts)]
         gone = self.returning is not None and any(map(self.returning.are_gone, self._held))
         return gone or any(now[name].identity is not self.old[name].identity for name in names)
@@ -163,15 +162,15 @@ class Exchange:
     def _go_on(
         self, versions: Versions, now: Database, context: Context, rows: Rows | None = None
     ) -> Found:
-        """With what changed below, or of own rows, that adds to what the rules derive, and what
-        they offer groups without a value.
+        """Continue with the changes below, or of own rows, that add to the derived rows, and with
+        offers for groups without a value.
         """
         fixpoint = self._fixpoint(now, context)
         fixpoint.resume(now)
         if rows is not None and self.rounds.lattices:
             for rule, cut in zip(fixpoint.rules, self.rounds.asked, strict=True):
                 fixpoint.offer_again(
-                    rule, self._sought(rule.relation.removesuffix(NEWS_SUFFIX), cut, rows)
+                    rule, self._sought(without_role(rule.relation, Role.NEWS), cut, rows)
                 )
         fixpoint.offer_opened(versions)
         fixpoint.proceed({name: delta.inserts for name, delta in versions.deltas.items()})
@@ -186,8 +185,8 @@ class Exchange:
         now: Database,
         context: Context,
     ) -> Found:
-        """What follows here from what was taken below, or is told by other parts. Of what this part
-        holds nothing is another one yet.
+        """Rows lost here because of rows taken below, or by other parts. The rows that this part
+        holds do not change yet.
         """
         if not self.rounds.attained:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
@@ -237,8 +236,8 @@ class Exchange:
     def _rederive(
         self, now: Database, changed: dict[str, Delta], rows: Rows, context: Context
     ) -> Found:
-        """What of that has a derivation in what is left. What followed from what came below is
-        forgotten: some of it may not.
+        """Rows among these with a derivation in the rows left. Rows that followed from insertions
+        below are forgotten, as some of them may not follow any more.
         """
         lost, rounds = self._lost(), self.rounds
         before = {name: self.old[name] for name in self._held} | self._nothing_collected()
@@ -262,7 +261,7 @@ class Exchange:
         return before
 
     def _return(self, now: Database, rows: Rows, context: Context) -> Found:
-        """What follows from rows that other parts found to have a derivation."""
+        """Rows that follow from re-derived rows of other parts."""
         assert self.returning is not None, (
             "a part that holds such a row was told that it may be lost"
         )
@@ -270,7 +269,7 @@ class Exchange:
         return {}
 
     def _without_gone(self, now: Database) -> Found:
-        """What is left, once it is known."""
+        """Relations without the rows that are gone, once these are known."""
         gone = {} if self.returning is None else self.returning.gone
         self.returning = None
         held = (name for name in self._held if name in gone)
@@ -281,18 +280,20 @@ class Exchange:
 
     # ── less of relations that keep the best value of each group ──────────────────────────────────
     def _sought(self, relation: str, cut: int, rows: Rows) -> Columns:
-        """Of what may be lost what lies here in this cut."""
+        """Rows that may be lost and lie here in this cut."""
         if cut in self.rounds.cuts[relation]:
             return self._lost()[self.rounds.lost(local_name(relation, cut))].columns()
         return rows(
             Feed(
-                _news(relation + LOST_SUFFIX + SOUGHT_SUFFIX), cut, self.old[_news(relation)].schema
+                _news(Source(Source(relation, Role.GONE), Role.SOUGHT)),
+                cut,
+                self.old[_news(relation)].schema,
             )
         ).inserts
 
     def _left(self) -> Found:
-        """What this part holds without what may be lost. What followed from what came below is
-        forgotten: some of it may not.
+        """Relations of this part without the rows that may be lost. Rows that followed from
+        insertions below are forgotten, as some of them may not follow any more.
         """
         lost, left = self._lost(), self._nothing_collected()
         for name in self._held:
@@ -326,13 +327,13 @@ class Exchange:
         }
 
     def _lost(self) -> Found:
-        """What may have lost a derivation so far."""
+        """Rows that may have lost a derivation so far."""
         if self.lost:
             return self.lost
         found: Found = {}
         for relation, losing in zip(self.rounds.cuts, self.rounds.losing.cuts, strict=True):
-            columns = self.old[relation + NEWS_SUFFIX].schema.columns
-            for name in (losing + NEWS_SUFFIX, *self.rounds.losing.local(losing)):
+            columns = self.old[Source(relation, Role.NEWS)].schema.columns
+            for name in (Source(losing, Role.NEWS), *self.rounds.losing.local(losing)):
                 found[name] = self.host.empty(RelationSchema(name, columns))
         return found
 
@@ -340,19 +341,19 @@ class Exchange:
     def _arrived(
         rounds: Rounds, relations: Mapping[str, RelationVersion], rows: Rows
     ) -> dict[str, Columns]:
-        """What other parts found, by the local relations into which it comes."""
+        """Rows that other parts found, by the local relations that receive them."""
         return {
-            name: rows(Feed(relation + NEWS_SUFFIX, cut, relations[name].schema)).inserts
+            name: rows(Feed(Source(relation, Role.NEWS), cut, relations[name].schema)).inserts
             for relation, cuts in rounds.cuts.items()
             for name, cut in zip(rounds.local(relation), cuts, strict=True)
         }
 
 
 def _without_witnesses(delta: Delta, arity: int) -> Delta:
-    """What becomes of the rows themselves."""
+    """Reduce a delta to the rows themselves."""
     inserts, erases = (sort_rows(columns[:arity]) for columns in (delta.inserts, delta.erases))
     return Delta(*differences(inserts, erases))
 
 
 def _news(relation: str) -> str:
-    return relation + NEWS_SUFFIX
+    return Source(relation, Role.NEWS)

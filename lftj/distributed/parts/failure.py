@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lftj import errors
+from lftj.heads.function import FIRST_KEYS
+from lftj.types.sources import Role
 
-_CUT = r"(?:[%!~]|@(?:\d+|all|one|here)(?:\+(?:\d+|all))?|#base)+"
+_ROLES = "|".join(role.value for role in (Role.SHARE, Role.WITNESSED, Role.NEWS, Role.BASE))
+_CUT = rf"(?:{_ROLES}|{Role.CUT.value}(?:\d+|all|one|here)(?:\+(?:\d+|all))?)+"
 _NAMED = re.compile(rf"(`[\w?]+){_CUT}(?=`)|^([\w?]+){_CUT}(?= has two values |\.\w+ is decimal\()")
 """Local names in messages, which show values of users too: `'me@1'` is none."""
 _ASKED = re.compile(rf"(?<=[\w?]){_CUT}(?=[`'])")
@@ -30,29 +33,44 @@ class Failure:
     span: errors.Span | None = None
     relation: str = ""
     count: int = 0
+    keys: tuple[tuple[tuple[object, ...], ...], ...] = ()
+    what: str = ""
+
+    @property
+    def about(self) -> tuple[str, str, str]:
+        """The code and the relation: of failures with the same one error tells."""
+        return self.code, self.relation, self.what
 
     def error(self) -> errors.LftjError:
         """The error again."""
         if self.kind == errors.MissingRowError.__name__:
             return errors.MissingRowError.of(self.relation, self.rows, self.count, self.code)
+        if self.keys:
+            return errors.KeyViolationError.of(
+                self.what, self.keys, self.count, self.hint, self.span
+            )
         kind: Any = getattr(errors, self.kind)
-        more = {"rows": list(self.rows)} if self.rows else {}
-        return kind(self.message, code=self.code, span=self.span, hint=self.hint, **more)
+        return kind(self.message, code=self.code, span=self.span, hint=self.hint)
 
 
 def told(error: errors.LftjError) -> Failure:
     """An error as data, with the names that users gave their relations."""
     hint = None if error.hint is None else _ASKED.sub("", error.hint)
-    message = _NAMED.sub(lambda found: found[1] or found[2], error.message)
+
+    def named(text: str) -> str:
+        return _NAMED.sub(lambda found: found[1] or found[2], text)
+
     return Failure(
         type(error).__name__,
-        message,
+        named(error.message),
         error.code,
         hint,
         tuple(getattr(error, "rows", ())),
         error.span,
         re.sub(rf"{_CUT}$", "", getattr(error, "relation", "")),
         getattr(error, "count", 0),
+        tuple(map(tuple, getattr(error, "keys", ()))),
+        named(getattr(error, "what", "")),
     )
 
 
@@ -63,22 +81,23 @@ def checked(found: Sequence[Any]) -> list[Any]:
     failed = [each for each in found if isinstance(each, Failure)]
     if failed:
         first = failed[0]
-        like = [
-            each for each in failed if (each.code, each.relation) == (first.code, first.relation)
-        ]
+        like = [each for each in failed if each.about == first.about]
         raise (_together(like) if first.count else first).error()
     return list(found)
 
 
 def _together(failed: Sequence[Failure]) -> Failure:
-    """One failure about rows for those of several parts, which have different rows."""
-    rows: list[Any] = sorted(row for each in failed for row in each.rows)
+    """One failure about rows for those of several parts, which have different rows, or keys."""
     count = sum(each.count for each in failed)
+    keys: list[Any] = sorted(key for each in failed for key in each.keys)
+    if keys:
+        return replace(failed[0], keys=tuple(keys[:FIRST_KEYS]), count=count)
+    rows: list[Any] = sorted(row for each in failed for row in each.rows)
     return replace(failed[0], rows=tuple(rows[: errors.MissingRowError.shown]), count=count)
 
 
 def guarded(job: Callable[[], list[Any]]) -> list[Any]:
-    """What a job gives. Raises DistributedError (E401) when it failed."""
+    """Run a job and return its result. Raises DistributedError (E401) when it failed."""
     try:
         return job()
     except RuntimeError as error:

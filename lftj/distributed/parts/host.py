@@ -1,4 +1,4 @@
-"""What the parts of one process share."""
+"""State that the parts of one process share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lftj.distributed.files.stored_strings import StoredStrings
 from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.plan import Feed
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
+from lftj.storage.durable.stored_strings import StoredStrings
 from lftj.storage.relation import RelationVersion
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
@@ -27,10 +27,10 @@ Rows = Callable[[Feed], Delta]
 
 @dataclass
 class Host:
-    """What the parts of one process share: memory, the dictionary of strings, and the relations
-    that each of them has whole.
+    """State that the parts of one process share: memory, the dictionary of strings, and the
+    relations that each of them has whole.
 
-    `whole` holds, for the commits done last, what each such relation became and by which change; so
+    `whole` holds, for the last commits, the new version and the change of each such relation; so
     parts go on sharing its pages.
     """
 
@@ -40,7 +40,7 @@ class Host:
         str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]
     ] = field(default_factory=OrderedDict)
     strings: dict[str, StoredStrings] = field(default_factory=dict)
-    """What is on disk of the dictionary, by path."""
+    """Strings of the dictionary on disk, by path."""
     _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
     _opened: OrderedDict[object, RelationVersion] = field(default_factory=OrderedDict)
 
@@ -63,7 +63,7 @@ class Host:
         return relation
 
     def strings_below(self, path: str) -> StoredStrings:
-        """What is on disk of the dictionary below a path."""
+        """Strings of the dictionary on disk below a path."""
         if path not in self.strings:
             self.strings[path] = StoredStrings(self.dictionary, self.arena.watch)
         return self.strings[path]

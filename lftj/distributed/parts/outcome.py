@@ -1,4 +1,4 @@
-"""What a commit over all parts came to, and what it cost."""
+"""Outcome of a commit over all parts, and its cost."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Report:
 
 @dataclass
 class Outcome:
-    """What a commit came to. `afresh`: rules came or went, so that every view was derived anew.
-    `changes`: per relation where its net change is, as entries of one part or (None) of all.
+    """Outcome of a commit. `afresh`: rules came or went, so that every view was derived anew.
+    `changes`: per relation the place of its net change, as entries of one part or (None) of all.
     """
 
     manifest: Manifest

@@ -14,16 +14,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds, collected_lost
+from lftj.distributed.partitioning.supersteps import Rounds, collected_lost
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.supersteps import PartFixpoint
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.budget import AllowanceSpentError
+from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations, chunks, plan_rule
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full import head_picks
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema
 from lftj.storage.delta import Columns, no_rows
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source
 from scantree.rows import differences, sort_rows
 
 
@@ -55,7 +57,7 @@ class PartLosing(PartFixpoint):
         held = [name for relation in rounds.lattices for name in rounds.local(relation)]
         self._had = {rounds.lost(name): relations[name] for name in held}
         homes = [rounds.lost(rounds.local(relation)[0]) for relation in rounds.lattices]
-        self._counted = homes or [relation + NEWS_SUFFIX for relation in rounds.losing.cuts]
+        self._counted = homes or [Source(relation, Role.NEWS) for relation in rounds.losing.cuts]
         self._most = most
         self._so_far = {home: relations[home] for home in homes}
         self._sought_in = dict(zip(homes, rounds.sought_in.items(), strict=False))
@@ -70,7 +72,7 @@ class PartLosing(PartFixpoint):
         )
 
     def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
-        """What was made of rows that are lost below, and is not made of others."""
+        """Offer the rows made of rows that are lost below, unless others make them too."""
         super().offer_inserted(inserted)
         for rule in self._made_of_more:
             lost = collected_lost(rule.relation)
@@ -81,7 +83,7 @@ class PartLosing(PartFixpoint):
                 )
 
     def _still_made(self, rule: NormalRule, schema: RelationSchema, offers: Columns) -> Columns:
-        """Which of these offers a rule makes now."""
+        """Select the offers that a rule still makes."""
         relations = {**self._now, schema.name: LooseRows(schema, self.context.arena, offers)}
         rule = replace(rule, atoms=(rule.head_in(schema.name), *rule.atoms))
         needed, picks = head_picks(rule)
@@ -90,22 +92,20 @@ class PartLosing(PartFixpoint):
         return sort_rows(list(np.concatenate(pieces, axis=1))) if pieces else no_rows(schema.arity)
 
     def stands(self, local: str, rows: Columns) -> np.ndarray:
-        """Which of the rows that were found, and lie here by this local name, are rows of the
-        relation.
-        """
+        """Mark the found rows, which lie here by this local name, that are rows of the relation."""
         return (
             self._had[local].contains(rows) if local in self._had else super().stands(local, rows)
         )
 
     def seeking(self) -> dict[str, News]:
-        """What lives here and was found to be lost, of groups, for parts that do not hold it and
-        may offer these something.
+        """Lost groups that live here, for parts that do not hold them and may offer them
+        something.
         """
         found: dict[str, News] = {}
         for home, (name, cuts) in self._sought_in.items():
             fresh = self.totals[home].difference(self._so_far[home])
             if cuts and fresh.inserted:
-                found[name + NEWS_SUFFIX] = News(self.schemas[home], cuts, fresh)
+                found[Source(name, Role.NEWS)] = News(self.schemas[home], cuts, fresh)
         return found
 
     def _next_round(self) -> None:
@@ -115,7 +115,9 @@ class PartLosing(PartFixpoint):
 
 
 def _reads_more(rule: NormalRule, below: Collection[str]) -> bool:
-    """Whether a rule reads more of relations `below` than its head, which has the witness, says."""
+    """Test for a rule that reads more of relations `below` than its head, which has the witness,
+    shows.
+    """
     said = {term.variable for term in rule.head if isinstance(term, Ref)}
     said |= {
         each.expression.variable

@@ -19,16 +19,17 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.engine.keys import check_key
 from lftj.engine.limits import Limits
 from lftj.join.context import Buffer, Context
-from lftj.join.plan.statistics import Statistics
+from lftj.join.plan.cardinality import Statistics
 from lftj.maintenance.commit import refresh
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.failures import placed_in
 from lftj.maintenance.rules.view_states import ViewState, ViewStates
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import Stratification, StratifiedProgram
-from lftj.storage.database import BASE_SUFFIX, Database
+from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from lftj.types.sources import Role, in_role, without_role
 
 TRACE_BUDGET = 1 << 26
 """Bytes that the sensitivity indices of one part may take."""
@@ -73,16 +74,12 @@ class PartState:
         return PartState("", plan, number, parts, Database(relations))
 
     def own_rows(self) -> dict[Feed, RelationVersion]:
-        """What parts are sent of the rows that relations have of their own: the same under any
-        rules.
-        """
-        feeds = (feed for feed in self.plan.feeds if feed.relation.endswith(BASE_SUFFIX))
+        """Rows of base relations that parts are sent: the same under any rules."""
+        feeds = (feed for feed in self.plan.feeds if in_role(feed.relation, Role.BASE))
         return {feed: self.database[feed.schema.name] for feed in feeds}
 
     def carried(self, plan: PartPlan, host: Host) -> PartState | None:
-        """This state under a plan that has more relations but the same rules; None when
-        it has not.
-        """
+        """State under a plan that has more relations but the same rules; None under any other."""
         old = self.plan
         if plan is old:
             return self
@@ -123,7 +120,7 @@ class Advance:
 
     @staticmethod
     def begin(state: PartState, token: str) -> Advance:
-        """Nothing done yet."""
+        """Advance of a commit that has done nothing yet."""
         return Advance(state, state, token)
 
     def within(self, limits: Limits, elastic: float) -> Advance:
@@ -193,7 +190,9 @@ class Advance:
             else:
                 updates = self.exchange.step(step, now.database, self.deltas, rows, context)
                 self.works.append(
-                    RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work)
+                    RuleWork(
+                        ", ".join(rounds.cuts), "", "rounds", steps=context.work, outcome="rounds"
+                    )
                 )
         self.now = replace(now, database=now.database.replace(updates))
 
@@ -206,7 +205,7 @@ class Advance:
             return {}
         self.deltas[name] = delta
         if feed.checked:
-            known = feed.relation.removesuffix(BASE_SUFFIX)
+            known = without_role(feed.relation, Role.BASE)
             self.net[known] = delta
             check_key(replace(feed.schema, name=known), present, version, delta, host.dictionary)
         return {name: version}

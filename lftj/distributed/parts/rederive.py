@@ -1,9 +1,9 @@
-"""Which of the rows that may have lost a derivation have another one: what one part finds, and what
-it tells the others.
+"""Re-derivation in one part: the rows that may have lost a derivation and have another one, and
+those that it sends to others.
 
-As in one process (`recursion.rederivation.returning`): before any row goes. A rule looks for rows
-that may be gone under the name of the cut in which the part was given them (`Rounds.asked`); what
-comes back does so in all cuts.
+As in one process (`recursion.rederivation.returning`), this comes before any row goes. A rule looks
+for rows that may be gone under the name of the cut in which the part was given them
+(`Rounds.asked`); re-derived rows come back in all cuts.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.shuffle import Handing, News
 from lftj.join.context import Context
 from lftj.maintenance.dred.rederive import Found, Returning, distinct
 from lftj.maintenance.inputs.versions import Versions
 from lftj.storage.delta import Columns
+from lftj.types.sources import Role, Source
 
 
 class PartReturning(Returning):
@@ -37,7 +38,7 @@ class PartReturning(Returning):
             name: relation for relation in rounds.cuts for name in rounds.names(relation)
         }
         schemas = {
-            name: versions[relation + NEWS_SUFFIX].schema
+            name: versions[Source(relation, Role.NEWS)].schema
             for name, relation in self._relation_of.items()
         }
         rules = [
@@ -55,7 +56,7 @@ class PartReturning(Returning):
         return self._handing.news()
 
     def back(self, found: Found) -> Found:
-        """What is found is gone no longer, in no cut; others are told what they hold."""
+        """Bring found rows back in all cuts, and send others the rows that they hold."""
         for relation, rows in self._by_relation(found).items():
             leaves = self._handing.out(relation, rows)[1]
             self._handing.tell(relation, [column[leaves] for column in rows])
@@ -72,5 +73,5 @@ class PartReturning(Returning):
         return super().back({name: rows for name, rows in back.items() if len(rows[0])})
 
     def _by_relation(self, found: Mapping[str, Columns]) -> Found:
-        """What is found under any of their names."""
+        """Rows found under any of their names."""
         return distinct((self._relation_of[name], rows) for name, rows in found.items())

@@ -1,5 +1,5 @@
-"""What one part of a stratum in rounds holds of the rows that it finds, and what it tells the
-others.
+"""Shuffle of a stratum in supersteps: the rows found by one part that it holds, and those that it
+sends to others.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.distributed.partitioning.cuts import ALL, parts_of
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source
 
 
 class News(NamedTuple):
@@ -25,9 +26,7 @@ class News(NamedTuple):
 
 
 class Handing:
-    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation with
-    `NEWS_SUFFIX`.
-    """
+    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation."""
 
     def __init__(
         self,
@@ -38,13 +37,13 @@ class Handing:
         parts: int,
     ):
         self._rounds, self._dictionary = rounds, dictionary
-        self._schemas = {relation: schemas[relation + NEWS_SUFFIX] for relation in rounds.cuts}
+        self._schemas = {relation: schemas[Source(relation, Role.NEWS)] for relation in rounds.cuts}
         self._number, self._parts = number, parts
         self._leaving: dict[str, list[Columns]] = {}
 
     def out(self, relation: str, rows: Columns) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Which of these rows this part holds, by the local name in each cut, and which some other
-        part has to be told.
+        """Divide rows: masks of those that this part holds, by the local name in each cut, and a
+        mask of those that some other part holds.
         """
         held, leaves = dict[str, np.ndarray](), np.zeros(len(rows[0]), bool)
         for cut, local in zip(
@@ -62,7 +61,7 @@ class Handing:
             self._leaving.setdefault(relation, []).append(rows)
 
     def news(self) -> dict[str, News]:
-        """By relation with `NEWS_SUFFIX`, what others are to be told, and have not been."""
+        """Rows to be sent to other parts, and not yet sent, by relation in the role `NEWS`."""
         leaving, self._leaving = self._leaving, {}
         found: dict[str, News] = {}
         for relation, pieces in leaving.items():
@@ -70,11 +69,11 @@ class Handing:
             rows = Delta.insertion(
                 [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
             )
-            found[relation + NEWS_SUFFIX] = News(self._schemas[relation], cuts, rows)
+            found[Source(relation, Role.NEWS)] = News(self._schemas[relation], cuts, rows)
         return found
 
     def _here(self, relation: str, rows: Columns, cut: int) -> np.ndarray:
-        """Which rows this part holds in a cut."""
+        """Mark the rows that this part holds in a cut."""
         if cut == ALL:
             return np.ones(len(rows[0]), bool)
         types = [type for _, type in self._schemas[relation].columns]

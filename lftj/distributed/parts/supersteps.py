@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.shuffle import Handing, News
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations
@@ -21,6 +21,7 @@ from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
+from lftj.types.sources import Role, Source
 
 
 class PartFixpoint(MonotoneFixpoint):
@@ -31,8 +32,8 @@ class PartFixpoint(MonotoneFixpoint):
     """
 
     best_first = False
-    """What is found of a relation is taken twice in a round, to be handed out and to go on from:
-    nothing may wait in between.
+    """Rows found of a relation are taken twice in a superstep, to be sent and to continue from:
+    none may wait in between.
     """
     compiled = False
     """Nor may any round pass by without handing out."""
@@ -52,7 +53,7 @@ class PartFixpoint(MonotoneFixpoint):
         schemas: dict[str, RelationSchema] = {}
         found: dict[str, Lattice] = {}
         for relation in rounds.cuts:
-            names = [relation + NEWS_SUFFIX, *rounds.local(relation)]
+            names = [Source(relation, Role.NEWS), *rounds.local(relation)]
             schemas |= {name: relations[name].schema for name in names}
             if relation in rounds.lattices:
                 found |= dict.fromkeys(names, rounds.lattices[relation])
@@ -66,7 +67,7 @@ class PartFixpoint(MonotoneFixpoint):
             self._offer(rule, self.lower, self.rows[rule.relation])
         for relation in self._rounds.cuts:
             if (base := self._rounds.base(relation)) in self.lower:
-                self.rows[relation + NEWS_SUFFIX].add_columns(self.lower[base].columns())
+                self.rows[Source(relation, Role.NEWS)].add_columns(self.lower[base].columns())
         self._next_round()
 
     def follow(self, inserted: Mapping[str, Columns]) -> None:
@@ -79,13 +80,13 @@ class PartFixpoint(MonotoneFixpoint):
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
         """As any fixpoint; but the stratum's own rows are found, like what rules derive."""
         renamed = {
-            self._rounds.base(relation): base_name(relation + NEWS_SUFFIX)
+            self._rounds.base(relation): base_name(Source(relation, Role.NEWS))
             for relation in self._rounds.cuts
         }
         super().proceed({renamed.get(name, name): rows for name, rows in inserted.items()})
 
     def news(self) -> dict[str, News]:
-        """By relation with `NEWS_SUFFIX`, what other parts are to be told; of values that became
+        """Rows to be sent to other parts, by relation in the role `NEWS`; of values that became
         better twice the last.
         """
         found = self._handing.news()
@@ -97,14 +98,12 @@ class PartFixpoint(MonotoneFixpoint):
         return found
 
     def stands(self, local: str, rows: Columns) -> np.ndarray:
-        """Which of the rows that were found, and lie here by this local name, are rows of the
-        relation.
-        """
+        """Mark the found rows, which lie here by this local name, that are rows of the relation."""
         return np.ones(len(rows[0]), bool)
 
     def _next_round(self) -> None:
         for relation in self._rounds.cuts:
-            fresh = self.rows[relation + NEWS_SUFFIX].take_fresh()
+            fresh = self.rows[Source(relation, Role.NEWS)].take_fresh()
             if len(fresh[0]):
                 self._hand_out(relation, fresh)
         super()._next_round()

@@ -1,4 +1,4 @@
-"""What a worker is asked, and what it answers."""
+"""Tasks of a worker, and its answers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 
 @dataclass(frozen=True)
 class OnPart:
-    """What every task says that needs a part.
+    """Part of every task that needs a part.
 
-    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had
-    here, None when the driver does not know. `epoch`: of the manifest that the driver has for the
-    last one. `limits`: of what it may take itself.
+    `base`: token and version of the commit that it builds on; `ran`: the number of its steps here,
+    None when the driver does not know. `epoch`: of the manifest that the driver has for the last
+    one. `limits`: limits of the task itself.
     """
 
     path: str
@@ -63,10 +63,10 @@ class Exchanged:
 
 @dataclass
 class PartDone:
-    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those
-    that are not what was asked for; the local relations that changed so far; of a stage in rounds
-    how far it is; and how it came by its part: `kept`, `behind` (brought forward), `opened` (as it
-    was stored, and brought forward) or `built`.
+    """Result of a task: the entries it wrote; inserted and erased base rows, with the entry of
+    those that are not what was asked for; the local relations that changed so far; of a stage in
+    supersteps how far it is; and how it came by its part: `kept`, `behind` (brought forward),
+    `opened` (as it was stored, and brought forward) or `built`.
     """
 
     part: int

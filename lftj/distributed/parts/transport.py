@@ -45,7 +45,7 @@ class RouteTask:
 
 
 Routed = tuple[Entry | None, Entry | None]
-"""What a partition was written as: rows that go, and rows that come; None where there are none."""
+"""Entries written for a partition: rows that go, and rows that come; None where there are none."""
 
 
 def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failure:

@@ -1,3 +1,3 @@
-"""What parts are maintained with, on disk, so that another worker opens it instead of deriving it
+"""Stored state of parts on disk, so that another worker opens a part instead of deriving it
 anew.
 """

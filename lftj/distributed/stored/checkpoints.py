@@ -1,4 +1,4 @@
-"""When a worker stores its parts, and how one that has not a part opens what another stored.
+"""Schedule by which a worker stores its parts, and the way to open a part that another stored.
 
 A part is stored a moment after it was derived, and again after some commits or many changed rows,
 by a thread of its own, so that no commit waits for it. Whoever opens it brings it forward by the
@@ -23,9 +23,9 @@ from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
 from lftj.distributed.parts.task import PartTask
 from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
-from lftj.distributed.stored.stored_pages import StoredPages
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
+from lftj.storage.durable.stored_pages import StoredPages
 from lftj.types.dictionary import Dictionary
 from scantree.watched_files import FileDamagedError
 
@@ -52,8 +52,8 @@ class _Due:
 
 @dataclass
 class _Since:
-    """What came since a part was last stored: under `program`, at the commit `stored` of a version,
-    with so many key orders of relations. `latest`: the last commit that is known of.
+    """Changes since a part was last stored: under `program`, at the commit `stored` of a version,
+    with so many key orders of relations. `latest`: the last known commit.
     """
 
     program: str = ""
@@ -66,7 +66,7 @@ class _Since:
 
 
 class Checkpoints:
-    """Those of one worker. `delayed`: by a thread, else at once."""
+    """Checkpoints of one worker. `delayed`: written by a thread, else at once."""
 
     delayed = True
 

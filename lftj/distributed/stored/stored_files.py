@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.files.strings_file import files_of
-from lftj.distributed.files.whole_files import unsealed
+from lftj.storage.durable.sealed import unsealed
+from lftj.storage.durable.strings_file import files_of
 from scantree.watched_files import SUMS
 
 STATE = "state"
@@ -23,8 +23,8 @@ UNTOUCHED = 600.0
 
 @dataclass(frozen=True, order=True)
 class RecordName:
-    """What a record's name says: the part, the commit (version and token), how many of its steps
-    the part had done, and whose `attempt` it is.
+    """Name of a record: the part, the commit (version and token), the number of its steps that the
+    part had done, and its writer's `attempt`.
     """
 
     part: int

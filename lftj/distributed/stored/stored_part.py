@@ -9,80 +9,36 @@ that the pages that someone looks at.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lftj.distributed.files.stored_strings import StoredStrings
-from lftj.distributed.files.whole_files import sealed, unsealed, whole_file
 from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.host import Host
-from lftj.distributed.parts.part import PartState
+from lftj.distributed.parts.part import VERBS, PartState
 from lftj.distributed.stored.stored_files import RecordName
-from lftj.distributed.stored.stored_heads import Rule, shared_head_of
-from lftj.distributed.stored.stored_pages import StoredPages, segment_data, segment_of
-from lftj.distributed.stored.stored_trees import (
+from lftj.frames.whole_files import whole_file
+from lftj.maintenance.stored.stored_heads import Rule
+from lftj.maintenance.stored.stored_statistics import statistics_data, statistics_of
+from lftj.maintenance.stored.stored_views import views_data, views_of
+from lftj.storage.database import Database
+from lftj.storage.durable.sealed import sealed, unsealed
+from lftj.storage.durable.stored_format import stored_format
+from lftj.storage.durable.stored_pages import StoredPages, segment_data, segment_of
+from lftj.storage.durable.stored_strings import StoredStrings
+from lftj.storage.durable.stored_trees import (
     OpenedTrees,
     StoredTrees,
     relation_data,
     relation_of,
-    statistics_data,
-    statistics_of,
 )
-from lftj.distributed.stored.stored_views import ViewReader, ViewWriter
-from lftj.storage.database import Database
-
-# What stored states are stored as: a name that is another one whenever anything that could matter
-# is.
-#
-# What a part keeps is what many modules say: pages, key orders, states of heads, the order of a
-# body's variables. A number changed by hand would be forgotten one day, and old pages read as new
-# ones. So the name is a hash of the sources that have a say; after another version of these is
-# installed, parts are built from their rows once.
-
-_ROOT = Path(__file__).resolve().parents[3]
-_LAYERS = (
-    "distributed",
-    "heads",
-    "join",
-    "maintenance",
-    "program",
-    "storage",
-    "syntax",
-    "types",
-)
-_SOURCES = (
-    "scantree/*.py",
-    "sensitivity/*.py",
-    *(f"lftj/{layer}/**/*.py" for layer in _LAYERS),
-)
-
-
-def sources() -> list[Path]:
-    """The files that have a say in what is stored."""
-    return sorted(file for pattern in _SOURCES for file in _ROOT.glob(pattern))
-
-
-def name_of(files: Iterable[Path]) -> str:
-    """A hash of files and their names. O(bytes)."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(_ROOT)} {file.stat().st_size}\n".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-@cache
-def stored_format() -> str:
-    """The name that records carry, and that those which are opened must have."""
-    return name_of(sources())
-
 
 WHOLE = "whole"
+LAYERS = ("distributed",)
+"""Floors that have a say in what parts store, beside those of all stored states."""
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
@@ -94,11 +50,11 @@ def store_part(
     """
     trees = StoredTrees()
     record = {
-        "format": stored_format(),
+        "format": stored_format(*LAYERS),
         "program": program,
         "parts": state.parts,
         "relations": _relations(state, trees),
-        **_views(state, trees),
+        **views_data(state.heads, rules_of(state.plan), trees),
         "statistics": statistics_data(state.statistics),
     }
     pages.folder.mkdir(exist_ok=True)
@@ -127,12 +83,6 @@ def _relations(state: PartState, trees: StoredTrees) -> dict[str, Any]:
     }
 
 
-def _views(state: PartState, trees: StoredTrees) -> dict[str, Any]:
-    writer = ViewWriter(rules_of(state.plan), trees)
-    views = {name: writer.view(view) for name, view in state.heads.items()}
-    return {"views": views, "heads": writer.heads}
-
-
 def rules_of(plan: PartPlan) -> list[Rule]:
     """All local rules, in an order that follows from the program."""
     return [rule for stage in plan.stages for stratum in stage.strata for rule in stratum.rules]
@@ -150,7 +100,7 @@ def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dic
     """
     record = unsealed((folder / name.file).read_bytes())
     fits = (
-        record["format"] == stored_format()
+        record["format"] == stored_format(*LAYERS)
         and record["program"] == program
         and record["parts"] == parts
     )
@@ -178,11 +128,7 @@ def open_part(
         key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
         relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
     rules = rules_of(plan)
-    heads = [
-        shared_head_of(data, rules, relations, host.dictionary, trees) for data in record["heads"]
-    ]
-    reader = ViewReader(relations, rules, plan.local, heads, host.dictionary, trees)
-    views = {view: reader.view(view, data) for view, data in record["views"].items()}
+    views = views_of(record, relations, rules, plan.local, host.dictionary, trees, VERBS)
     return PartState(
         name.token,
         plan,
@@ -195,7 +141,7 @@ def open_part(
 
 
 def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:
-    """What is the same for the same version of a relation, whichever part's record it is in."""
+    """Identity of a relation's version, the same in the records of all parts."""
     return json.dumps(
         [[order, record["trees"][number], changes] for order, number, changes in data["orders"]]
     )

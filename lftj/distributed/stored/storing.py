@@ -1,9 +1,9 @@
-"""Nothing below a path changes once it is closed: workers that store parts a moment later than they
-were derived are told, and waited for.
+"""Locks that keep everything below a path unchanged once it is closed: workers that store parts a
+moment later than they were derived are stopped, and waited for.
 
-A file says that the path is open. Workers hold a shared lock on it while they store; who closes the
-path takes it alone and removes it. The system gives a lock back when its holder dies, so nobody
-waits for a worker that is gone.
+A file marks the path as open. Workers hold a shared lock on it while they store; the process that
+closes the path takes it alone and removes it. The system gives a lock back when its holder dies, so
+nobody waits for a worker that is gone.
 """
 
 from __future__ import annotations

@@ -1,3 +1,1 @@
-"""What workers do when they are asked: commits, questions, operations that depend on rows which are
-there.
-"""
+"""Work of workers: commits, questions, operations that depend on existing rows."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lftj.distributed.files.deliveries import Log
+from lftj.distributed.files.deliveries import Log, read_delivery
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.query_plan import QueryPlan
@@ -27,19 +27,20 @@ from lftj.storage.delta import Delta
 @dataclass(frozen=True)
 class QueryTask(OnPart):
     """One stage of a question `token` in one part. `held`: the part is asked at the version of the
-    task; else all is read from entries. `log`: what feeds are read from, stages before included.
+    task; else all is read from entries. `delivery`: the file that tells what feeds are read from,
+    stages before included; none where there are none.
     """
 
     token: str
     plan: QueryPlan
     stage: int
     held: bool
-    log: Log
+    delivery: str
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What a part found, by relation, and the kernel steps and rows read for it."""
+    """Answer of a part, by relation, and the kernel steps and rows read for it."""
 
     part: int
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -84,6 +85,8 @@ class _Run:
         )
 
         self.needed = self._needed()
+        file = Path(self.task.path) / ROWS / self.task.delivery
+        self.log: Log = read_delivery(file, self.task.part) if self.task.delivery else {}
 
     def _needed(self) -> set[str]:
         """The relations that the task's stage looks at. What stages before derived is not kept: it
@@ -98,7 +101,7 @@ class _Run:
 
     def stage(self, number: int) -> None:
         """Read what comes before a stage, and derive what it derives, as far as it is needed."""
-        rows = self.holding.rows(self.task.log)
+        rows = self.holding.rows(self.log)
         fed = {
             feed.schema.name: rows(feed)
             for feed in self.plan.feeds
@@ -121,7 +124,7 @@ class _Run:
         self.context.spend(0)
 
     def written(self) -> dict[str, Entry]:
-        """What the last stage found that others read."""
+        """Entries of the last stage that others read."""
         task, found = self.task, dict[str, Entry]()
         for number, output in enumerate(self.plan.outputs):
             rows = self.database[output.local].columns()

@@ -1,9 +1,9 @@
-"""What operations come to that depend on rows which are there: upserts, deletions by value, and
-those that refuse what is there, or not.
+"""Resolution of operations that depend on existing rows: upserts, deletions by value, and those
+that refuse present or absent rows.
 
-The parts that hold the rows settle them, by the `Staging` of every workspace: they are sent what a
-transaction asks for, in its order, and write the net change of their rows, which the commit then
-takes like rows that were sent. Only their numbers come back.
+The parts that hold the rows resolve them, by the `Staging` of every workspace. They get the
+operations of a transaction, in its order, and write the net change of their rows, which the commit
+then takes like rows that were sent. Only their numbers come back.
 """
 
 from __future__ import annotations

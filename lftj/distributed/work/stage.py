@@ -20,7 +20,7 @@ from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
 
@@ -81,7 +81,7 @@ class _Run(Holding[PartTask]):
         return done
 
     def _brought(self, step: int) -> Log:
-        """What a step of the commit brings to this part."""
+        """Rows that a step of the commit brings to this part."""
         task = self.task
         return read_delivery(self.folder / delivery_name(task.version, task.token, step), task.part)
 
@@ -92,8 +92,8 @@ class _Run(Holding[PartTask]):
         )
 
     def _advance(self) -> Advance:
-        """This commit's way through the part, as far as it came here; begun anew where this very
-        stage was done before.
+        """Progress of this commit through the part; begun anew where this very stage was done
+        before.
         """
         kept = self.worker.parts.get(self.key)
         if kept is not None and kept.advance is not None and kept.advance.token == self.task.token:
@@ -123,8 +123,8 @@ class _Run(Holding[PartTask]):
         self.done.rows[output.relation] = delta.inserted, delta.erased
 
     def _tell(self, news: Mapping[str, News]) -> None:
-        """What other parts have to hold, in all cuts. It is read in the next round, and part of no
-        version.
+        """Write the rows that other parts have to hold, in all cuts. They are read in the next
+        superstep, and part of no version.
         """
         for number, (name, (schema, cuts, rows)) in enumerate(news.items()):
             self.done.entries[name] = self._entry(
@@ -143,7 +143,7 @@ class _Run(Holding[PartTask]):
         sent = self._brought(0)
         for number, (name, delta) in enumerate(net.items()):
             home = self.plan.homes[name]
-            pieces = [entry.piece(home) for entry in sent.get(name + BASE_SUFFIX, ())]
+            pieces = [entry.piece(home) for entry in sent.get(base_name(name), ())]
             asked = [
                 count for piece in pieces for part, count in piece.parts if part == self.task.part
             ]

@@ -18,7 +18,7 @@ from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
 from lftj.engine.limits import Limits
-from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
 
@@ -54,8 +54,8 @@ def warm() -> None:
             name = delivery_name(version, f"{version}", 0)
             write_delivery(
                 Path(folder) / ROWS / name,
-                {"e" + BASE_SUFFIX: [entry]},
-                {"e" + BASE_SUFFIX: (0,)},
+                {base_name("e"): [entry]},
+                {base_name("e"): (0,)},
                 1,
             )
             base = ("" if version == 1 else "1", version - 1)

@@ -1,10 +1,9 @@
-"""What a worker keeps between tasks: parts, as they were after one commit or on their way through
+"""Worker: parts that it keeps between tasks, as they were after one commit or on their way through
 the next.
 
-A task names the commit that it builds on; a part that is behind it is brought forward by the
-entries in between, one that is not there is built from all of them, and what a commit did that
-never became true is forgotten. So it does not matter which worker does a task, how often, or what
-died before.
+A task names the commit that it builds on. A part that is behind it is brought forward by the
+entries in between, one that is not there is built from all of them, and uncommitted changes are
+forgotten. So it does not matter which worker does a task, how often, or what died before.
 """
 
 from __future__ import annotations
@@ -129,7 +128,7 @@ class Holding(Generic[Task]):
 
     @property
     def afresh(self) -> bool:
-        """Whether everything is to be derived anew, since the program is another one."""
+        """True when everything is to be derived anew, since the program is another one."""
         return False
 
     def require_last(self) -> None:
@@ -161,7 +160,7 @@ class Holding(Generic[Task]):
                 del parts[key]
 
     def in_the_middle(self, kept: Kept) -> bool:
-        """Whether the task's commit may have more to do with a part."""
+        """Test for a part in which the task's commit may have more to do."""
         return False
 
     def rows(self, log: Log) -> Rows:
@@ -206,8 +205,8 @@ class Holding(Generic[Task]):
         return self._built(self._manifest, state)
 
     def _became_true(self, advance: Advance) -> bool:
-        """Whether a commit that went through the part here is true: the last one, or one that
-        others followed in other parts.
+        """Check that a commit that went through the part here is committed: the last one, or one
+        that others followed in other parts.
         """
         ran = self.task.ran
         if advance.token == self.task.base[0] and ran is not None:

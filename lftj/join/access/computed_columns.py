@@ -1,4 +1,4 @@
-"""What is computed or compared by arithmetic, or by the order of texts, in rows that found all
+"""Computations and comparisons by arithmetic, or by the order of texts, on rows that found all
 their partners.
 """
 
@@ -23,8 +23,8 @@ Computed = Assignment | Filter
 
 
 def computations(rule: NormalRule, bound: frozenset[int]) -> tuple[list[CodeTest], list[Computed]]:
-    """What is left to do where these variables are bound: comparisons of their codes, which come
-    first, and then the rest in this order.
+    """List the comparisons and computations that are left once these variables are bound:
+    comparisons of codes first, then the rest in this order.
 
     An assignment of a variable that has a value is a comparison.
     """

@@ -1,8 +1,8 @@
-"""What is found in blocks of rows, gathered: every row with its number of assignments, or how often
-each combination of values is found.
+"""Results found in blocks of rows, gathered: every row with its number of assignments, or a count
+for each combination of values.
 
-The second where the values asked for lie so close together that each combination has a place: what
-groups a million facts into some hundred rows then never writes a million rows.
+The second is done if the output values lie so close together that each combination has a place. A
+million facts in some hundred groups are then never written as a million rows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from lftj.join.kernels.lookup_kernels import add_up
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
+from lftj.tuning import Tuning
 from scantree.columns import Lines
 
 # Which values of a range there are, a byte for each: whether a row has one of them is then found
@@ -23,9 +24,6 @@ from scantree.columns import Lines
 #
 # That takes about a nanosecond a row, and so goes before anything that sorts rows or seeks among
 # them.
-
-WIDEST = 24
-"""Bits of a range that is worth such a table: 16 MiB."""
 
 
 def present_values(values: np.ndarray, low: int, size: int) -> np.ndarray:
@@ -41,16 +39,9 @@ def present_values(values: np.ndarray, low: int, size: int) -> np.ndarray:
 Variables = Mapping[int, np.ndarray]
 Held = Callable[[int], None]
 
-BLOCK = 1 << 15
-"""Rows that are read at a time: their columns stay in the processor's cache."""
-
-_FEWER = 4
-"""Rows that are read for each place, at least, where they are added up."""
-_PLACES = 1 << 20  # more do not stay in the processor's cache
-
 
 class Gathering(Protocol):
-    """What was found so far."""
+    """Results found so far."""
 
     def add(self, found: Variables, many: int, times: np.ndarray | None) -> None:
         """Add so many rows, each once or as often as `times` has it."""
@@ -66,7 +57,7 @@ class Gathering(Protocol):
 
 
 class Number:
-    """How many rows there are; without `count` whether there are any."""
+    """Number of rows; without `count` only whether there are any."""
 
     def __init__(self, count: bool):
         self._count, self._total = count, 0
@@ -154,16 +145,26 @@ class Totals:
 
 
 def gathering(
-    needed: Sequence[int], bounds: Sequence[Bounds] | None, rows: int, *, count: bool, held: Held
+    needed: Sequence[int],
+    bounds: Sequence[Bounds] | None,
+    rows: int,
+    *,
+    count: bool,
+    held: Held,
+    tuning: Tuning,
 ) -> Gathering:
-    """For these variables of so many rows at most. `bounds`: two values of each that all lie
-    between, where these are known.
+    """Choose a gathering for these variables of so many rows at most. `bounds`: two values of each
+    that all lie between, where these are known.
 
-    `held` is told of the bytes that are taken, and may raise LimitError.
+    `held` is called with the bytes that are taken, and may raise LimitError.
     """
     if not needed:
         return Number(count)
-    if bounds is not None and _FEWER * _places(bounds) <= rows and _places(bounds) <= _PLACES:
+    if (
+        bounds is not None
+        and tuning.summed_rows * _places(bounds) <= rows
+        and _places(bounds) <= tuning.summed_places
+    ):
         held(8 * _places(bounds))
         return Totals(needed, bounds, count)
     return Listed(needed, rows, held)

@@ -18,11 +18,8 @@ from lftj.join.kernels.lookup_kernels import (
     mark_runs,
     place_rows,
 )
+from lftj.tuning import Tuning
 from scantree.rows_kernels import refine_ranges
-
-_SPARSE = 8  # places a row, up to which a table by place is worth its memory
-_SMALL = 1 << 16
-"""Places that a table may have in any case."""
 
 Key = Sequence[np.ndarray]
 """The columns by whose values rows are found."""
@@ -47,18 +44,20 @@ class RowTable(Protocol):
     """The numbers of rows by their key."""
 
     times: np.ndarray | None
-    """How many rows have the key of a row that `find` gives; None: no two rows have the same."""
+    """Number of rows with the key of each row that `find` gives; None: no two rows have the
+    same.
+    """
     nbytes: int
     """Bytes it takes."""
 
     def find(self, key: Key, buffers: Buffers) -> int:
-        """Which of the rows with these key columns find one here, the first of those with its key,
-        and which; how many they are.
+        """Find rows with these key columns: those that have a partner here, the first partner of
+        each, and their number.
         """
         ...
 
 
-def row_table(key: Key) -> RowTable:
+def row_table(key: Key, tuning: Tuning) -> RowTable:
     """A table of rows with this key, of one column at least. O(n) for each column.
 
     Rows are placed by one column where its values lie close together and tell them apart, or are
@@ -66,7 +65,7 @@ def row_table(key: Key) -> RowTable:
     hashing.
     """
     rows, alone = len(key[0]), len(key) == 1
-    most, first = max(_SPARSE * rows, _SMALL), _span(key[0])
+    most, first = max(tuning.table_places * rows, tuning.table_least), _span(key[0])
     for number, column in enumerate(key):
         low, places = _span(column) if number else first
         if places <= most and (alone or places >= rows):  # else some value repeats
@@ -85,8 +84,8 @@ def _span(values: np.ndarray) -> tuple[int, int]:
 
 
 def _repeated(key: Key) -> np.ndarray | None:
-    """For each row but the first whether it has the key of the one before; None where rows are not
-    in the order of their keys.
+    """Mark each row but the first that has the key of the one before; None where rows are not in
+    the order of their keys.
     """
     same = np.ones(len(key[0]) - 1, np.bool_)
     for column in key:

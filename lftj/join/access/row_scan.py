@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.join.access.gathering import BLOCK, Listed, gathering
+from lftj.join.access.gathering import Listed, gathering
 from lftj.join.context import Context
 from lftj.program.normal_form import Filter, NormalRule, Ref, Value
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
+from lftj.tuning.aids import ROW_SCAN
 from lftj.types import encode_constant
 
 _COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
@@ -32,13 +33,13 @@ Side = int | Value
 """A column of the relation, or a constant."""
 
 CodeTest = tuple[str, int, Side]
-"""What is compared: operator, column (or variable), column (or variable) or constant."""
+"""A comparison: operator, column (or variable), column (or variable) or constant."""
 
 
 @dataclass(frozen=True)
 class RowScan:
-    """What is read and compared: the columns of the values asked for, and (operator, column, column
-    or constant) triples.
+    """A scan of one relation: the columns of the output values, and comparisons as (operator,
+    column, column or constant) triples.
     """
 
     relation: str
@@ -78,15 +79,15 @@ class RowScan:
 
     @property
     def copies(self) -> bool:
-        """Whether all rows pass."""
+        """True when all rows pass."""
         return not self.tests
 
     def pays(self, relation: RelationVersion, lasting: bool) -> bool:
-        """Whether looking at all rows is better than a search. `lasting`: the answer is kept, so
+        """Decide if looking at all rows is better than a search. `lasting`: the answer is kept, so
         the question will not come again.
 
-        A key order that begins with what a constant bounds is there to be searched; for questions
-        with an equation one is worth making.
+        A key order that begins with a column that a constant bounds is there to be searched; for
+        questions with an equation one is worth making.
         """
         bounding = {
             left: operator
@@ -112,12 +113,13 @@ class RowScan:
             relation.count,
             count=True,
             held=context.check_memory,
+            tuning=context.tuning,
         )
         if self.copies and isinstance(asked, Listed):
             context.check_memory(8 * relation.count * (1 + len(self.asked)))
             return relation.columns(self.asked), np.ones(relation.count, np.int64)
         read = tuple(dict.fromkeys([*self.asked, *self.tested]))
-        for block in relation.blocks(BLOCK, read or (0,)):
+        for block in relation.blocks(context.tuning.block_rows, read or (0,)):
             columns, many = dict(zip(read, block, strict=False)), block.shape[1]
             if self.tests:
                 kept = np.flatnonzero(self.passing(columns, context))
@@ -129,7 +131,7 @@ class RowScan:
         return asked.rows()
 
     def passing(self, columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
-        """Which rows pass all tests, of these columns of them; there is a test."""
+        """Mark the rows, given these columns, that pass all tests; there is a test."""
         return passing(self.tests, columns, context)
 
 
@@ -149,7 +151,9 @@ def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
 def passing(
     tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context
 ) -> np.ndarray:
-    """Which rows pass all tests of columns, or of variables, of which there is one at least."""
+    """Mark the rows that pass all tests of columns, or of variables, of which there is one at
+    least.
+    """
     found: list[np.ndarray] = []
     for operator, left, right in tests:
         other = (
@@ -168,6 +172,8 @@ def scanned_rows(
     context: Context,
 ) -> tuple[Columns, np.ndarray] | None:
     """`RowScan.rows` for a rule; None where its rows are to be searched for."""
+    if ROW_SCAN in context.tuning.without:
+        return None
     scan = RowScan.of(rule, needed)
     if scan is None or not scan.pays(relations[scan.relation], context.keep):
         return None

@@ -17,29 +17,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join.access.gathering import BLOCK, WIDEST, present_values
+from lftj.join.access.gathering import present_values
 from lftj.join.access.row_scan import RowScan
 from lftj.join.context import Context
-from lftj.join.plan.order_costs import NARROW
+from lftj.join.plan.cardinality import sampled
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
-
-_LEAST = 1 << 15  # rows below which a search takes no time
-_SMALLER = 2  # times that a relation has to have fewer rows than the one that it restricts
-_SAMPLE = 1024  # rows that tell what tests are worth
-_PASSING = 0.75  # share of the rows that pass from which on a test is not worth its time
-_WORTH_IT = 0.5  # the same for all tests together, which is to leave much less to sort
-_MATCHING = "#matching"
-"""Behind a relation's name: the rows of it that may match, for what is remembered by name."""
+from lftj.tuning.aids import SEMIJOIN_REDUCTION
+from lftj.types.sources import Role, Source
 
 Passes = Callable[[Mapping[int, np.ndarray]], np.ndarray]
 
 
 class RowTest(NamedTuple):
-    """What rows of a relation have to pass: which columns are looked at, and of these for each row
-    whether it does.
+    """A test of a relation's rows: the columns it reads, and a function of these that marks the
+    rows that pass.
     """
 
     columns: tuple[int, ...]
@@ -57,12 +51,15 @@ class MatchingRows:
         self, name: str, relation: RelationVersion, tests: Iterable[RowTest], context: Context
     ):
         self.name, self._relation, self._context = name, relation, context
-        sample = dict(enumerate(relation.sample(_SAMPLE)))
+        sample = sampled(relation, context.tuning)
         found = [
             (np.count_nonzero(passes := test.passes(sample)) / len(passes), test, passes)
             for test in tests
         ]
-        useful = sorted((each for each in found if each[0] <= _PASSING), key=itemgetter(0))
+        useful = sorted(
+            (each for each in found if each[0] <= context.tuning.semijoin_passing),
+            key=itemgetter(0),
+        )
         self.tests = [test for _, test, _ in useful]
         self.share = (
             float(np.logical_and.reduce([passes for *_, passes in useful]).mean())
@@ -74,21 +71,24 @@ class MatchingRows:
     def of(
         rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context
     ) -> MatchingRows | None:
-        """Those of the largest wide relation, if looking for them pays where a plan for all has
-        this `cost`. O(rows of smaller ones).
+        """The reduction of the largest wide relation, if looking for its rows pays where a plan for
+        all has this `cost`; else None. O(rows of smaller ones).
         """
         reads = list(rule.reads)
-        wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > NARROW]
+        narrow = context.tuning.narrow_columns
+        wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > narrow]
         if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
+            return None
+        if SEMIJOIN_REDUCTION in context.tuning.without:
             return None
         largest = max(wide, key=lambda number: relations[reads[number]].count)
         name, relation = reads[largest], relations[reads[largest]]
         if reads.count(name) > 1 or isinstance(relation, LooseRows):
             return None
-        if relation.count < _LEAST or cost <= relation.count:
+        if relation.count < context.tuning.semijoin_rows or cost <= relation.count:
             return None
         found = MatchingRows(name, relation, _Tests(rule, relations, context).of(largest), context)
-        return found if found.tests and found.share <= _WORTH_IT else None
+        return found if found.tests and found.share <= context.tuning.semijoin_worth else None
 
     @property
     def restricted_by(self) -> str:
@@ -105,7 +105,7 @@ class MatchingRows:
         context.spend(relation.count)
         kept: list[np.ndarray] = []
         size = 0
-        for block in relation.blocks(BLOCK, range(relation.schema.arity)):
+        for block in relation.blocks(context.tuning.block_rows, range(relation.schema.arity)):
             picked = np.flatnonzero(self.tests[0].passes(dict(enumerate(block))))
             for test in self.tests[1:]:
                 picked = picked[
@@ -114,7 +114,8 @@ class MatchingRows:
             kept.append(block.take(picked, axis=1))
             size += kept[-1].nbytes
             context.check_memory(size)
-        schema = replace(relation.schema, name=relation.schema.name + _MATCHING, key=None)
+        name = Source(relation.schema.name, Role.MATCHING)
+        schema = replace(relation.schema, name=name, key=None)
         return LooseRows(schema, context.arena, np.concatenate(kept, axis=1))
 
 
@@ -128,8 +129,8 @@ class _Tests:
         self._left = set(range(len(rule.atoms)))
 
     def of(self, number: int) -> list[RowTest]:
-        """What rows of an atom have to pass: its own comparisons, and values that smaller relations
-        have in rows that pass theirs.
+        """Tests of an atom's rows: its own comparisons, and values that smaller relations have in
+        rows that pass theirs.
         """
         atom, context = self._rule.atoms[number], self._context
         self._left.discard(number)
@@ -141,13 +142,15 @@ class _Tests:
                     tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation
                 )
             )
-        most = self._relations[atom.relation].count // _SMALLER
+        most = self._relations[atom.relation].count // context.tuning.semijoin_smaller
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
             shared = [variable for variable in places(partner) if variable in place]
             if other in self._left and shared and self._relations[partner.relation].count <= most:
                 for variable, values in self._values(other, shared):
-                    if (passes := _among(values, place[variable])) is not None:
+                    if (
+                        passes := _among(values, place[variable], context.tuning.present_bits)
+                    ) is not None:
                         tests.append(RowTest((place[variable],), passes, partner.relation))
         return tests
 
@@ -186,8 +189,8 @@ def places(atom: PositiveAtom) -> dict[int, int]:
 
 
 def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
-    """What the atom alone asks for, and those comparisons of the rule that need no more than its
-    codes.
+    """Scan by an atom's own constants, and by those comparisons of the rule that need no more than
+    its codes.
     """
     alone = replace(rule, atoms=(atom,), negated=(), assignments=(), filters=())
     known = places(atom).keys()
@@ -202,10 +205,10 @@ def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
     return scan
 
 
-def _among(values: np.ndarray, column: int) -> Passes | None:
-    """Whether a column's value is one of these; None where they lie too far apart for a table."""
+def _among(values: np.ndarray, column: int, widest: int) -> Passes | None:
+    """Test of a column for these values; None where they lie too far apart for a table."""
     low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
-    if high - low >= 1 << WIDEST:
+    if high - low >= 1 << widest:
         return None
     present = present_values(values, low, high - low + 1).view(np.bool_)
 

@@ -10,20 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.access.computed_columns import Computation, reads
-from lftj.join.access.gathering import BLOCK, Gathering, Held, all_rows, gathering
+from lftj.join.access.gathering import Gathering, Held, all_rows, gathering
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.row_scan import passing
 from lftj.join.access.star_shape import Lookup, Read, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
-from lftj.join.plan.order_costs import NARROW, NEW_ORDER
+from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import RulePlan
 from lftj.join.shared_work import SharedWork
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
-
-LEAST = 1 << 15
-"""Rows of facts below which a search takes no time."""
+from lftj.tuning.aids import STAR_JOIN
 
 MOST = 1 << 30
 """Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
@@ -33,8 +31,6 @@ word.
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
-_SPAN = 4 * BLOCK  # facts for which a thread is asked
-_SPANS = 2  # for each thread, so that one that is held up does not hold up all
 
 Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
@@ -72,6 +68,8 @@ def looked_up_rows(
     where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
     relations · atoms). Without `count` every count is 1.
     """
+    if STAR_JOIN in context.tuning.without:
+        return None
     for star in stars(plan, needed, relations, cost, context):
         try:
             return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
@@ -87,16 +85,16 @@ def stars(
     this `cost` for what is joined.
     """
     rule = plan.rule
+    least = context.tuning.star_facts
     sizes = [relations[name].count for name in rule.reads]
-    if not LEAST <= max(sizes, default=0) <= MOST or rule.source in context.orders:
+    if not least <= max(sizes, default=0) <= MOST or rule.source in context.orders:
         return []
-    made = _orders_of_negated(plan, relations)
+    made = _orders_of_negated(plan, relations, context.tuning.narrow_columns)
     cost += made + _PROBED * plan.probed
     if _LOOKED_UP * sum(sizes) >= cost:
         return []
-    least = (
-        1 if made else LEAST
-    )  # few facts are searched for in no time, but not where that needs a key order of many rows
+    if made:  # few facts are searched for in no time, but not where that needs a key order of many
+        least = 1
     return [
         star
         for star in Star.of(rule, needed, relations, context.statistics, least)
@@ -104,9 +102,9 @@ def stars(
     ]
 
 
-def _orders_of_negated(plan: RulePlan, relations: Relations) -> float:
-    """What it costs to make the key orders in which negated atoms are sought, which do not depend
-    on the variable order.
+def _orders_of_negated(plan: RulePlan, relations: Relations, narrow: int) -> float:
+    """Cost of making the key orders in which negated atoms are sought, which do not depend on the
+    variable order.
     """
     made = {
         (probe.relation, probe.order)
@@ -114,7 +112,7 @@ def _orders_of_negated(plan: RulePlan, relations: Relations) -> float:
         if probe.order not in relations[probe.relation].orders()
     }
     return sum(
-        NEW_ORDER * max(1.0, len(order) / NARROW) * relations[name].count for name, order in made
+        NEW_ORDER * max(1.0, len(order) / narrow) * relations[name].count for name, order in made
     )
 
 
@@ -127,7 +125,9 @@ class _Dimension:
             kept = passing(tests, columns, context)
             columns = {column: values[kept] for column, values in columns.items()}
         self.lookup = lookup
-        self.table = row_table([columns[place[variable]] for variable in lookup.key])
+        self.table = row_table(
+            [columns[place[variable]] for variable in lookup.key], context.tuning
+        )
         self.taken = {variable: columns[place[variable]] for variable in lookup.takes}
         if lookup.takes and self.table.times is not None:
             raise _UnfitError
@@ -182,7 +182,7 @@ class _Evaluation:
         )
 
     def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
-        """By number, the columns of an atom that these variables and its tests are in."""
+        """Columns of an atom, by number, that these variables and its tests are in."""
         relation, only = self._relations[read.relation], _read(read, variables)
         self._context.spend(relation.count)
         self._context.check_memory(8 * relation.count * len(only))
@@ -220,14 +220,14 @@ class _Evaluation:
 
     def _spans(self) -> list[tuple[int, int]]:
         """The facts by their numbers, so that threads take equal shares."""
-        count, threads = self._facts.count, self._context.threads
+        count, threads, tuning = self._facts.count, self._context.threads, self._context.tuning
         shared = (
             threads is not None
             and threads.workers > 1
             and count * (1 + len(self._dimensions)) > threads.patience
         )
         spans = (
-            min(_SPANS * threads.workers, max(1, count // _SPAN))
+            min(tuning.star_spans * threads.workers, max(1, count // tuning.star_span))
             if threads is not None and shared
             else 1
         )
@@ -235,16 +235,25 @@ class _Evaluation:
 
     def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
         first, last = span
-        block = min(BLOCK, last - first)
+        block = min(self._context.tuning.block_rows, last - first)
         computations = [
             Computation(computed, self._plan, self._context) for computed in self._star.computed
         ]
-        found = gathering(self._needed, bounds, last - first, count=self._count, held=held)
+        found = gathering(
+            self._needed,
+            bounds,
+            last - first,
+            count=self._count,
+            held=held,
+            tuning=self._context.tuning,
+        )
         return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
 
     def _look_up(self, lane: _Lane, spend: Callable[[int], None]) -> None:
-        """What the facts of one span find; on any thread."""
-        for block in self._facts.blocks(BLOCK, self._read or (0,), *lane.span):
+        """Look up the partners of the facts of one span; on any thread."""
+        for block in self._facts.blocks(
+            self._context.tuning.block_rows, self._read or (0,), *lane.span
+        ):
             columns = dict(zip(self._read, block, strict=False))
             lane.found.add(*self._found_by(lane, columns, block.shape[1]))
             spend(block.shape[1] * (1 + len(self._dimensions) + len(lane.computations)))
@@ -276,8 +285,8 @@ class _Evaluation:
     def _found_by(
         self, lane: _Lane, columns: Mapping[int, np.ndarray], rows: int
     ) -> tuple[Variables, int, np.ndarray | None]:
-        """What so many facts with these columns find: the needed values, how many rows of them, and
-        their proofs if not one each.
+        """Look up the partners of so many facts with these columns: the needed values, the number
+        of rows found, and their proofs if not one each.
         """
         facts, times = self._star.facts, None
         found = {

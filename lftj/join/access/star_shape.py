@@ -1,5 +1,6 @@
-"""What is looked up, and in which order: a body seen as one relation of facts whose rows find at
-most one row in each other atom.
+"""Shape of a star join: a body seen as one relation of facts whose rows find at most one row in
+each other atom, and the order of the look-ups. a body seen as one relation of facts whose rows find
+at most one row in each other atom.
 
 The facts are read as they lie. Every other atom is asked for the row that has the values of the
 variables bound before: a dimension's attributes by its key. Where it has several such rows, nobody
@@ -17,15 +18,11 @@ from typing import NamedTuple
 from lftj.join.access.computed_columns import Computed, computations, reads
 from lftj.join.access.row_scan import CodeTest, RowScan
 from lftj.join.access.semijoin_reduction import own_tests, places
-from lftj.join.plan.statistics import Statistics
+from lftj.join.plan.cardinality import Statistics, seems_key
 from lftj.program.normal_form import NegatedAtom, NormalRule, Value
 from lftj.storage.relation import RelationVersion
-from scantree.rows import sort_rows
 
-_SAMPLE = 1024  # rows of which no two may have the same key, for the key to be taken for one
-"""Only a guess: the table tells."""
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
-_TESTED = 0.5  # share of the rows that pass an atom's own tests, as guessed
 
 Relations = Mapping[str, RelationVersion]
 
@@ -41,8 +38,8 @@ class Read(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """What is asked for a row with the values of the variables `key`: those of `takes`; or, where
-    these are none, whether there is a row (`negated`: whether there is none).
+    """A look-up of the row with the values of the variables `key`, to read those of `takes`; if
+    these are none, only of its existence (`negated`: of its absence).
     """
 
     read: Read
@@ -75,7 +72,7 @@ class Star:
         statistics: Statistics,
         least: int,
     ) -> list[Star]:
-        """Those with at least so many facts, the best first."""
+        """Stars with at least so many facts, the best first."""
         if any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
         if len(rule.atoms) + len(rule.negated) < 2 and RowScan.of(rule, ()) is not None:
@@ -103,7 +100,7 @@ class Star:
 
 
 class _Search:
-    """Of one rule: its atoms, the negated ones behind the others."""
+    """Search for the stars of one rule: its atoms, the negated ones behind the others."""
 
     def __init__(self, rule: NormalRule, relations: Relations, about: Statistics):
         self._rule, self._relations, self._about = rule, relations, about
@@ -114,7 +111,7 @@ class _Search:
         self.reads += [_negated(atom) for atom in rule.negated]
 
     def tested(self, test: CodeTest) -> bool:
-        """Whether a comparison is among an atom's own tests."""
+        """Test for a comparison among an atom's own tests."""
         variables = {side for side in test[1:] if isinstance(side, int)}
         return any(variables <= read.place.keys() for read in self.reads[: len(self._rule.atoms)])
 
@@ -177,25 +174,23 @@ class _Search:
         return Lookup(read, key, takes)
 
     def _finds_one(self, read: Read, key: tuple[int, ...]) -> bool:
-        """Whether it seems that no two rows have the same key."""
+        """Tell whether no two rows seem to have the same key: a guess, the table tells."""
         relation = self._relations[read.relation]
         if not relation.count or self._declared(read, key):
             return True
         asked = read.relation, frozenset(_columns(read, key))
         if asked not in self._single:
-            sample = relation.sample(_SAMPLE)
-            columns = [sample[column] for column in sorted(asked[1])]
-            self._single[asked] = len(sort_rows(columns)[0]) == len(columns[0])
+            self._single[asked] = seems_key(relation, sorted(asked[1]), self._about.tuning)
         return self._single[asked]
 
     def _declared(self, read: Read, key: tuple[int, ...]) -> bool:
-        """Whether no two rows may have the same key."""
+        """True when a declared key keeps two rows from having the same values of `key`."""
         declared = self._relations[read.relation].schema.key
         return declared is not None and _columns(read, key).issuperset(declared)
 
     def _passing(self, facts: Read, lookup: Lookup) -> float:
         """The share of the facts that find a row, as guessed."""
-        share = _TESTED if lookup.read.tests else 1.0
+        share = self._about.tuning.star_passing if lookup.read.tests else 1.0
         if lookup.negated:
             return share
         mine, theirs = (

@@ -126,7 +126,7 @@ def fill_cache(memory, plan, state, first, invariant, cache):
 
 @compiled
 def has_value(memory, plan, state, part, value):
-    """Whether a part has `value` at or after its position, asked in ascending order; moves it
+    """Test for `value` in a part at or after its position, asked in ascending order; move the part
     there.
     """
     record = part_record(plan, part)
@@ -199,9 +199,7 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
 
 @compiled
 def cached_is_shorter(memory, plan, state, part):
-    """Whether the cached values are so few that galloping with them beats testing the whole of
-    `part`.
-    """
+    """Test for cached values so few that galloping with them beats testing the whole of `part`."""
     record = part_record(plan, part)
     at = part_state(state, part)
     position, limit = load(state, at + POSITION), load(state, at + LIMIT)

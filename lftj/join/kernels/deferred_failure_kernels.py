@@ -42,13 +42,15 @@ def level_bit(depth):
 
 @inlined
 def is_free(state, depth):
-    """Whether a level that computes its value goes through all values of its parts instead."""
+    """Test for a level that should compute its value and goes through all values of its parts
+    instead.
+    """
     return load(state, FREE) & level_bit(depth) != 0
 
 
 @inlined
 def reads_unknown(state, reads):
-    """Whether an expression that reads this set of levels has an operand without a value."""
+    """Test for an expression, reading this set of levels, that has an operand without a value."""
     return load(state, UNKNOWN) & reads != 0
 
 

@@ -83,9 +83,7 @@ def passes(memory, plan, state, depth, offsets, text, log):
 
 @compiled
 def beyond(memory, plan, state, level, at, depth, offsets, text):
-    """What a comparison that fails says about later values: MISSED when none satisfies it; else
-    those that cannot are passed over.
-    """
+    """Skip later values that cannot satisfy a failed comparison; MISSED when none can."""
     bounds = load(plan, at + FILTER_BOUNDS)
     if bounds == 1:
         return MISSED

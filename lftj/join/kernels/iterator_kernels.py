@@ -38,19 +38,19 @@ from scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, valu
 
 @inlined
 def level_record(plan, level):
-    """Where the plan's record of a level begins."""
+    """Offset of a level's record in the plan."""
     return load(plan, LEVEL_TABLE) + level * LEVEL_RECORD
 
 
 @inlined
 def part_record(plan, part):
-    """Where the plan's record of a part begins."""
+    """Offset of a part's record in the plan."""
     return load(plan, PART_TABLE) + part * PART_RECORD
 
 
 @inlined
 def part_state(state, part):
-    """Where a part's state begins."""
+    """Offset of a part's state."""
     return load(state, PART_STATES) + part * PART_STATE
 
 
@@ -115,8 +115,8 @@ def part_value(memory, plan, state, part):
 
 @inlined
 def leapfrog(memory, plan, state, first, last):
-    """From where the parts stand, the least value all of them have: True and the value, or False
-    and 0 [LFTJ 3.1].
+    """Find the least value that all parts have from their positions on: True and the value, or
+    False and 0 [LFTJ 3.1].
     """
     value = part_value(memory, plan, state, first)
     agreeing = 1
@@ -136,7 +136,7 @@ def leapfrog(memory, plan, state, first, last):
 
 @compiled
 def meet(memory, plan, state, first, last, value):
-    """Whether every part of a level has `value`; leaves them there."""
+    """Seek `value` in every part of a level; True when all have it, and stand there."""
     for part in range(first, last):
         if (
             not seek_part(memory, plan, state, part, value)
@@ -226,7 +226,7 @@ def part_end(memory, plan, state, part):
 
 @compiled
 def probe(memory, plan, state, number):
-    """Whether a negated atom has a row that agrees with the bindings on its leading key columns."""
+    """Test for a row of a negated atom that agrees with the bindings on its leading key columns."""
     record = load(plan, PROBE_TABLE) + number * PROBE_RECORD
     root = load(plan, record + PROBE_ROOT)
     height = load(plan, record + PROBE_HEIGHT)

@@ -1,11 +1,11 @@
-"""Where things lie in the two int64 arrays a triejoin runs on: the plan, which it reads, and the
-state, which it can be resumed from.
+"""Layout of the two int64 arrays that a triejoin runs on: the plan, which it reads, and the state,
+from which it can be resumed. the plan, which it reads, and the state, which it can be resumed from.
 
-    plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records
-    and their arguments, output levels,
-            channel records, expression code
-    state = header of STATE_HEADER words, part states, bindings (one per level), running intervals,
-    expression stack
+plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records
+and their arguments, output levels,
+        channel records, expression code
+state = header of STATE_HEADER words, part states, bindings (one per level), running intervals,
+expression stack
 
 The plan's header says where each table begins; the first and last of a record are numbers of
 records, the last one not included. Places of code count from CODE_TABLE. Some words of the headers

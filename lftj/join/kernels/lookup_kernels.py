@@ -36,8 +36,8 @@ def place_rows(values, low, table, times):
 
 @compiled
 def find_placed(values, low, table, kept, found):
-    """For each value that the table has: its number in `kept`, and in `found` the row. How many
-    these are; the rest is undefined.
+    """Look up values in a placed table: for each one found its number in `kept` and the row in
+    `found`. Return how many there are; the rest is undefined.
     """
     many = 0
     high = low + (table.size - 1)  # added up so, it stays in a word
@@ -52,8 +52,8 @@ def find_placed(values, low, table, kept, found):
 
 @compiled
 def keep_same(sought, values, kept, found, many):
-    """Of the first `many` of `kept` and `found` those whose value is that of the row that was
-    found, moved to the front; how many.
+    """Keep, of the first `many` of `kept` and `found`, those whose value is that of the row found,
+    moved to the front; return how many.
     """
     left = 0
     for place in range(many):
@@ -66,8 +66,8 @@ def keep_same(sought, values, kept, found, many):
 
 @compiled
 def mark_runs(values, low, runs):
-    """For each value from `low` on, where its run among ascending `values` begins; one word more
-    says where the last one ends.
+    """Mark, for each value from `low` on, the position at which its run among ascending `values`
+    begins; one word more has the end of the last run.
     """
     row = 0
     for place in range(runs.size - 1):
@@ -79,8 +79,8 @@ def mark_runs(values, low, runs):
 
 @compiled
 def find_runs(values, low, runs, kept, found, ends):
-    """For each value that has a run: its number in `kept`, and where the run begins, in `found`,
-    and ends. How many these are.
+    """Look up values that have a run: the number of each in `kept`, the position of its run in
+    `found`, and its end. Return how many there are.
     """
     many = 0
     high = low + (runs.size - 2)
@@ -97,7 +97,9 @@ def find_runs(values, low, runs, kept, found, ends):
 
 @compiled
 def keep_runs(kept, found, ends, many):
-    """Of the first `many` those whose run is not empty, moved to the front; how many."""
+    """Keep, of the first `many`, those whose run is not empty, moved to the front; return how
+    many.
+    """
     left = 0
     for place in range(many):
         begin, end = load(found, place), load(ends, place)
@@ -110,8 +112,8 @@ def keep_runs(kept, found, ends, many):
 
 @inlined
 def slot_of(keys, number, mask):
-    """Where the search for the values in column `number` of a matrix begins, in a table of `mask` +
-    1 slots, a power of two.
+    """First slot to search for the values in column `number` of a matrix, in a table of `mask` + 1
+    slots, a power of two.
     """
     mixed = 0
     for line in range(keys.shape[0]):
@@ -125,7 +127,7 @@ def slot_of(keys, number, mask):
 
 @inlined
 def same_key(keys, number, others, other):
-    """Whether a column of one matrix has the values of a column of the other."""
+    """Compare a column of one matrix with a column of the other."""
     for line in range(keys.shape[0]):
         if keys[line, number] != others[line, other]:
             return False

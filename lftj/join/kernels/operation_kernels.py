@@ -1,4 +1,4 @@
-"""What an expression's code can do, operation by operation, over codes of values.
+"""Operations of an expression's code, over codes of values.
 
 Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share
 the integer operations; floats are decoded, computed and coded again; strings compare by their UTF-8
@@ -226,7 +226,7 @@ def compare_text(offsets, text, left, right):
 
 @inlined
 def compare(operation, order):
-    """Whether an order (negative, zero, positive) satisfies a comparison, given as EQUAL …
+    """Test an order (negative, zero, positive) against a comparison, given as EQUAL …
     GREATER_EQUAL.
     """
     if operation == EQUAL:

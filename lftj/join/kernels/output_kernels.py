@@ -33,7 +33,7 @@ def write_bindings(plan, state, out, row):
 
 @inlined
 def last_column(plan, state, last_level):
-    """Where the last level's value of the next output row goes; whenever that level comes out, some
+    """Place of the last level's value in the next output row; whenever that level comes out, some
     output column holds it.
     """
     for i in range(load(plan, OUTPUTS)):

@@ -7,8 +7,8 @@ from scantree.jit import compiled
 
 @compiled
 def count_values(ordered, counts):
-    """For each line of a matrix of ascending values, into a line of `counts`: how many are
-    distinct, how many occur once, and how many pairs of its words are equal.
+    """Count, for each line of a matrix of ascending values, into a line of `counts`: the distinct
+    values, those that occur once, and the pairs of equal words.
     """
     last = ordered.shape[1] - 1
     for line in range(ordered.shape[0]):

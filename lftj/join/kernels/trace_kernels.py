@@ -80,8 +80,8 @@ HIGHEST = (1 << 63) - 1  # stands for +∞
 # ── records ───────────────────────────────────────────────────────────────────────────────────────
 @inlined
 def log_is_full(plan, state):
-    """Whether there is too little room for what one turn may write: each channel's interval twice,
-    the leader's and that of one seek.
+    """Test for a log without room for the records of one step: each channel's interval twice, the
+    leader's and that of one seek.
     """
     return load(state, LOG_ROWS) + LOG_RESERVE * (load(plan, CHANNELS) + 1) > load(
         state, LOG_CAPACITY

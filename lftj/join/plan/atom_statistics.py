@@ -1,18 +1,34 @@
-"""A body's atom as the choice of an order sees it: its variables, how many values columns have,
-which key orders there are.
+"""A body's atoms as the choice of an order sees them: their variables, how many values columns
+have, which key orders there are, and which values many rows of two atoms have at once.
+
+Where a few users wrote most posts and have most friends, a post has far more friends of its author
+beside it than users have on average: a value that comes from a row is one that many rows have. What
+the mean says is right of values that are bound by themselves, each once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
+from operator import or_
 from types import MappingProxyType
 
-from lftj.join.plan.statistics import RelationStatistics
+from lftj.join.plan.cardinality import RelationStatistics
+from lftj.join.plan.variable_orders import bits
 from lftj.program.normal_form import Ref, Value
 from lftj.storage.relation import Order
 
 _UNKNOWN: Mapping[int, float] = MappingProxyType({})
+
+Skew = Mapping[tuple[int, int], Sequence[tuple[int, float]]]
+"""Skew by the numbers of an atom and a variable, as a bit: for other atoms, their other variables
+as bits, and the number of rows of the atom with a value of the variable that rows of the other
+have, where these are more than the mean. Once one of those variables is bound too, it is such rows
+that bindings come from.
+"""
+NO_SKEW: Skew = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -83,8 +99,56 @@ class AtomStatistics:
         return needed
 
     def fits(self, bound: Order) -> bool:
-        """Whether a key order exists that serves when variables are bound in an order that begins
-        so.
+        """Test for an existing key order that serves when variables are bound in an order that
+        begins so.
         """
         prefix = self.key_order(bound)
         return any(known[: len(prefix)] == prefix for known in self.key_orders)
+
+
+def skew_of(atoms: Sequence[AtomStatistics], at: Sequence[Sequence[int]], crowded: float) -> Skew:
+    """Known skew of a body's atoms. `at`: by variable, the numbers of the atoms that have it;
+    `crowded`: as of `Tuning`.
+    O(atoms + kinds² · frequent values), where atoms are of a kind that have a variable in the same
+    column of one relation.
+    """
+    found: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    for variable, numbers in enumerate(at):
+        kinds: dict[tuple[str, int], list[int]] = {}
+        for number in numbers if len(numbers) > 1 else ():
+            kind = atoms[number].relation, atoms[number].columns[variable][0]
+            kinds.setdefault(kind, []).append(number)
+        for here in kinds.values():
+            for there in kinds.values():
+                for number, others, rows in _crowded(atoms, variable, here, there, crowded):
+                    found.setdefault((number, 1 << variable), []).append((others, rows))
+    return found or NO_SKEW
+
+
+def _crowded(
+    atoms: Sequence[AtomStatistics],
+    variable: int,
+    here: Sequence[int],
+    there: Sequence[int],
+    crowded: float,
+) -> Iterator[tuple[int, int, float]]:
+    """Yield for each atom of a kind: the other variables, as bits, of the other atoms of another
+    kind or its own, and the number of its rows with a value that their rows have.
+    """
+    one, other = atoms[here[0]], atoms[there[0]]
+    mine, theirs = one.frequent(variable), other.frequent(variable)
+    shares = [mine[value] * theirs[value] for value in mine.keys() & theirs.keys()]
+    rows = one.statistics.rows * sum(shares)
+    together = [bits(atoms[number].columns) & ~(1 << variable) for number in there]
+    but_one = _unions_but_one(together) if here is there else [reduce(or_, together)] * len(here)
+    for number, others in zip(here, but_one, strict=True):
+        even = one.statistics.rows / max(1.0, atoms[number].values(variable))
+        if others and rows > crowded * even:
+            yield number, others, rows
+
+
+def _unions_but_one(sets: Sequence[int]) -> list[int]:
+    """Unite, for each of these sets, as bits, all others."""
+    before = list(accumulate(sets, or_, initial=0))
+    behind = list(accumulate(reversed(sets), or_, initial=0))[::-1]
+    return [before[place] | behind[place + 1] for place in range(len(sets))]

@@ -1,45 +1,271 @@
-"""Values that many rows have, in two atoms of a body at once.
+"""Cardinalities from samples: distinct values of columns, keys, shares of rows that pass tests, and
+pairs of rows of two atoms that agree.
 
-Where a few users wrote most posts and have most friends, a post has far more friends of its author
-beside it than users have on average: a value that comes from a row is one that many rows have. What
-the mean says is right of values that are bound by themselves, each once.
+A wrong estimate costs time, never an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Protocol
 
-from lftj.join.plan.atom_statistics import AtomStatistics
-from lftj.join.plan.variable_orders import bits
+import numpy as np
 
-_CROWDED = 2.0  # times the mean: fewer rows more for a value may be chance
+from lftj.join.kernels.statistics_kernels import count_values
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, Value
+from lftj.storage.delta import stored_width
+from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import DEFAULT, Tuning
+from lftj.types import encode_constant
+from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source
+from scantree.rows import sort_rows
 
-Skew = Mapping[tuple[int, int], Sequence[tuple[int, float]]]
-"""By the numbers of an atom and a variable, as a bit: for other atoms, their other variables as
-bits, and how many rows of the atom have a value of the variable that rows of the other have, where
-these are more than the mean. Once one of those variables is bound too, it is such rows that
-bindings come from.
-"""
-NO_SKEW: Skew = MappingProxyType({})
 
+class Sample:
+    """Values of each column in ascending order, of which some facts are looked for only when a plan
+    asks.
 
-def skew_of(atoms: Sequence[AtomStatistics], at: Sequence[Sequence[int]]) -> Skew:
-    """What is known of a body's atoms. `at`: by variable, the numbers of the atoms that have it.
-    O(atoms² · frequent values).
+    `pairs`: how many pairs of a column's values are equal.
     """
-    found: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for variable, numbers in enumerate(at):
-        for number in numbers if len(numbers) > 1 else ():
-            about = atoms[number].statistics
-            mine = atoms[number].frequent(variable)
-            even = about.rows / max(1.0, atoms[number].values(variable))
-            for other in numbers if mine else ():
-                others = bits(atoms[other].columns) & ~(1 << variable)
-                theirs = atoms[other].frequent(variable)
-                rows = about.rows * sum(
-                    [mine[value] * theirs[value] for value in mine.keys() & theirs.keys()]
-                )
-                if other != number and others and rows > _CROWDED * even:
-                    found.setdefault((number, 1 << variable), []).append((others, rows))
-    return found or NO_SKEW
+
+    __slots__ = ("_frequent", "_ordered", "_pairs", "_tuning")
+
+    def __init__(self, ordered: np.ndarray, pairs: Sequence[int], tuning: Tuning = DEFAULT):
+        self._tuning = tuning
+        self._ordered = ordered
+        self._pairs = pairs
+        self._frequent: dict[int, Mapping[int, float]] = {}
+
+    def frequent(self, column: int) -> Mapping[int, float]:
+        """The codes that many rows have, and about how large a share of the rows each has.
+        O(sample), then O(1).
+        """
+        if (found := self._frequent.get(column)) is None:
+            often = self._tuning.frequent_times
+            found = self._frequent[column] = (
+                self._found_often(column) if 2 * self._pairs[column] >= often * (often - 1) else {}
+            )
+        return found
+
+    def spread(self, column: int) -> Sequence[int]:
+        """Codes at equal distances in the ascending order, the least and the greatest among them.
+        O(1).
+        """
+        values = self._ordered[column]
+        places = np.linspace(
+            0, len(values) - 1, min(self._tuning.spread_values, len(values))
+        ).astype(np.int64)
+        return values[places].tolist()  # type: ignore[no-any-return]
+
+    def _found_often(self, column: int) -> Mapping[int, float]:
+        values = self._ordered[column]
+        starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
+        times = np.diff(starts, append=len(values))
+        often = np.flatnonzero(times >= self._tuning.frequent_times)
+        return dict(
+            zip(values[starts[often]].tolist(), (times[often] / len(values)).tolist(), strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RelationStatistics:
+    """`rows` and, per column, an estimate of the number of distinct values.
+
+    `crowds`: per column, how many rows have the value that a row drawn at random has. That is the
+    mean number of rows per value where all have as many, and far more where a few have most; empty
+    where nobody knows.
+    """
+
+    rows: int
+    distinct: tuple[float, ...]
+    crowds: tuple[float, ...] = ()
+    sample: Sample | None = field(default=None, compare=False, repr=False)
+
+    def combinations(self, columns: Iterable[int]) -> float:
+        """Estimated number of distinct combinations of values in `columns`."""
+        product = 1.0
+        for column in columns:
+            product *= self.distinct[column]
+        return min(product, float(max(self.rows, 1)))
+
+
+def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationStatistics:
+    """Sample a relation. O(sample · log n).
+
+    How often the first column repeats is known from rows side by side: a sample at equal distances
+    may have each value once.
+    """
+    sample = np.array(relation.sample(tuning.sampled_rows), np.int64)
+    sample.sort(axis=1)
+    counts = np.empty((len(sample), 3), np.int64)
+    count_values(sample, counts)
+    distinct = [
+        _distinct(values, once, relation.count, sample.shape[1])
+        for values, once, _ in counts.tolist()
+    ]
+    crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
+    if relation.count > tuning.sampled_rows and (leading := relation.leading_values()) is not None:
+        about, most = leading
+        crowds[0] = float(max(crowds[0], relation.count / about))
+        distinct[0] = (
+            about
+            if distinct[0] < relation.count < tuning.hardly_repeating * about
+            else min(distinct[0], most)
+        )
+    return RelationStatistics(
+        relation.count,
+        tuple(distinct),
+        tuple(crowds),
+        Sample(sample, counts[:, 2].tolist(), tuning),
+    )
+
+
+def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
+    """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for
+    √(n/s) others each.
+    """
+    return float(min(rows, (rows / sampled) ** 0.5 * once + values - once)) if sampled else 0.0
+
+
+def _crowd(pairs: int, rows: int, sampled: int) -> float:
+    """A row and those with its value: of two rows as many are alike as of those sampled."""
+    return 1.0 + (rows - 1) * pairs / (sampled * (sampled - 1) / 2) if sampled > 1 else float(rows)
+
+
+class Present(Protocol):
+    """Relations by name."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> RelationVersion: ...
+
+
+def tells(relation: RelationVersion, tuning: Tuning) -> bool:
+    """Test for a relation with enough rows to choose a rule's evaluation by."""
+    return relation.count >= tuning.telling_rows
+
+
+class Statistics:
+    """Remembers estimates by relation name until the relation has changed much in size.
+
+    Loose rows are a few of a relation, or what changes in it, even where they have its name: they
+    are remembered apart.
+    """
+
+    def __init__(
+        self, known: Mapping[str, RelationStatistics] | None = None, tuning: Tuning = DEFAULT
+    ) -> None:
+        self.tuning = tuning
+        self._known: dict[str, RelationStatistics] = dict(known or {})
+
+    @property
+    def known(self) -> Mapping[str, RelationStatistics]:
+        """The estimates that are remembered."""
+        return self._known
+
+    def of(self, relation: RelationVersion) -> RelationStatistics:
+        """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""
+        name = (
+            Source(relation.schema.name, Role.TRANSIENT)
+            if isinstance(relation, LooseRows)
+            else relation.schema.name
+        )
+        known = self._known.get(name)
+        rows = relation.count
+        # A hidden relation of a rule that was refused had its name, and maybe other columns.
+        fits = known is not None and len(known.distinct) == stored_width(relation.schema.arity)
+        if known is None or not fits or stale(rows, known.rows, self.tuning.stale_statistics):
+            known = self._known[name] = estimate(relation, self.tuning)
+        return known
+
+    def repeats(self, relations: Present, name: str, column: int) -> bool | None:
+        """Test for a column whose values have two rows or more each, as a row drawn at random finds
+        it; None where there are too few rows.
+        """
+        if name not in relations or not tells(relations[name], self.tuning):
+            return None
+        return self.of(relations[name]).crowds[column] >= self.tuning.repeating
+
+
+def stale(now: int, planned: int, times: float, few: int = 0) -> bool:
+    """Tell whether a size has grown, or shrunk, to more than so many times what was planned for. Up
+    to `few` rows no growth matters.
+    """
+    return max(now, planned) > few and (now > planned * times or planned > now * times)
+
+
+def seems_key(relation: RelationVersion, columns: Iterable[int], tuning: Tuning) -> bool:
+    """Tell whether no two rows of a sample have the same values in these columns. O(sample · log
+    n).
+    """
+    sample = relation.sample(tuning.sampled_rows)
+    sought = [sample[column] for column in columns]
+    return len(sort_rows(sought)[0]) == len(sought[0])
+
+
+def sampled(relation: RelationVersion, tuning: Tuning) -> Mapping[int, np.ndarray]:
+    """Rows of a sample, by column: to count those that pass a test. O(sample · log n)."""
+    return dict(enumerate(relation.sample(tuning.sampled_rows)))
+
+
+def unevenness(
+    rule: NormalRule,
+    relations: Mapping[str, RelationVersion],
+    statistics: Statistics,
+    dictionary: Dictionary,
+) -> float:
+    """Factor by which more pairs of rows of two atoms agree than would if all values had as many
+    rows, for the two where it is greatest; at least 1.
+
+    The choice of a variable order takes all values to have as many rows. Where a few items have
+    most of the trades and most of the prices, there are far more pairs of a trade and a price of
+    one item than the mean number of prices for each trade. Samples of both tell: the share of their
+    pairs that agree is that of all pairs. O(atoms² · sample + atoms · sample · log n).
+    """
+    drawn = [
+        (_columns(atom), _drawn(atom, relations[atom.relation], dictionary, statistics.tuning))
+        for atom in rule.atoms
+    ]
+    found = [1.0]
+    for one, other in combinations(range(len(drawn)), 2):
+        (columns, rows), (others, their) = drawn[one], drawn[other]
+        shared = [variable for variable in columns if variable in others]
+        here = Counter([tuple([row[columns[v]] for v in shared]) for row in rows])
+        there = Counter([tuple([row[others[v]] for v in shared]) for row in their])
+        agree = sum([count * there[values] for values, count in here.items()])
+        if shared and agree >= statistics.tuning.agreeing_pairs:
+            ends = ((rule.atoms[one], columns), (rule.atoms[other], others))
+            values = max(
+                [
+                    statistics.of(relations[atom.relation]).combinations([at[v] for v in shared])
+                    for atom, at in ends
+                ]
+            )
+            found.append(agree * values / (len(rows) * len(their)))
+    return max(found)
+
+
+def _columns(atom: PositiveAtom) -> dict[int, int]:
+    """The column of each variable, the last where it has several."""
+    return {
+        argument.variable: column
+        for column, argument in enumerate(atom.args)
+        if isinstance(argument, Ref)
+    }
+
+
+def _drawn(
+    atom: PositiveAtom, relation: RelationVersion, dictionary: Dictionary, tuning: Tuning
+) -> Sequence[tuple[int, ...]]:
+    """Rows of the sample that have an atom's constants."""
+    rows = zip(*[column.tolist() for column in relation.sample(tuning.sampled_rows)], strict=True)
+    fixed = [
+        (column, encode_constant(argument.type, argument.value, dictionary))
+        for column, argument in enumerate(atom.args)
+        if isinstance(argument, Value)
+    ]
+    return [row for row in rows if all(row[column] == code for column, code in fixed)]

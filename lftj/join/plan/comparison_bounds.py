@@ -1,5 +1,6 @@
-"""What a comparison says about the values of one level, which ascend: where it begins to hold, and
-whether it fails for good once it fails.
+"""Bounds that a comparison sets to the ascending values of one level: where it begins to hold, and
+whether it fails for good once it fails. where it begins to hold, and whether it fails for good once
+it fails.
 
 `x < y`, `x + 3 <= y` and `y - x > 3` bound y from below and x from above. Only what the comparison
 has a value for is passed over, so that arithmetic fails in no other cases than where every value is
@@ -14,10 +15,13 @@ from typing import NamedTuple
 
 from lftj.join.plan.variable_orders import bits, type_of, variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT, STR, code_of
 
 ENDS, ENDS_WITHOUT_FAILURE = 1, 2
-"""It fails for all later values; it does if it has a value for the last one."""
+"""Flags of a failed comparison: it fails for all later values; it does if it has a value for the
+last one.
+"""
 
 _OPPOSITE = {"+": "-", "-": "+"}
 
@@ -61,8 +65,8 @@ def least(condition: Filter, variable: int, rule: NormalRule) -> Expression | No
 
 
 def is_alone(condition: Filter, variable: int) -> bool:
-    """Whether one side is the variable, so that which values it has cannot make the comparison fail
-    to have a value.
+    """Test for a comparison with the variable alone on one side. Its values cannot make the
+    comparison fail to have a value then.
     """
     return Ref(variable) in (condition.left, condition.right)
 
@@ -97,7 +101,7 @@ def _reads(expression: Expression, variable: int) -> bool:
 
 
 def _sum(operator: str, left: Expression, right: Expression) -> Expression:
-    """Of codes, whatever they are of."""
+    """Sum of codes, whatever they are of."""
     return left if right == Value(0, INT) else Apply(operator, (left, right), INT)
 
 
@@ -107,13 +111,6 @@ def _sum(operator: str, left: Expression, right: Expression) -> Expression:
 # Only what lies between the bounds is looked at (`comparison_bounds`); other comparisons reject
 # values one by one.
 
-_ONE = 0.5
-"""Share of values that a comparison is taken to keep where nothing is known of them."""
-_FAR_FEWER = _ONE / 4
-_LEAST = 0.002
-"""Share that it may keep where no value known passes: those known are few."""
-_WINDOW = 0.05
-"""The same of two that are the ends of one range, as `t <= u` and `u < t + 60`: most are narrow."""
 _BELOW, _ABOVE = 1, 2
 _ORDERED = ("<", "<=", ">", ">=")
 
@@ -126,8 +123,8 @@ class Shares(NamedTuple):
 
 
 Spreads = Callable[[int], Mapping[int, Sequence[int]]]
-"""By variable: the numbers of atoms that have it, each with codes of the column, at equal distances
-in ascending order.
+"""Known values of a variable: the numbers of atoms that have it, each with codes of the column, at
+equal distances in ascending order.
 """
 
 
@@ -149,20 +146,27 @@ class _Comparison(NamedTuple):
     above: int
 
     def sides(self, variable: int) -> int:
-        """From where it bounds the level of one of them."""
+        """Sides from which it bounds the level of one of them."""
         return (self.below >> variable & 1) * _BELOW | (self.above >> variable & 1) * _ABOVE
 
 
 class ComparisonShares:
     """The comparisons of one rule."""
 
-    def __init__(self, rule: NormalRule, spreads: Spreads = nothing_known):
-        self._comparisons = [_comparison(condition, rule, spreads) for condition in rule.filters]
+    def __init__(
+        self, rule: NormalRule, spreads: Spreads = nothing_known, tuning: Tuning = DEFAULT
+    ):
+        self._tuning = tuning
+        self._comparisons = [
+            _comparison(condition, rule, spreads, tuning) for condition in rule.filters
+        ]
 
     @property
     def tell(self) -> bool:
-        """Whether a comparison keeps far fewer values than one of which nothing is known."""
-        return any(comparison.share < _FAR_FEWER for comparison in self._comparisons)
+        """True when a comparison keeps far fewer values than an unknown one."""
+        return any(
+            comparison.share < self._tuning.comparison_share / 4 for comparison in self._comparisons
+        )
 
     def looks_at(self, variable: int) -> int:
         """The variables, as bits, of the comparisons that have this one."""
@@ -172,7 +176,9 @@ class ComparisonShares:
         return looked_at
 
     def of(self, bound: int, variable: int) -> Shares:
-        """What the comparisons that this variable completes do at its level, behind those bound."""
+        """Shares that remain after the comparisons which this variable completes at its level,
+        behind the bound ones.
+        """
         kept = looked_at = 1.0
         sides: dict[int, int] = {}
         for comparison in self._comparisons:
@@ -190,31 +196,33 @@ class ComparisonShares:
                 and before
                 and variables != 1 << variable
             ):
-                share = _WINDOW / _ONE
+                share = self._tuning.window_share / self._tuning.comparison_share
             sides[variables] = before | found
             kept *= share
             looked_at *= share if found else 1.0
         return Shares(kept, looked_at)
 
 
-def _comparison(condition: Filter, rule: NormalRule, spreads: Spreads) -> _Comparison:
+def _comparison(
+    condition: Filter, rule: NormalRule, spreads: Spreads, tuning: Tuning
+) -> _Comparison:
     variables = variables_of(condition.left) | variables_of(condition.right)
     below = bits(v for v in variables if least(condition, v, rule) is not None)
     above = bits(v for v in variables if ends(condition, v, rule))
-    return _Comparison(_share(condition, rule, spreads), bits(variables), below, above)
+    return _Comparison(_share(condition, rule, spreads, tuning), bits(variables), below, above)
 
 
-def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
+def _share(condition: Filter, rule: NormalRule, spreads: Spreads, tuning: Tuning) -> float:
     """The share of pairs of a value left and one right that a comparison keeps.
 
     Values of two columns of one atom may have to do with each other: of these it is known only
     whether nearly all or none are less.
     """
     if condition.operator not in _ORDERED:
-        return _ONE
+        return tuning.comparison_share
     left, right = (_known(side, rule, spreads) for side in (condition.left, condition.right))
     if not left or not right:
-        return _ONE
+        return tuning.comparison_share
     small, great = (
         next(iter(each.values()))
         for each in ((left, right) if condition.operator[0] == "<" else (right, left))
@@ -222,11 +230,15 @@ def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
     place = bisect_left if "=" in condition.operator else bisect_right
     share = 1.0 - sum([place(great, value) for value in small]) / (len(small) * len(great))
     together = not left.keys().isdisjoint(right.keys())
-    return _ONE if together and _LEAST < share < 1.0 - _LEAST else max(_LEAST, share)
+    return (
+        tuning.comparison_share
+        if together and tuning.comparison_least < share < 1.0 - tuning.comparison_least
+        else max(tuning.comparison_least, share)
+    )
 
 
 def _known(side: Expression, rule: NormalRule, spreads: Spreads) -> Mapping[int, Sequence[int]]:
-    """By atom, −1 for none, codes of a side of a comparison, ascending."""
+    """Known codes of a side of a comparison, ascending, by atom, −1 for none."""
     match side:
         case Ref(variable) if rule.variables[variable].type != STR:
             return spreads(variable)

@@ -1,4 +1,4 @@
-"""From expressions to the code of the kernel's stack machine (`expression_kernels`)."""
+"""Compiler from expressions to the code of the kernel's stack machine (`expression_kernels`)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ from lftj.types import Type, code_range, encode_constant
 from lftj.types.dictionary import Dictionary
 
 _INTEGER = {
-    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
-    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR, "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
-    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED, "land": code.LOGICAL_AND,
-    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT, "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
-    "mirror": code.BIT_NOT, "year": code.YEAR, "month": code.MONTH, "day": code.DAY, "to_date": code.DAY_OF_TIME,
+    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER,
+    "^": code.POWER, "neg": code.NEGATE,
+    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR,
+    "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
+    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED,
+    "land": code.LOGICAL_AND,
+    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT,
+    "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
+    "mirror": code.BIT_NOT, "year": code.YEAR, "month": code.MONTH, "day": code.DAY,
+    "to_date": code.DAY_OF_TIME,
 }  # fmt: skip
 _FLOAT = {
-    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE, "%": code.FLOAT_REMAINDER,
-    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST, "to_float": code.INT_TO_FLOAT,
+    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE,
+    "%": code.FLOAT_REMAINDER,
+    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST,
+    "to_float": code.INT_TO_FLOAT,
     "mirror": code.BIT_NOT,
 }  # fmt: skip
 _AS_IT_IS = ("as_int", "as_unsigned")
 _COMPARE = {
-    "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
+    "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER,
+    ">=": code.GREATER_EQUAL,
 }  # fmt: skip
 
 

@@ -1,10 +1,8 @@
-"""Rent or buy: when to make a key order that no single evaluation is worth.
+"""Index advisor: key orders that no single evaluation is worth, made once many lacked them.
 
 An evaluation for which a new key order costs more than it saves does without, and reads more rows
-for it. A thousand that all would read the same one then pay a thousand times. Nobody knows how many
-are still to come. So what they took is added up, and once that is as much as making the order
-costs, it is made: in all at most about twice what would have been best, however many come [Karlin,
-Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988].
+for it. A thousand that all would read the same one then pay a thousand times: so the order is made
+once they lost what it costs (`rent_or_buy`).
 """
 
 from __future__ import annotations
@@ -12,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from lftj.join.plan.order_costs import NARROW, NEW_ORDER
+from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import RulePlan
+from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.storage.relation import Order, RelationVersion
+from lftj.tuning import Tuning
+from lftj.tuning.aids import INDEX_ADVISOR
 
-# kernel steps that a plan is expected to take, below which looking for another one takes longer
-_WORTH_A_LOOK = 20_000.0
 _REMEMBERED = 1024
 
 Orders = frozenset[tuple[str, Order]]
@@ -33,10 +32,10 @@ class _Tenant(NamedTuple):
 
 
 class Rents:
-    """What the evaluations of a workspace took for want of key orders, in kernel steps."""
+    """Work that the evaluations of a workspace did for want of key orders, in kernel steps."""
 
     def __init__(self) -> None:
-        self._paid: dict[Orders, float] = {}
+        self._rents: dict[Orders, Rent] = {}
         self._tenants: dict[int, _Tenant] = {}  # by the identity of the plan
 
     def plan(
@@ -44,14 +43,15 @@ class Rents:
         plan: RulePlan,
         lasting: Callable[[], RulePlan],
         relations: Mapping[str, RelationVersion],
+        tuning: Tuning,
     ) -> RulePlan:
-        """For the next evaluation: its own plan, or the one for which key orders cost nothing, once
-        those that are missing are paid for.
+        """Choose the plan for the next evaluation: its own plan, or the one for which key orders
+        cost nothing, once the missing orders are paid for.
 
         Wide relations go without: a key order takes much memory for good, and their rows are looked
         through quickly (`semijoin_reduction`).
         """
-        if plan.choice.cost < _WORTH_A_LOOK:
+        if plan.choice.cost < tuning.advised_order_cost or INDEX_ADVISOR in tuning.without:
             return plan
         other = lasting()
         missing = frozenset(
@@ -60,13 +60,12 @@ class Rents:
         if (
             not missing
             or plan.choice.cost <= other.choice.cost
-            or any(len(order) > NARROW for _, order in missing)
+            or any(len(order) > tuning.narrow_columns for _, order in missing)
         ):
             return plan
-        if self._paid.get(missing, 0.0) >= sum(
-            NEW_ORDER * relations[name].count for name, _ in missing
-        ):
-            self._paid.pop(missing, None)
+        price = sum(NEW_ORDER * relations[name].count for name, _ in missing)
+        if self._rents.get(missing, NOTHING_LOST).due(price):
+            del self._rents[missing]
             return other
         if len(self._tenants) >= _REMEMBERED:
             self._tenants.clear()
@@ -78,6 +77,7 @@ class Rents:
         tenant = self._tenants.pop(id(plan), None)
         if tenant is None or steps <= tenant.enough:
             return
-        if len(self._paid) >= _REMEMBERED:
-            self._paid.clear()
-        self._paid[tenant.missing] = self._paid.get(tenant.missing, 0.0) + steps - tenant.enough
+        if len(self._rents) >= _REMEMBERED:
+            self._rents.clear()
+        rent = self._rents.get(tenant.missing, NOTHING_LOST)
+        self._rents[tenant.missing] = rent.plus(steps - tenant.enough)

@@ -1,5 +1,5 @@
-"""What commits do to keep key orders: each of a relation that changes is brought forward, and one
-that several plans read is so once.
+"""Cost of keeping key orders at commits: each order of a changed relation is brought forward, once
+even if several plans read it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _BROUGHT_FORWARD = 4.0  # kernel steps in the time that one changed row takes in
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Which key orders plans that last read already, and how many rows of a relation commits
-    change, as far as is known.
+    """Upkeep of key orders: the orders that lasting plans read already, and the number of rows that
+    commits change in a relation, as far as is known.
     """
 
     kept: Callable[[str], Iterable[Order]]
     moved: Callable[[str], int]
 
     def price(self, relation: str, order: Order) -> float:
-        """What it costs at each commit that a plan reads this key order, in kernel steps."""
+        """Cost, at each commit, of a plan that reads this key order, in kernel steps."""
         return 0.0 if order in set(self.kept(relation)) else _BROUGHT_FORWARD * self.moved(relation)

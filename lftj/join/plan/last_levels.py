@@ -1,5 +1,5 @@
-"""Which of a plan's last levels the kernel does at once instead of searching them one below the
-other (`last_level_kernels` and its like).
+"""Last levels of a plan that the kernel does at once instead of searching them one below the other
+(`last_level_kernels` and its like).
 
 Where a search comes to the last columns of one atom, the rows that are left come out as they lie,
 or are counted. Two levels that do not depend on one another come out side by side, and a level just
@@ -14,7 +14,7 @@ from lftj.join.plan.plan import RulePlan
 
 
 class LastLevels:
-    """What is done at once in runs of a plan. `parts`: the (atom, column) pairs of each level;
+    """Levels done at once in runs of a plan. `parts`: the (atom, column) pairs of each level;
     `logged`: whether runs log it.
     """
 
@@ -23,11 +23,11 @@ class LastLevels:
     ):
         self._plan, self._parts, self._logged = plan, parts, logged
         self.side_by_side = self._are_side_by_side()
-        """Whether each of the last two levels reads out one part, neither range depends on the
+        """True when each of the last two levels reads out one part, neither range depends on the
         other's value, and all pairs come out.
         """
         self.searched = self._searched()
-        """How many levels the kernel searches."""
+        """Number of levels that the kernel searches."""
         self.tail, self.merged = self._read_out()
         """The level from which on all are done at once, and the one that is merged with what is
         read out, or −1.
@@ -51,9 +51,9 @@ class LastLevels:
         )
 
     def _searched(self) -> int:
-        """Not searched are at most the last columns of one atom that nobody asks for nor tests:
-        each row in the range of the first of these is one proof, so they are counted at once. A
-        search for one proof goes no further into any atom.
+        """Number of searched levels. Not searched are at most the last columns of one atom that
+        nobody outputs or tests: each row in the range of the first of these is one proof, so they
+        are counted at once. A search for one proof goes no further into any atom.
         """
         plan = self._plan
         if plan.decisive < len(plan.levels) and not any(self._logged[plan.decisive :]):
@@ -95,8 +95,8 @@ class LastLevels:
         return tail
 
     def _merged(self, level: int, end: int) -> int:
-        """This level, if two parts meet there that each end or go on in one of the levels before
-        `end`, which are read out; −1 if not.
+        """Test for a level at which two parts meet that each end or go on in one of the levels
+        before `end`, which are read out; the level, or −1.
         """
         if (
             level < 0

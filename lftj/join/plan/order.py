@@ -8,9 +8,9 @@ selective atom last. Where samples tell that values have many rows in several at
 an order that suffers much from it is not taken.
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such
-ones come last. Up to PERMUTED others all orders are looked at, with pruning; up to SEARCHED, the
-best order of every subset is built from those of smaller ones; beyond, each next variable is the
-one that is cheapest now, beginning with each atom in turn.
+ones come last. Up to `Tuning.permuted_variables` others all orders are looked at, with pruning; up
+to `searched_variables`, the best order of every subset is built from those of smaller ones; beyond,
+each next variable is the one that is cheapest now, beginning with each atom in turn.
 """
 
 from __future__ import annotations
@@ -20,31 +20,14 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
+from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.index_upkeep import Upkeep
-from lftj.join.plan.order_costs import EVEN, NARROW, NEW_ORDER, Begun, Crowds, OrderCosts
-from lftj.join.plan.statistics import RelationStatistics
-from lftj.join.plan.variable_orders import along, bits, once_bound, variables_of
+from lftj.join.plan.next_variables import NextVariables
+from lftj.join.plan.order_costs import EVEN, NEW_ORDER, Begun, Crowds, OrderCosts
+from lftj.join.plan.variable_orders import along, bits, lowest, once_bound, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
-
-PERMUTED = 5
-SEARCHED = 9
-_MANY = SEARCHED
-"""Variables beyond which one level that is taken for far too little decides an order."""
-_HANDFUL = 16
-_DIVIDED = (
-    3.0  # how many times cheaper an order must seem that does not begin where the work is divided
-)
-
-_MANY_TIMES = 4.0
-"""How many times dearer than another an order must seem, by what samples tell, to give
-way to it.
-"""
-
-# cost of an order below which it is not asked what samples tell, which may make it tens of times as
-# much
-_WORTH_A_LOOK = 20_000
-_STARTS = 12  # atoms up to which an order of many variables is begun with each
+from lftj.tuning import DEFAULT, Tuning
 
 _by_bindings = attrgetter("bindings")
 _by_cost = attrgetter("cost")
@@ -82,21 +65,32 @@ class OrderSearch:
         upkeep: Upkeep | None = None,
         counting: bool = True,
         crowds: Crowds = EVEN,
+        tuning: Tuning = DEFAULT,
     ):
+        self._tuning = tuning
         self.rule = rule
         self.leading = leading
         self.building = building
         self.upkeep = upkeep
         self._costs_with = partial(
-            OrderCosts, rule, statistics, key_orders, leading, building, upkeep, crowds
+            OrderCosts,
+            rule,
+            statistics,
+            key_orders,
+            leading,
+            building,
+            upkeep,
+            crowds,
+            tuning=tuning,
         )
         self.costs = self._costs_with()
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
-        self._asked = sum([v not in self.costs.computed_only for v in self._every])
-        self.costs.many = self._asked > _MANY
+        self._searched = [v for v in self._every if v not in self.costs.computed_only]
+        self._asked = len(self._searched)
+        self.costs.many = self._asked > tuning.decisive_variables
         alone = len(rule.atoms) == 1 and building >= NEW_ORDER
-        wide = counting and any(atom.arity > NARROW for atom in self.costs.atoms)
+        wide = counting and any(atom.arity > tuning.narrow_columns for atom in self.costs.atoms)
         self._along = bool(self._loose) and (alone or wide)
 
     def choose(self) -> Choice:
@@ -108,12 +102,13 @@ class OrderSearch:
         an order that would cost many times as much by it as another.
         """
         found = self._chosen()
-        if found.cost > _WORTH_A_LOOK:
+        if found.cost > self._tuning.informed_order_cost:
             plain, self.costs = self.costs, self._costs_with(informed=True)
             self.costs.many = plain.many
             if (
                 self.costs.tell
-                and self._cost(found.order) > _MANY_TIMES * (careful := self._chosen()).cost
+                and self._cost(found.order)
+                > self._tuning.skewed_order * (careful := self._chosen()).cost
             ):
                 return careful
             self.costs = plain
@@ -127,7 +122,7 @@ class OrderSearch:
         if lead is None or best.order[:1] == (lead,) or lead in self._loose:
             return self._sharing(best)
         begun = self._choose((lead,))
-        return begun if begun.cost <= _DIVIDED * best.cost else best
+        return begun if begun.cost <= self._tuning.divided_order * best.cost else best
 
     def choose_behind(self, first: Order, *following: int) -> Choice | None:
         """An order that begins with the variables of `first`, in the order in which they are
@@ -143,12 +138,12 @@ class OrderSearch:
 
     def _choose(self, begun: Order) -> Choice:
         """The cheapest order that begins so."""
-        start = self._longer(Begun(), begun)
-        if self._asked > SEARCHED:
+        start = self._longer(self.costs.begun(), begun)
+        if self._asked > self._tuning.searched_variables:
             return min(
                 [self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost
             )
-        if self._asked > PERMUTED:
+        if self._asked > self._tuning.permuted_variables:
             return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
         self._search(start)
@@ -197,7 +192,7 @@ class OrderSearch:
                 if all(self.costs.ready(v, bits(order[:i])) for i, v in enumerate(order))
             ]
             shared = min(
-                (self._finished(self._longer(Begun(), order)) for order in valid),
+                (self._finished(self._longer(self.costs.begun(), order)) for order in valid),
                 key=lambda choice: choice.cost,
                 default=best,
             )
@@ -207,22 +202,19 @@ class OrderSearch:
         return best
 
     # ── the searches ──────────────────────────────────────────────────────────────────────────────
-    def _following(self, bound: int) -> list[int]:
-        """Which of the variables that are not bound may come next. One that is only computed binds
-        at once: later would try more.
+    def _following(self, begun: Begun) -> list[int]:
+        """The variables that are not bound and may come next. One that is only computed binds at
+        once: later would try more.
         """
-        left = [v for v in self._every if not bound >> v & 1]
-        computed_only = self.costs.computed_only
-        if not computed_only:
-            return left
-        ready = [v for v in left if self.costs.ready(v, bound)]
-        return [v for v in ready if v in computed_only][:1] or ready
+        if begun.ready:
+            return [lowest(begun.ready)]
+        return [v for v in self._searched if not begun.bound >> v & 1]
 
     def _search(self, begun: Begun) -> None:
         """Look at all orders that begin so, the likeliest first; of equally cheap ones the first as
         variables are numbered is best.
         """
-        while len(following := self._following(begun.bound)) == 1:
+        while len(following := self._following(begun)) == 1:
             begun = self.costs.longer(begun, following[0])
         if following:
             for longer in sorted(
@@ -250,7 +242,7 @@ class OrderSearch:
         return begun
 
     def _cost(self, order: Order) -> float:
-        return self._finished(self._longer(Begun(), order)).cost
+        return self._finished(self._longer(self.costs.begun(), order)).cost
 
     def _finished(self, begun: Begun) -> Choice:
         return Choice(
@@ -268,8 +260,8 @@ class OrderSearch:
         best = {start.bound: start._replace(building=building(start.order))}
         for _ in range(len(self._every) - len(start.order)):
             longer: dict[int, Begun] = {}
-            for bound, begun in best.items():
-                for variable in self._following(bound):
+            for begun in best.values():
+                for variable in self._following(begun):
                     found = self.costs.longer(begun, variable)
                     if found.cost + found.building > most:
                         continue
@@ -281,12 +273,12 @@ class OrderSearch:
         return self._complete(best.get(bits(self._every), quick))
 
     def _starts(self, begun: Begun) -> list[Begun]:
-        """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are
-        few, with each atom in turn.
+        """Starts of the search: the cheapest, and, where nothing is bound yet and atoms are few,
+        each atom in turn.
         """
-        if begun.order or len(self.costs.atoms) > _STARTS:
+        if begun.order or len(self.costs.atoms) > self._tuning.starting_atoms:
             return [begun]
-        ready = frozenset(self._following(begun.bound))
+        ready = frozenset(self._following(begun))
         firsts = [
             min(own, key=self._fewest(begun))
             for atom in self.costs.atoms
@@ -295,26 +287,30 @@ class OrderSearch:
         return [begun, *[self.costs.longer(begun, variable) for variable in dict.fromkeys(firsts)]]
 
     def _fewest(self, begun: Begun) -> Callable[[int], tuple[float, int]]:
-        """Of variables that may come next, what tells the cheapest."""
+        """Key that finds the cheapest of the variables that may come next."""
         return lambda variable: (self.costs.level(begun.bound, variable).kept, variable)
 
     def _greedy(self, begun: Begun) -> Begun:
         """An order in which each next one is the one that is cheapest now, among those that share
         an atom with a constant or one before, or are in one of a handful of rows, as of a change.
         """
-        led = {
-            variable
-            for atom in self.costs.atoms
-            if atom.constants or atom.statistics.rows <= _HANDFUL
-            for variable in atom.columns
-        }
-        beside: dict[int, int] = {}
+        order, beside = NextVariables(self.costs, self._searched, begun), self._beside()
         for atom in self.costs.atoms:
-            together = bits(atom.columns)
-            for variable in atom.columns:
-                beside[variable] = beside.get(variable, 0) | together
+            if atom.constants or atom.statistics.rows <= self._tuning.handful_rows:
+                order.bring_near(begun, atom.columns)
+        for variable in begun.order:
+            order.bring_near(begun, beside[variable])
         while len(begun.order) < len(self._every):
-            ready = self._following(begun.bound)
-            connected = [v for v in ready if v in led or beside.get(v, 0) & begun.bound]
-            begun = self.costs.longer(begun, min(connected or ready, key=self._fewest(begun)))
+            variable = lowest(begun.ready) if begun.ready else order.cheapest(begun)
+            begun = self.costs.longer(begun, variable)
+            order.bound(begun, variable)
+            order.bring_near(begun, beside[variable])
         return begun
+
+    def _beside(self) -> list[set[int]]:
+        """Variables that share an atom with each variable."""
+        found: list[set[int]] = [set() for _ in self.rule.variables]
+        for atom in self.costs.atoms:
+            for variable in atom.columns:
+                found[variable].update(atom.columns)
+        return found

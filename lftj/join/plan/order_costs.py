@@ -1,9 +1,9 @@
-"""What variable orders of one rule cost: asked thousands of times in a search, so what depends on
-few variables is found out once.
+"""Costs of the variable orders of one rule. They are asked for thousands of times in a search, so
+each cost that depends on few variables is computed once.
 
-Sets of variables are bits of an integer here. What a level costs depends on the variables bound
-before that share an atom, a comparison or an expression with its own; which key order an atom needs
-on the order of its own variables alone.
+Sets of variables are bits of an integer here. The cost of a level depends on the variables bound
+before that share an atom, a comparison or an expression with its own; the key order that an atom
+needs depends on the order of its own variables alone.
 """
 
 from __future__ import annotations
@@ -15,21 +15,17 @@ from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
 
-from lftj.join.plan.atom_statistics import AtomStatistics
-from lftj.join.plan.cardinality import NO_SKEW, Skew, skew_of
+from lftj.join.plan.atom_statistics import NO_SKEW, AtomStatistics, Skew, skew_of
+from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
-from lftj.join.plan.statistics import RelationStatistics
-from lftj.join.plan.variable_orders import bits, variables_of
+from lftj.join.plan.variable_orders import bits, numbers, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
 from lftj.syntax.attention import look
+from lftj.tuning import DEFAULT, Tuning
 
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
-NARROW = 3
-"""Columns up to which making a key order costs so much a row; wider rows take longer to sort, to
-copy, and more memory for good.
-"""
 NEW_ORDER = 4.0
 """Cost per row of a key order that has to be built first."""
 KEPT_ORDER = NEW_ORDER / 1000
@@ -41,9 +37,12 @@ _UNSORTED_HEAD = (
 )
 
 
+_MOST = 1e300  # where estimates stop: ∞ · 0 has no value
+
+
 Crowds = Mapping[tuple[int, int], float]
-"""By the numbers of an atom and a variable: how many of its rows have the variable's value, where
-that is of rows drawn at random, such as those of a change: values that many rows have are drawn
+"""Crowds by the numbers of an atom and a variable: the number of its rows with the variable's
+value, for rows drawn at random, such as those of a change: values that many rows have are drawn
 more often.
 """
 EVEN: Crowds = MappingProxyType({})
@@ -54,7 +53,7 @@ class Begun(NamedTuple):
     """The beginning of an order: the bindings at its end and after each level, and its cost,
     without that of `building` key orders.
 
-    `bound`: its variables as bits.
+    `bound`: its variables as bits; `ready`: those that are only computed and can be bound next.
     """
 
     order: Order = ()
@@ -63,6 +62,7 @@ class Begun(NamedTuple):
     sizes: tuple[float, ...] = ()
     building: float = 0.0
     bound: int = 0
+    ready: int = 0
 
 
 class _Level(NamedTuple):
@@ -76,9 +76,7 @@ class _Level(NamedTuple):
 
 
 class _Needed(NamedTuple):
-    """What it costs that the key order that an atom needs does not exist, and what commits do for
-    it.
-    """
+    """Costs of a key order that an atom needs: of making it, and of its upkeep at commits."""
 
     missing: float
     upkeep: float
@@ -101,7 +99,9 @@ class OrderCosts:
         upkeep: Upkeep | None,
         crowds: Crowds,
         informed: bool = False,
+        tuning: Tuning = DEFAULT,
     ):
+        self._tuning = tuning
         self.atoms = [
             AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation))
             for a in rule.atoms
@@ -112,20 +112,30 @@ class OrderCosts:
             for variable in atom.columns:
                 self._at[variable].append(number)
         self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
-        self._comparisons = ComparisonShares(rule, self._spreads if informed else nothing_known)
+        self._comparisons = ComparisonShares(
+            rule, self._spreads if informed else nothing_known, tuning
+        )
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
+        self._computed_from: list[list[int]] = [[] for _ in rule.variables]
+        for variable in self.computed_only:
+            for number in numbers(reduce(or_, self.inputs[variable], 0)):
+                self._computed_from[number].append(variable)
         self._leading, self._building, self._upkeep = leading, building, upkeep
         self._crowds = {
             (number, 1 << variable): rows for (number, variable), rows in crowds.items()
         }
         self._variables = [bits(atom.columns) for atom in self.atoms]
-        self._skew: Skew = skew_of(self.atoms, self._at) if informed else NO_SKEW
+        self._skew: Skew = skew_of(self.atoms, self._at, tuning.crowded) if informed else NO_SKEW
+        self._skewed: dict[int, int] = {}  # by atom, the variables that make a difference to it
+        for (number, _), drawn in self._skew.items():
+            others = reduce(or_, [others for others, _ in drawn])
+            self._skewed[number] = self._skewed.get(number, 0) | others
         self.many = False
-        """Whether so many variables are to be ordered that not all orders are compared: then one
-        level that is taken to bind far too little decides, as those are of three columns, with few
-        and many values, of which none is taken to know of the others.
+        """True when not all orders are compared, because there are so many variables. Then one
+        level that is estimated far too low decides, such as those of three columns with few and
+        many values, which are taken to be independent.
         """
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
@@ -138,16 +148,16 @@ class OrderCosts:
 
     @property
     def tell(self) -> bool:
-        """Whether samples tell of anything that may make costs many times as much, or as little."""
+        """True when samples show anything that may make costs many times as much, or as little."""
         return bool(self._skew) or self._comparisons.tell
 
     def occurs_once(self, variable: int) -> bool:
-        """Whether a variable is in one column of one atom."""
+        """Test for a variable in one column of one atom."""
         at = self._at[variable]
         return len(at) == 1 and len(self.atoms[at[0]].columns[variable]) == 1
 
     def _spreads(self, variable: int) -> dict[int, Sequence[int]]:
-        """What is known of a variable's values, by the numbers of atoms."""
+        """Known values of a variable, by the numbers of atoms."""
         found = {number: self.atoms[number].spread(variable) for number in self._at[variable]}
         return {number: codes for number, codes in found.items() if codes}
 
@@ -156,16 +166,14 @@ class OrderCosts:
         looked_at = self._comparisons.looks_at(variable)
         for number in self._at[variable]:
             looked_at |= self._variables[number]
-        for (number, _), drawn in self._skew.items():
-            if number in self._at[variable]:
-                looked_at |= reduce(or_, [others for others, _ in drawn])
+            looked_at |= self._skewed.get(number, 0)
         for together in self.inputs[variable]:
             looked_at |= together
         return looked_at
 
     # ── levels ────────────────────────────────────────────────────────────────────────────────────
     def ready(self, variable: int, bound: int) -> bool:
-        """Whether a variable can be bound next."""
+        """Test for a variable that can be bound next."""
         return variable not in self.computed_only or any(
             needed & ~bound == 0 for needed in self.inputs[variable]
         )
@@ -173,20 +181,33 @@ class OrderCosts:
     def longer(self, begun: Begun, variable: int) -> Begun:
         """An order with one more variable."""
         look()
-        order, bindings, cost, sizes, building, bound = begun
+        order, bindings, cost, sizes, building, bound, ready = begun
         fewest, atoms, kept = self.level(bound, variable)
-        kept *= bindings
+        kept = min(kept * bindings, _MOST)
+        bound |= 1 << variable
+        for other in self._computed_from[variable]:
+            if self.ready(other, bound):
+                ready |= 1 << other
         return Begun(
             (*order, variable),
             kept,
-            cost + bindings * fewest * atoms,
+            min(cost + bindings * fewest * atoms, _MOST),
             (*sizes, kept),
             building,
-            bound | 1 << variable,
+            bound,
+            ready & ~bound,
         )
 
+    def begun(self) -> Begun:
+        """The order of no variables."""
+        return Begun(ready=bits([v for v in self.computed_only if self.ready(v, 0)]))
+
+    def looked_at(self, variable: int) -> int:
+        """The variables whose being bound makes a difference at the level of this one, as bits."""
+        return self._looked_at[variable]
+
     def level(self, bound: int, variable: int) -> _Level:
-        """What the level of a variable costs behind those bound."""
+        """Cost of a variable's level behind the bound ones."""
         known, key = self._levels[variable], bound & self._looked_at[variable]
         if (found := known.get(key)) is None:
             found = known[key] = self._level(key, variable)
@@ -269,8 +290,8 @@ class OrderCosts:
         return cost
 
     def needed(self, order: Order) -> _Needed:
-        """What it costs that key orders that a variable order needs do not exist, and what commits
-        do for all that it needs.
+        """Costs of the key orders that a variable order needs: of making those that do not exist,
+        and of the upkeep of all.
         """
         missing = upkeep = 0.0
         look(len(self.atoms))
@@ -298,9 +319,7 @@ class OrderCosts:
         return self._prices[relation, order]
 
     def building(self, order: Order) -> float:
-        """What the key orders cost that the last variable of an order makes it
-        necessary to build.
-        """
+        """Cost of the key orders that the last variable of an order makes it necessary to build."""
         cost = 0.0
         for number in self._at[order[-1]] if order else ():
             if self._fits(number, order[:-1]) and not self._fits(number, order):
@@ -308,11 +327,15 @@ class OrderCosts:
         return cost
 
     def _made(self, atom: AtomStatistics) -> float:
-        """What it costs to make another key order of a relation."""
+        """Cost of making another key order of a relation."""
         wide = (
-            atom.arity > NARROW
+            atom.arity > self._tuning.narrow_columns
         )  # not for nothing then, even to plans that make others for nothing
-        building = max(self._building, KEPT_ORDER) * atom.arity / NARROW if wide else self._building
+        building = (
+            max(self._building, KEPT_ORDER) * atom.arity / max(1, self._tuning.narrow_columns)
+            if wide
+            else self._building
+        )
         return building * atom.statistics.rows + _ONE_MORE_ORDER
 
     def _fits(self, number: int, order: Order) -> bool:

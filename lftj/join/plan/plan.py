@@ -1,5 +1,5 @@
-"""What the kernel runs for one rule: one level per variable in the chosen order, and what takes
-part, is computed and is tested at each.
+"""Plan of one rule for the kernel: one level per variable in the chosen order, and for each level
+the atoms that take part, the computation and the tests.
 
 Everything that is not a plain variable is a level too, with a computed value: a constant argument
 stands first, the second occurrence of a variable in one atom directly after the first. So the
@@ -31,7 +31,7 @@ class Level:
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is computed or tested here."""
+        """True when nothing is computed or tested here."""
         return self.value is None and not self.filters and not self.probes
 
 
@@ -44,7 +44,7 @@ class PlannedAtom:
     levels: tuple[int, ...]
 
     def invariant(self, column: int) -> bool:
-        """Whether the values of a column do not depend on the level before its own, so that they
+        """Test for a column whose values do not depend on the level before its own, so that they
         are the same for all values there.
         """
         return column == 0 or self.levels[column - 1] < self.levels[column] - 1
@@ -61,7 +61,7 @@ class PlannedProbe:
 
 @dataclass(frozen=True)
 class RulePlan:
-    """What the kernel runs for one rule, before it is given trees.
+    """Plan of one rule, before it is given trees.
 
     One row comes out per binding of the levels before `emit_level`; its columns are the levels
     `outputs`, and with `count` the number of proofs. With `least` the last of these levels has, for
@@ -90,7 +90,7 @@ class RulePlan:
 
     @cached_property
     def decisive(self) -> int:
-        """How many levels decide whether there is a proof; all of them where proofs are counted.
+        """Number of levels that decide if there is a proof; all of them where proofs are counted.
 
         Behind them each level reads one further column of one atom, and nothing is tested: the rows
         with the columns before have some value there, whichever.

@@ -1,14 +1,16 @@
-"""From a conjunctive rule to a `plan`: a variable order is chosen, and the levels are laid out."""
+"""Planner: from a conjunctive rule to a `plan`. It chooses a variable order and lays out the
+levels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.order import Choice, OrderSearch
 from lftj.join.plan.order_costs import EVEN, KEPT_ORDER, NEW_ORDER, Crowds
 from lftj.join.plan.plan import Level, PlannedAtom, PlannedProbe, RulePlan
-from lftj.join.plan.statistics import Statistics
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import (
     Expression,
@@ -74,7 +76,15 @@ def choose_order(
         (lambda name: relations[name].orders()),
     )
     return OrderSearch(
-        rule, about, orders, frozenset(needed), building, upkeep, counting, crowds
+        rule,
+        about,
+        orders,
+        frozenset(needed),
+        building,
+        upkeep,
+        counting,
+        crowds,
+        statistics.tuning,
     ).choose()
 
 
@@ -173,7 +183,9 @@ def _levels(rule: NormalRule, order: Order) -> tuple[list[Level], dict[int, int]
 
 
 def _repetitions(rule: NormalRule) -> dict[int, int]:
-    """How often variables occur again in the atom that has them most often, where any does."""
+    """Number of further occurrences of each variable in the atom that has it most often, where any
+    does.
+    """
     again: dict[int, int] = {}
     for atom in rule.atoms:
         variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
@@ -271,7 +283,9 @@ def plan_behind(
         (lambda name: statistics.of(relations[name])),
         (lambda name: relations[name].orders()),
     )
-    search = OrderSearch(rule, about, orders, frozenset(needed), counting=not least)
+    search = OrderSearch(
+        rule, about, orders, frozenset(needed), counting=not least, tuning=statistics.tuning
+    )
     choice = search.choose_behind(group, *(needed[-1:] if least else ()))
     return (
         None
@@ -281,8 +295,8 @@ def plan_behind(
 
 
 def begins_with(group: tuple[int, ...], plan: RulePlan) -> bool:
-    """Whether no variable stands before these levels of a plan, so that rows of one group lie side
-    by side.
+    """Test for a plan in which no variable stands before these levels, so that rows of one group
+    lie side by side.
     """
     before = range(max(group) + 1) if group else ()
     return bool(group) and all(

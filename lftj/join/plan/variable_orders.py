@@ -23,6 +23,20 @@ def bits(variables: Iterable[int]) -> int:
     return sum(1 << variable for variable in set(variables))
 
 
+def lowest(variables: int) -> int:
+    """The first of a set of variables that are the bits of a number."""
+    return (variables & -variables).bit_length() - 1
+
+
+def numbers(variables: int) -> list[int]:
+    """The variables that are the bits of a number."""
+    found: list[int] = []
+    while variables:
+        found.append(lowest(variables))
+        variables &= variables - 1
+    return found
+
+
 def type_of(rule: NormalRule, expression: Expression) -> Type:
     """The type of an expression's value."""
     return (

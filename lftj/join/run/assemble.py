@@ -1,5 +1,5 @@
-"""From a plan and a database to the two int64 arrays that the kernel runs on (`layout_kernels` says
-where things lie).
+"""Assembly of a plan and a database to the two int64 arrays that the kernel runs on
+(`layout_kernels` has the layout).
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ class Assembly:
         return np.array(header + list(chain.from_iterable(tables)), np.int64)
 
     def _may_fail_below(self) -> bool:
-        """Whether what a short circuit would cut off has arithmetic that may fail: that must not
-        depend on which proof comes first.
+        """Test for arithmetic that may fail below a short circuit: failure must not depend on which
+        proof comes first.
         """
         for level in self.plan.levels[self.plan.emit_level :]:
             if level.value is not None and may_fail(level.value):
@@ -229,9 +229,9 @@ class Assembly:
         return records, filters
 
     def _leader(self, parts: Sequence[tuple[int, int]]) -> int:
-        """Which part of a level begins: one without a channel, or else the one with most columns
-        before, as few contexts are logged for the same values of these; what all begin with is
-        logged of it alone.
+        """Choose the part that leads a level: one without a channel, or else the one with most
+        columns before, as few contexts are logged for the same values of these. The beginning of a
+        level is logged for its leader alone.
         """
         free = next(
             (i for i, part in enumerate(parts) if ("atom", *part) not in self._number), None
@@ -241,8 +241,8 @@ class Assembly:
         return max(range(len(parts)), key=lambda i: parts[i][1])
 
     def _bounds(self, condition: Filter, level: int) -> tuple[int, int]:
-        """Whether a comparison that fails ends the search of its level, and the code of the value
-        from which on it holds, or −1.
+        """Bounds of a comparison: 1 if its failure ends the search of its level, else 0; and the
+        code of the value from which on it holds, or −1.
 
         A level that is logged is searched so only where no other value could make arithmetic fail:
         a row with one has to be noticed.

@@ -14,10 +14,6 @@ from lftj.join.plan.planning import begins_with, plan_behind
 from lftj.join.run.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once
 from lftj.program.normal_form import NormalRule
 
-_PIECE = 2_000_000
-"""Rows from which on a piece ends behind the next group."""
-_DEARER = 4.0
-
 
 def evaluate_by_groups(
     rule: NormalRule,
@@ -44,19 +40,19 @@ def evaluate_by_groups(
     if (looked := looked_up(plan, needed, relations, context, count=count)) is not None:
         yield looked
         return
-    apart = begins_with(plan.outputs[:width], plan)
+    apart, tuning = begins_with(plan.outputs[:width], plan), context.tuning
     if (
         count
         and width
         and not apart
         and rule.source not in context.orders
-        and plan.choice.bindings[-1] > _PIECE
+        and plan.choice.bindings[-1] > tuning.grouped_bindings
     ):
         grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)
-        if grouped is not None and grouped.choice.cost <= _DEARER * plan.choice.cost:
+        if grouped is not None and grouped.choice.cost <= tuning.grouped_order * plan.choice.cost:
             plan, apart = grouped, True
     waiting: list[np.ndarray] = []
-    rows, enough = 0, _PIECE
+    rows, enough = 0, tuning.grouped_bindings
     for chunk in chunks(plan, relations, context):
         waiting.append(owned(chunk))
         rows += chunk.shape[1]
@@ -68,13 +64,15 @@ def evaluate_by_groups(
                 yield list(whole[:-1, :end]), whole[-1, :end]
             waiting = [whole[:, end:].copy()]
             rows -= end
-            enough = max(_PIECE, 2 * rows)  # a large group is not looked through at every chunk
+            enough = max(
+                tuning.grouped_bindings, 2 * rows
+            )  # a large group is not looked through at every chunk
     if rows:
         whole = waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1)
         yield list(whole[:-1]), whole[-1]
 
 
 def _last_group(rows: np.ndarray, width: int) -> int:
-    """Where the group of the last row begins."""
+    """Position at which the group of the last row begins."""
     other = (rows[:width] != rows[:width, -1:]).any(axis=0)
     return len(other) - int(np.argmax(other[::-1])) if other.any() else 0

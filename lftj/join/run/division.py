@@ -1,5 +1,5 @@
-"""Whether and where one evaluation can be divided: ranges of its leading variable, and of the
-second one below a heavy key.
+"""Division of one evaluation: ranges of its leading variable, and of the second one below a heavy
+key. ranges of its leading variable, and of the second one below a heavy key.
 
 The *leading* variable is that of the first level that is searched; only constants stand before it.
 Each atom whose key order begins with constants, the leading variable and the second one is narrowed
@@ -22,6 +22,7 @@ from lftj.join.run.part_weights import PartWeights
 from lftj.join.run.run import Run
 from lftj.join.run.trace import Sink
 from lftj.program.normal_form import Value
+from lftj.tuning import DEFAULT, Tuning
 from partition.split import KeyRange, SecondKeys, split
 from scantree import Tree
 from scantree.bounds import after_prefix
@@ -91,10 +92,16 @@ def _narrowed(
 
 
 class Division:
-    """How one evaluation is divided into about so many parts."""
+    """Division of one evaluation into about so many parts."""
 
     def __init__(
-        self, assembly: Assembly, parts: int, leading: int, second: int | None, logged: bool = False
+        self,
+        assembly: Assembly,
+        parts: int,
+        leading: int,
+        second: int | None,
+        logged: bool = False,
+        tuning: Tuning = DEFAULT,
     ):
         """The levels as `leading_levels` gives them.
 
@@ -104,6 +111,7 @@ class Division:
         """
         self.assembly = assembly
         self._most = parts
+        self._tuning = tuning
         self.leading = leading
         self._second = second
         plan = assembly.plan
@@ -114,7 +122,7 @@ class Division:
 
     @property
     def possible(self) -> bool:
-        """Whether any atom can be narrowed."""
+        """True when any atom can be narrowed."""
         return any(atom.leading is not None for atom in self._atoms)
 
     @property
@@ -123,8 +131,8 @@ class Division:
 
     @cached_property
     def weights(self) -> PartWeights:
-        """What the values of the leading variable are estimated to cost."""
-        return PartWeights(self.assembly, self.leading, self._second, self._most)
+        """Estimated costs of the values of the leading variable."""
+        return PartWeights(self.assembly, self.leading, self._second, self._most, self._tuning)
 
     def _narrowed(self, number: int, logged: bool) -> Narrowed:
         """One atom; one that is to be read whole is narrowed by nothing."""
@@ -139,7 +147,9 @@ class Division:
         )
 
     def worthwhile(self, run: Run, patience: int) -> bool:
-        """Whether a run is expected to take more than `patience` steps from where it stands."""
+        """Test for a run that is expected to take more than `patience` steps from its current
+        key.
+        """
         key = self._binding(run, self.leading)
         if key is None:
             return False

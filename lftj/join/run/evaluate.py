@@ -13,6 +13,7 @@ from lftj.join.access.semijoin_reduction import MatchingRows
 from lftj.join.access.star_join import looked_up_rows
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
+from lftj.join.plan.cardinality import stale
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
 from lftj.join.run.assemble import Assembly
@@ -27,8 +28,6 @@ Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
 
 _PLANS = 4096  # plans that are remembered
-_STALE = 2  # growth or shrinkage of what a plan reads after which it is made anew
-_SMALL = 64  # rows up to which sizes do not matter
 
 
 def plan_rule(
@@ -76,7 +75,10 @@ def plan_rule(
         *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read),
     )
     known = context.plans.get(key)
-    if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
+    if known is not None and all(
+        not stale(*pair, context.tuning.stale_plan, context.tuning.stale_plan_rows)
+        for pair in zip(sizes, known[0], strict=True)
+    ):
         return known[1]
     plan = make_plan(
         rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep
@@ -105,7 +107,7 @@ def plan_once(
             lasting = partial(
                 plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
             )
-            plan = context.rents.plan(plan, lasting, relations)
+            plan = context.rents.plan(plan, lasting, relations, context.tuning)
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
@@ -114,20 +116,14 @@ def plan_once(
 def looked_up(
     plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, *, count: bool
 ) -> tuple[Columns, np.ndarray] | None:
-    """What `run_plan` returns, in another order, where look-ups find it in less time than the plan
-    would (`lookups`); else None.
+    """Result of `run_plan`, in another order, if look-ups find it in less time than the plan would
+    (`lookups`); else None.
     """
     before = context.work
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
         context.rents.took(plan, context.work - before)
     return found
-
-
-def _alike(now: int, planned: int) -> bool:
-    return max(now, planned) <= _SMALL or (
-        min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned)
-    )
 
 
 def chunks(

@@ -10,18 +10,13 @@ maintained by the trace of that search, and its head is given one row for each g
 from __future__ import annotations
 
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import unevenness
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import plan_behind
 from lftj.join.plan.variable_orders import variables_of
 from lftj.join.run.evaluate import Relations
-from lftj.join.run.sampled_join_size import unevenness
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
-
-FEW_PROOFS = 4.0
-"""Estimated proofs per row read up to which those of a single head row, or the values of all
-groups, may as well be kept.
-"""
 
 
 def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
@@ -52,11 +47,13 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
 
 
 def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
-    """Whether a body is thought to have many more proofs in all than there are rows to find them
+    """Test for a body expected to have many more proofs in all than there are rows to find them
     in.
     """
     read = sum(relations[atom.relation].count for atom in plan.rule.atoms)
     return (
         bool(plan.choice.bindings)
-        and plan.choice.bindings[-1] * unevenness(plan.rule, relations, context) > FEW_PROOFS * read
+        and plan.choice.bindings[-1]
+        * unevenness(plan.rule, relations, context.statistics, context.dictionary)
+        > context.tuning.least_proofs * read
     )

@@ -12,7 +12,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from lftj.join import shared_work
 from lftj.join.context import Context, Divided
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
@@ -23,11 +22,9 @@ from lftj.join.shared_work import SharedWork
 from partition.split import KeyRange
 
 Compact = Callable[[np.ndarray], np.ndarray]
-"""From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread,
-and more than once for the same rows.
+"""Function from rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any
+thread, and more than once for the same rows.
 """
-
-_COMPACT = 1_000_000  # rows gathered in a part before they are made fewer
 
 
 class PartedSink(Protocol):
@@ -89,9 +86,9 @@ class Parts:
         run = self._run if number == 0 else self._begun(self.ranges[number])
         log = None if self._log is None else self._log.fresh()
         sink = None if log is None else self._division.within(self.ranges[number], log)
-        pieces = _Pieces(self._compact)
+        pieces = _Pieces(self._compact, self._context.tuning.thread_rows)
         while run.status != at.DONE:
-            self._work.spend(number, run.go(shared_work.SLICE))
+            self._work.spend(number, run.go(self._context.tuning.shared_run_steps))
             if run.status == at.FAILED:
                 raise evaluation_failure(self._division.assembly.plan, run.state, self._context)
             run.hand_over(sink)
@@ -120,11 +117,11 @@ class Parts:
 class _Pieces:
     """The rows of one part as they come."""
 
-    def __init__(self, compact: Compact | None):
-        self._compact = compact
+    def __init__(self, compact: Compact | None, most: int):
+        self._compact, self._most = compact, most
         self._pieces: list[np.ndarray] = []
         self._gathered = 0
-        self._enough = _COMPACT
+        self._enough = most
 
     def add(self, rows: np.ndarray) -> None:
         """Take rows, which are copied."""
@@ -132,11 +129,11 @@ class _Pieces:
         self._gathered += rows.shape[1]
         if self._compact is not None and self._gathered > self._enough:
             self._keep(self._compact(np.concatenate(self._pieces, axis=1)))
-            self._enough = max(_COMPACT, 2 * self._gathered)
+            self._enough = max(self._most, 2 * self._gathered)
 
     @property
     def bytes(self) -> int:
-        """What the rows so far take. O(1)."""
+        """Bytes of the rows so far. O(1)."""
         return (
             self._gathered * self._pieces[0].itemsize * len(self._pieces[0]) if self._pieces else 0
         )
@@ -169,7 +166,7 @@ def _without_seams(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | None:
-    """How many kernel steps an evaluation takes before it is divided; None when it never is."""
+    """Number of kernel steps before an evaluation is divided; None when it never is."""
     threads = context.threads
     if threads is None or threads.workers == 1 or (log is not None and not hasattr(log, "fresh")):
         return None
@@ -177,7 +174,7 @@ def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | N
 
 
 def may_divide(plan: RulePlan) -> bool:
-    """Whether there is a variable to divide by, and more to do below it than to read it out or to
+    """Test for a plan with a variable to divide by, and more work below it than to output it or to
     find one proof of all.
     """
     levels = leading_levels(plan)
@@ -195,7 +192,13 @@ def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | No
     levels = leading_levels(run.assembly.plan)
     assert levels is not None
     assert context.threads is not None
-    division = Division(run.assembly, context.threads.parts, *levels, logged=log is not None)
+    division = Division(
+        run.assembly,
+        context.threads.parts,
+        *levels,
+        logged=log is not None,
+        tuning=context.tuning,
+    )
     if not division.possible or not division.worthwhile(run, context.threads.patience):
         return None
     ranges = division.cut(run)

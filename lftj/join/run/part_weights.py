@@ -1,4 +1,4 @@
-"""What the values of a rule's leading variable are estimated to cost, so that parts come out alike.
+"""Estimated costs of the values of a rule's leading variable, so that parts come out alike.
 
 Statistics by column tell how large a join is, but not where: on skewed data the work sits in a few
 keys. So the estimate starts from rows: those of an atom that binds the leading variable and, if
@@ -17,21 +17,18 @@ import numpy as np
 
 from lftj.join.plan.plan import PlannedAtom
 from lftj.join.run.assemble import Assembly
+from lftj.tuning import Tuning
 from partition.split import Keys, Weights
 from scantree import Tree
 from scantree.bounds import after_prefix
-
-ROWS_OF_A_PART = 2048
-"""Rows of a relation, for each part, beyond which only so many are looked at: they tell what a part
-costs to a few per cent.
-
-To read one takes longer than a kernel step, and evaluations of a few million steps are divided too.
-"""
 
 _GALLOP = (
     16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer
 )
 _WIDE = 4  # a domain this many times wider than the number of rows is searched instead of indexed
+
+
+_MOST = 1e200  # where estimates stop: ∞ · 0 has no value
 
 
 class _Driver(NamedTuple):
@@ -47,7 +44,9 @@ class _Driver(NamedTuple):
 class PartWeights:
     """Estimated work by leading key, and by second key below one leading key."""
 
-    def __init__(self, assembly: Assembly, leading: int, second: int | None, parts: int):
+    def __init__(
+        self, assembly: Assembly, leading: int, second: int | None, parts: int, tuning: Tuning
+    ):
         """`parts`: how many there are to be at most, which says how many rows are enough to start
         from.
         """
@@ -55,7 +54,7 @@ class PartWeights:
         self._plan = assembly.plan
         self._leading = leading
         self._second = second
-        self._enough = parts * ROWS_OF_A_PART
+        self._enough = parts * tuning.weighed_rows
         self._read: dict[tuple[int, tuple[int, ...]], list[np.ndarray]] = {}
         self._driver = self._choose_driver()
 
@@ -82,8 +81,8 @@ class PartWeights:
         return values[starts], np.diff(sums[ends])
 
     def around(self, key: int) -> tuple[float, float]:
-        """What the keys up to this one cost, and what those behind it do; the key itself counts on
-        both sides.
+        """Costs of the keys up to this one, and of those behind it; the key itself counts on both
+        sides.
         """
         keys, ends, sums = self._by_key
         return float(sums[ends[np.searchsorted(keys, key, side="right")]]), float(
@@ -173,7 +172,7 @@ class PartWeights:
             sizes = self._ranges(level)
             if sizes is None:
                 weights += bindings * max(growth[level], 1.0)
-                bindings = bindings * growth[level]
+                bindings = np.minimum(bindings * growth[level], _MOST)
                 continue
             weights += bindings * sizes
             bindings = (
@@ -224,7 +223,7 @@ class PartWeights:
 
 
 def _run_starts(values: np.ndarray) -> np.ndarray:
-    """Where each value of an ascending array begins."""
+    """Position at which each value of an ascending array begins."""
     if not len(values):
         return np.empty(0, np.int64)
     return np.concatenate(([0], np.flatnonzero(values[1:] != values[:-1]) + 1))

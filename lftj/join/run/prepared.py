@@ -21,7 +21,6 @@ from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.run.run import (
     OUTPUT_WORDS,
-    SLICE,
     borrow_cache,
     borrow_output,
     evaluation_failure,
@@ -37,8 +36,8 @@ _ROOM = 1024  # rows of the output buffer
 
 
 Ranges = Mapping[int, tuple[int, int]]
-"""By the number of an atom: from which position of its key order up to which its rows are read.
-Other atoms are read whole.
+"""Ranges of an atom's rows, by its number: the positions of its key order that bound them. Other
+atoms are read whole.
 """
 
 
@@ -118,7 +117,7 @@ class PreparedPlan:
         offsets, text = self._flat_addresses
         while status != at.DONE:
             before = int(state[at.STEPS])
-            state[at.BUDGET] = before + context.slice(SLICE)
+            state[at.BUDGET] = before + context.budget.slice(context.tuning.run_steps)
             status = run(
                 self._memory,
                 words,
@@ -139,8 +138,8 @@ class PreparedPlan:
         context.outputs.append(output)
 
     def _keep_addresses(self, flat: Flat) -> None:
-        """Of the strings, without keeping these: a plan may wait long for its next run, while the
-        dictionary grows and forgets.
+        """Keep the addresses of the strings, without keeping these: a plan may wait long for its
+        next run, while the dictionary grows and forgets.
         """
         self._offsets, self._text = map(ref, flat)
         self._flat_addresses = [address(array) for array in flat]
@@ -188,8 +187,8 @@ class PreparedPlan:
         return self._parts
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What a kernel runs this plan on: the plan, a state, the state it begins with, the output
-        by columns, and the log.
+        """Arrays that a kernel runs this plan on: the plan, a state, the state it begins with, the
+        output by columns, and the log.
         """
         return self._words, self._state, self._fresh, self._own_output, self._log_words
 

@@ -15,16 +15,11 @@ from lftj.join.run.trace import LogBuffer, Sink
 from lftj.types import decode_scalar
 from scantree.jit import address
 
-SLICE = 20_000_000
-"""Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
-
 OUTPUT_WORDS = 1 << 16
 """Words of an output that runs borrow one after another: few enough to stay in the processor's
 cache.
 """
 
-_CHUNK = 1 << 15  # rows that a run has room for at most
-_RECORDS = 1 << 14  # records of the trace's buffer
 _WIDEST = "an int has 64 bits and a decimal 18 digits: compute with to_float(x), which is not exact"
 _EXCLUDE = "exclude such rows in the body"
 _FAILURES = {
@@ -56,11 +51,13 @@ class Run:
         self.status = at.PAUSED
         plan = assembly.plan
         self._context = context
-        self._buffer = LogBuffer(len(plan.levels), len(assembly.channels), _RECORDS)
+        self._buffer = LogBuffer(
+            len(plan.levels), len(assembly.channels), context.tuning.run_records
+        )
         self._cache = borrow_cache(context)
         self._output = borrow_output(context)
         columns = len(plan.outputs) + 1
-        self._room = min(_CHUNK, OUTPUT_WORDS // columns)
+        self._room = min(context.tuning.run_rows, OUTPUT_WORDS // columns)
         self._out = self._output.array[: columns * self._room].reshape(columns, self._room)
         self._out[-1] = 1  # proofs; rows that are written a window at a time have one each
         self._text = context.dictionary.flat()
@@ -78,7 +75,7 @@ class Run:
         self.keep_to_part()
 
     def keep_to_part(self) -> None:
-        """From now on read the ranges that the state has, which may have been narrowed, not whole
+        """Read, from now on, the ranges that the state has, which may have been narrowed, not whole
         trees.
         """
         self._tell(self.assembly.words_of_parts)
@@ -100,7 +97,8 @@ class Run:
         steps that were made.
         """
         before = self.steps
-        self.state[at.BUDGET] = before + self._context.slice(min(most or SLICE, SLICE))
+        steps = self._context.tuning.run_steps
+        self.state[at.BUDGET] = before + self._context.budget.slice(min(most or steps, steps))
         self.status = int(run(*self._addresses))
         return self.steps - before
 
@@ -111,8 +109,8 @@ class Run:
 
     @property
     def complete_rows(self) -> int:
-        """How many rows there are to take. While a run is only paused they stay: a small array is
-        not worth taking.
+        """Number of rows to take. While a run is only paused they stay: a small array is not worth
+        taking.
         """
         return int(self.state[at.ROWS]) if self.status != at.PAUSED else 0
 
@@ -176,7 +174,7 @@ def return_cache(context: Context, cache: Buffer, state: np.ndarray) -> None:
 
 
 def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
-    """What to raise after FAILED: the message names the variables' values."""
+    """Build the error to raise after FAILED: its message names the variables' values."""
     message, code, hint = _FAILURES[int(state[at.FAILURE])]
     bindings = int(state[at.BINDINGS])
     values = []

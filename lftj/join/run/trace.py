@@ -1,5 +1,5 @@
-"""What of a run is logged, and the buffer that the kernel logs into (`trace_kernels`) [LFTJ-IVM
-4.1].
+"""Parts of a run that are logged, and the buffer that the kernel logs into (`trace_kernels`)
+[LFTJ-IVM 4.1].
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ overwritten by the next.
 
 @dataclass(frozen=True)
 class Logged:
-    """What is logged: key columns of atoms as (atom, column) → mode, and negated atoms as probe →
-    mode; only levels from `log_from` on.
+    """Selection of the logged positions: key columns of atoms as (atom, column) → mode, and negated
+    atoms as probe → mode; only levels from `log_from` on.
     """
 
     atoms: Mapping[tuple[int, int], int] = field(default_factory=dict)
@@ -43,7 +43,8 @@ _NO_ROOM = np.zeros(1, np.int64)  # where no channel is, nothing is written
 
 
 class Channel(NamedTuple):
-    """What a record is about: column `column` of the key order of an atom (`kind` "atom"), or of a
+    """Subject of a record: column `column` of the key order of an atom (`kind` "atom"), or of a
+    negated one ("probe"). column `column` of the key order of an atom (`kind` "atom"), or of a
     negated one ("probe").
 
     Of a negated atom it is the last column that the channel's level binds, or −1 if all its

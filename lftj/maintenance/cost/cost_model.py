@@ -1,5 +1,5 @@
-"""What things cost besides kernel steps, in kernel steps of about five nanoseconds: so that an
-update and a bootstrap can be compared.
+"""Costs besides kernel steps, in kernel steps of about five nanoseconds, so that an update and a
+bootstrap can be compared. so that an update and a bootstrap can be compared.
 
 Rough figures serve: they decide which of two ways is taken, never what comes out. They are counted,
 not timed, so a run is repeatable.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.context import Context
 
 ITERATION = 20_000
 """An iteration of an update, or a rule's part in one of a bootstrap, whatever it finds."""
@@ -52,15 +52,15 @@ _COPIED = 220  # a page that is, among many
 
 
 def change_of(rows: int, count: int) -> int:
-    """What it costs to change so many of a tree's `count` rows: at worst each lies on a page of its
+    """Cost of changing so many of a tree's `count` rows: at worst each lies on a page of its
     own.
     """
     return _MOVE * rows + _PAGE * min(rows, count // _ROWS + 1)
 
 
 def laid_into(rows: int, count: int) -> int:
-    """What it costs a bootstrap's round to put so many rows, lying anywhere, into a tree of
-    `count`: pages that it copies are read one after the other, and many of its rows share one.
+    """Cost of an iteration of a bootstrap that puts so many rows, lying anywhere, into a tree of
+    `count`: it reads copied pages one after the other, and many of its rows share one.
     """
     if 3 * rows > count:
         return _LAID * (rows + count)
@@ -69,8 +69,8 @@ def laid_into(rows: int, count: int) -> int:
 
 
 class Spent(NamedTuple):
-    """What a bootstrap that does not count cost, its kernel steps, and what one that counts is
-    expected to cost.
+    """Cost of a bootstrap that does not count, its kernel steps, and the expected cost of one that
+    counts.
     """
 
     work: int
@@ -79,14 +79,14 @@ class Spent(NamedTuple):
 
 
 class Meter:
-    """What a bootstrap that does not count costs, from now on."""
+    """Meter of the cost of a bootstrap that does not count, from now on."""
 
     def __init__(self, context: Context):
         self._context = context
         self._before = context.work, context.found, context.laid
 
     def spent(self, rows: int, walked: bool) -> Spent:
-        """That it found so many rows, by walks or by joins, cost this."""
+        """Cost so far, for a bootstrap that found so many rows, by walks or by joins."""
         context = self._context
         work, found, laid = self._before
         steps, candidates = context.work - work, context.found - found
@@ -105,11 +105,3 @@ class Meter:
         return Spent(
             alone, steps, max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
         )
-
-
-def charge(context: Context, effort: int) -> None:
-    """Take this much from what the present update is allowed. Raises AllowanceSpentError."""
-    if context.allowance is not None:
-        context.allowance -= effort
-        if context.allowance < 0:
-            raise AllowanceSpentError

@@ -1,8 +1,8 @@
-"""What becomes of rows that are due in an iteration, and of the trees they stand in, in compiled
-code and for a few rows at a time.
+"""Application of the rows due in an iteration to the trees of their relations, in compiled code and
+for a few rows at a time.
 
-The trees of a run of rounds are numbered. Each has a record of words, a layout (`scantree`) and a
-key order, the places of a row's columns; the standing has the place behind them.
+The trees of a run of iterations are numbered. Each has a record of words, a layout (`scantree`) and
+a key order, the places of a row's columns; the derivation count has the place behind them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Trees(NamedTuple):
 
 @inlined
 def less(rows, keys, i, j):
-    """Whether column i of a matrix is before column j in its first `keys` lines."""
+    """Compare columns i and j of a matrix in its first `keys` lines."""
     for key in range(keys):
         if rows[key, i] != rows[key, j]:
             return rows[key, i] < rows[key, j]
@@ -130,8 +130,8 @@ def change_tree(memory, trees, number, inserts, erases):
 
 @compiled
 def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
-    """What becomes of due rows [first, last): `kinds`; with the new standing: `rows`; the
-    iterations they stood in: `stood`.
+    """Decide the due rows [first, last): write their `kinds`, their new derivation counts into
+    `rows`, and the iterations they were in into `stood`.
     """
     arity = trees.relations[relation, ARITY]
     identity = trees.relations[relation, OWN]
@@ -285,11 +285,11 @@ def tell_iterations(found, first, iterations):
 
 @compiled
 def judge_rows(present, words, counts, iteration, kinds, stood):
-    """Which of the due rows are FOUND in this iteration, RECOUNTED or LOST, and where each stood:
-    into `kinds` and `stood`.
+    """Decide which due rows are FOUND in this iteration, RECOUNTED or LOST, and the iteration of
+    each: into `kinds` and `stood`.
 
-    `words` become the rows' new standings. The least number of proofs that a row is left with, and
-    the greatest.
+    `words` become the rows' new derivation counts. Return the least number of proofs that a row is
+    left with, and the greatest.
     """
     least = most = 0
     for i in range(counts.size):

@@ -99,7 +99,7 @@ def groups_of(rows, order, width):
 
 @compiled
 def first_rows(memory, trees, number, groups, lines):
-    """Of each group the first row in a tree whether there is one, and so many words of it."""
+    """Find the first row of each group in a tree: whether there is one, and so many words of it."""
     found = np.zeros(groups.shape[1], np.bool_)
     out = np.zeros((lines, groups.shape[1]), np.int64)
     record = trees.records[number]
@@ -121,8 +121,8 @@ def note(moved, stood, kinds, at, row, order, word, kind, left):
 
 @compiled
 def accept(memory, trees, relation, rows, iteration, proven, count):
-    """What happens to rows that are accepted, after candidates in the groups of `rows` changed:
-    rows, kinds, iterations they stood in.
+    """Decide the accepted rows after candidates in the groups of `rows` changed: rows, kinds,
+    iterations they were in.
 
     Candidates that are due again, with no proofs, are appended to `proven`, which has `count`
     records; the new number.

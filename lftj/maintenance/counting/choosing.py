@@ -29,6 +29,7 @@ from lftj.maintenance.counting.moves import Moves
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
+from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
 from scantree.rows import sort_rows, sort_with
@@ -58,7 +59,7 @@ class Candidates:
         iterations: np.ndarray,
         proofs: np.ndarray,
     ) -> Candidates:
-        """These sorted, distinct candidates. O(n log n)."""
+        """Build the candidates from these rows, sorted and distinct. O(n log n)."""
         ranked = sort_rows(ranking_rows(schema, rows, iterations))
         ranking = Tree.build(arena, ranked) if len(iterations) else Tree.empty(arena, len(ranked))
         return Candidates(IteratedRelation.of(schema, arena, rows, iterations, proofs), ranking)
@@ -70,8 +71,8 @@ class Candidates:
 
 
 def decided_group_by_group(schemas: Mapping[str, RelationSchema]) -> bool:
-    """Whether no relation of a stratum has more than one choice domain: groups of candidates do not
-    meet then.
+    """Test for a stratum in which no relation has more than one choice domain: groups of candidates
+    do not meet then.
     """
     return all(len(schema.choice) <= 1 for schema in schemas.values())
 
@@ -83,7 +84,7 @@ def domain_first(schema: RelationSchema) -> Order:
 
 
 def ranking_rows(schema: RelationSchema, rows: Columns, iterations: np.ndarray) -> Columns:
-    """These rows as the ranking has them, unsorted."""
+    """Arrange rows as the ranking has them, unsorted."""
     width = len(schema.choice[0])
     columns = [rows[column] for column in domain_first(schema)]
     return [*columns[:width], iterations, *columns[width:]]
@@ -97,7 +98,14 @@ class Choosing:
     it; `by_code`: whether the other columns order as their codes do.
     """
 
-    def __init__(self, schema: RelationSchema, candidates: Candidates, dictionary: Dictionary):
+    def __init__(
+        self,
+        schema: RelationSchema,
+        candidates: Candidates,
+        dictionary: Dictionary,
+        tuning: Tuning,
+    ):
+        self._tuning = tuning
         self.rows = candidates.rows
         self._began = candidates.rows
         self.ranking = candidates.ranking
@@ -113,7 +121,7 @@ class Choosing:
     @property
     def candidates(self) -> Candidates:
         """The candidates as they are now."""
-        return Candidates(self.rows.with_orders_of(self._began), self.ranking)
+        return Candidates(self.rows.with_orders_of(self._began, self._tuning), self.ranking)
 
     def become(self, rows: Tree, ranking: Tree) -> None:
         """Go on with these candidates, in the order of their columns and ranked."""
@@ -124,11 +132,11 @@ class Choosing:
     def accepted(
         self, before: IteratedRelation, due: Columns, moves: Moves | None, iteration: int
     ) -> tuple[Moves, Proofs]:
-        """What an iteration's moves of candidates, which were `due`, do to the rows accepted
-        `before`; and what is due again. O(δ log n).
+        """Moves of the rows accepted `before`, by an iteration's moves of candidates, which were
+        `due`; and the candidates that are due again. O(δ log n).
 
-        Where strings are among the columns beside the domain, all that stand in the iteration are
-        read of groups that change.
+        Where strings are among the columns beside the domain, all rows of the iteration are read of
+        groups that change.
         """
         groups = self._groups(due)
         if moves is not None:
@@ -167,8 +175,8 @@ class Choosing:
         self.ranking = self.ranking.apply(sort_rows(inserts), sort_rows(erases))
 
     def _first(self, groups: np.ndarray, iteration: int) -> tuple[np.ndarray, Columns]:
-        """Where the first candidate of each group stands, NEVER where there is none, and the
-        candidate, its domain before the rest.
+        """First candidate of each group: its iteration, NEVER where there is none, and the row, its
+        domain before the rest.
         """
         there, ranked, _ = self.ranking.edge_rows(groups)
         stands = np.where(there, ranked[self.width], NEVER)

@@ -15,11 +15,10 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.cost.cost_model import charge
 from lftj.maintenance.counting import rounds_kernels as at
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
-from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.proofs_to_come import (
     ProofsToCome,
     by_relation,
@@ -28,14 +27,12 @@ from lftj.maintenance.counting.proofs_to_come import (
     left,
 )
 from lftj.maintenance.counting.round_tables import Question, TreeTable, question_words
-from lftj.maintenance.counting.rule_queries import BEFORE
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source
 
-FEW = 64
-"""Rows due in an iteration, beyond which it is done outside."""
 _PROVEN = 1024  # proofs found in an iteration
 
 
@@ -52,7 +49,7 @@ class CompiledRounds(CompiledRuns):
         readings: dict[str, RelationVersion],
         context: Context,
     ):
-        super().__init__(FEW, at.RUN_WORDS, context)
+        super().__init__(context.tuning.compiled_rows, at.RUN_WORDS, context)
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
@@ -64,14 +61,14 @@ class CompiledRounds(CompiledRuns):
 
     @cached_property
     def _questions(self) -> list[Question]:
-        """By number, those of one relation together."""
+        """Questions by number, those of one relation together."""
         return sorted(
             self._questions_of_update(),
             key=lambda question: (self._names.index(question.relation), question.lost),
         )
 
     def worth_trying(self, rows: int) -> bool:
-        """Whether the next iterations may be left to a run, after one in which so many rows were
+        """Test for iterations that may be left to a run, after one in which so many rows were
         due.
         """
         return self._few_for_long(rows) and all(each.by_code for each in self._choosing.values())
@@ -116,7 +113,7 @@ class CompiledRounds(CompiledRuns):
         context, control = self._context, self._control
         heap = heap_of(records, len(records) + 2 * _PROVEN)
         due, proven = (
-            np.empty((FEW + 1, records.shape[1]), np.int64),
+            np.empty((self._few + 1, records.shape[1]), np.int64),
             np.empty((_PROVEN, records.shape[1]), np.int64),
         )
         for question in self.plans:
@@ -130,7 +127,7 @@ class CompiledRounds(CompiledRuns):
             }
             trees = TreeTable(relations, self._choosing, self.plans, context.arena)
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
-            control[at.NEED] = trees.room_for(FEW)
+            control[at.NEED] = trees.room_for(self._few)
             trees.hold()
             try:
                 at.run_rounds(
@@ -139,8 +136,10 @@ class CompiledRounds(CompiledRuns):
             finally:
                 relations.update(trees.publish())
         for name, relation in relations.items():
-            self._readings[name + ITERATED] = self._readings[name + BEFORE] = relation
+            self._readings[Source(name, Role.ITERATED)] = self._readings[
+                Source(name, Role.BEFORE_MOVE)
+            ] = relation
         self.assignments += int(control[at.ASSIGNMENTS])
-        charge(context, int(control[at.EFFORT]))
+        context.budget.charge(int(control[at.EFFORT]))
         context.spend(int(control[at.WORK]))
         return left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])

@@ -40,8 +40,6 @@ from scantree.rows import equal_runs, sort_and_count, sort_order
 # instantiations of the recursive rules that lead to it from the round before: so every step carries
 # the number of instantiations it stands for.
 
-_SPARSE = 8  # a range of values this many times wider than their number is numbered anew
-_FIRST_ROOM = 1 << 16  # rows
 
 Proven = tuple[Columns, np.ndarray, np.ndarray]
 """Sorted, distinct rows, their iterations and their proof counts."""
@@ -60,7 +58,9 @@ def count_parts(
     kept = [column for place, column in enumerate(first) if place != shape.changing]
     order = sort_order([*kept, *changing])
     ordered = [column.take(order) for column in (*kept, *changing)]
-    lows, seeds, sources, targets = _numbered([ordered[-1], before, after])
+    lows, seeds, sources, targets = _numbered(
+        [ordered[-1], before, after], context.tuning.walk_sparse
+    )
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(np.append(heads, len(order)), seeds, np.zeros(len(heads), np.int64))
     starts = np.zeros(len(lows) + 1, np.int64)
@@ -101,11 +101,13 @@ def _step_rows(
     )
 
 
-def _numbered(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _numbered(
+    columns: Columns, sparse: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The value of each number from 0, ascending, and three columns of values as numbers."""
     low = min(int(column.min()) for column in columns)
     span = max(int(column.max()) for column in columns) - low + 1
-    if span <= _SPARSE * sum(map(len, columns)):
+    if span <= sparse * sum(map(len, columns)):
         first, second, third = (column - low for column in columns)
         return np.arange(low, low + span), first, second, third
     values = np.unique(np.concatenate(columns))
@@ -126,7 +128,11 @@ def _walk(parts: Parts, graph: Graph, weights: Weights, context: Context) -> Cou
             return counted_walk(parts, graph, weights, reached, marks, state, out, most)
 
         return Walk(
-            kernel, parts, graph, lambda rows: Counted(*np.empty((3, rows), np.int64)), _FIRST_ROOM
+            kernel,
+            parts,
+            graph,
+            lambda rows: Counted(*np.empty((3, rows), np.int64)),
+            context.tuning.bootstrap_rows,
         )
 
     found = walked(begin, parts, context)
@@ -138,10 +144,10 @@ def elastic_bootstrap(
     queries: Iterable[RuleQueries],
     relations: Relations,
     context: Context,
-    after_round: Callable[[int], None] | None = None,
-) -> StratumState:
-    """The state of a stratum with these rules. Raises what evaluation raises, and OverflowError
-    when a row has too many proofs to count. `after_round`: see `run_rounds`.
+    after_round: Callable[[int], bool] | None = None,
+) -> StratumState | None:
+    """The state of a stratum with these rules; None where `after_round` ended the rounds. Raises
+    what evaluation raises, and OverflowError when a row has too many proofs to count.
     """
     queries = tuple(queries)
     rules = [each.rule for each in queries]
@@ -159,7 +165,8 @@ def elastic_bootstrap(
         return StratumState(
             schemas, found, queries, steps + WALKED * found[shape.relation].count, steps
         )
-    fixpoint.run_rounds(after_round)
+    if not fixpoint.run_rounds(after_round):
+        return None
     found = {name: fixpoint.found(name) for name in schemas}
     chosen = {
         name: Candidates.of(each, context.arena, *fixpoint.table(name).columns())
@@ -200,7 +207,7 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
         return ChosenRows(table, schema, self.context.dictionary) if schema.choice else table
 
     def table(self, name: str) -> ProofTable:
-        """What was derived of a relation, accepted or not."""
+        """Table of all derived rows of a relation, accepted or not."""
         rows = self.rows[name]
         return rows.candidates if isinstance(rows, ChosenRows) else rows
 

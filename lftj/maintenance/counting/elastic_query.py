@@ -23,15 +23,13 @@ from lftj.join.plan.planning import make_plan
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations
-from lftj.maintenance.counting.iterated_relation import ITERATED
+from lftj.maintenance.counting.iterated_relation import is_iterated
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.storage.relation import Order, RelationVersion
+from lftj.tuning import Tuning
 from lftj.types import INT, encode_constant
 
-_REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
-_LITTLE = 1000.0  # bindings whose trying takes less time than a plan for fewer
 _ROOM = 1 << 12  # rows of output before they are taken
-_FEW = 6  # up to so many bits in the number of rows no growth matters
 
 
 class Proofs(NamedTuple):
@@ -53,7 +51,7 @@ class _Planned(NamedTuple):
 
 
 class ElasticQuery:
-    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one
+    """One body whose relations of the stratum have iterations. `relation` is the one
     whose change drives it.
 
     Column i of a head row is output `picks[i]` of its plans, whose first `values` outputs are the
@@ -95,7 +93,7 @@ class ElasticQuery:
     def may_match(
         self, change: str, readings: Mapping[str, RelationVersion], context: Context
     ) -> bool:
-        """Whether some row of `change`, which an atom reads, has that atom's constants: rules often
+        """Test for a row of `change`, which an atom reads, with that atom's constants: rules often
         read or make rows of one kind.
         """
         columns = readings[change].columns()
@@ -117,7 +115,7 @@ class ElasticQuery:
         ]
 
     def key_orders(self) -> list[tuple[str, Order]]:
-        """What the plans made so far read."""
+        """Key orders that the plans made so far read."""
         return [
             read
             for planned in self._planned.values()
@@ -129,10 +127,14 @@ class ElasticQuery:
         which is mostly the change.
         """
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
-        magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN
-        planned = self._planned.get(magnitude) or self._for_more(magnitude, sizes)
+        tuning = context.tuning
+        bits = min(sizes, default=0).bit_length() - tuning.query_stale_bits
+        magnitude = max(0, bits + tuning.query_stale - 1) // tuning.query_stale
+        planned = self._planned.get(magnitude) or self._for_more(
+            magnitude, sizes, tuning.query_bindings
+        )
         if planned is None or any(
-            _differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)
+            _differ(*pair, tuning) for pair in zip(sizes, planned.sizes, strict=True)
         ):
             names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
@@ -146,9 +148,9 @@ class ElasticQuery:
             )
         return planned.prepared
 
-    def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> _Planned | None:
+    def _for_more(self, magnitude: int, sizes: tuple[int, ...], little: float) -> _Planned | None:
         """A plan for more rows of the smallest relation serves for these where it begins with their
-        values, or takes little anyway.
+        values, or takes no more than `little` anyway.
         """
         planned = self._planned.get(magnitude + 1)
         if planned is None:
@@ -163,7 +165,7 @@ class ElasticQuery:
             ),
             None,
         )
-        if first not in self.rule.atoms[fewest].args and planned.cost > _LITTLE:
+        if first not in self.rule.atoms[fewest].args and planned.cost > little:
             return None
         known = (*planned.sizes[:fewest], sizes[fewest], *planned.sizes[fewest + 1 :])
         self._planned[magnitude] = found = planned._replace(sizes=known)
@@ -186,7 +188,7 @@ class ElasticQuery:
             known = readings[relation].orders()
             return (
                 [order[:-1] for order in known if order[-1] == len(order) - 1]
-                if ITERATED in relation
+                if is_iterated(relation)
                 else list(known)
             )
 
@@ -197,6 +199,7 @@ class ElasticQuery:
             orders,
             leading,
             KEPT_ORDER,
+            tuning=context.tuning,
         )
         choice = search.choose()
         return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
@@ -220,7 +223,7 @@ class ElasticQuery:
                 self.rule.variables[arg.variable].name for arg in atom.args if isinstance(arg, Ref)
             ]
             ends.append(max((place[name] for name in row if name in place), default=-1))
-            if ITERATED in atom.relation:
+            if is_iterated(atom.relation):
                 waiting[row[-1]] = ends[-1]
         for number, name in enumerate(names):
             yield name
@@ -235,7 +238,7 @@ def _with_iterations(body: NormalRule) -> NormalRule:
     variables = list(body.variables)
     atoms: list[PositiveAtom] = []
     for atom in body.atoms:
-        if ITERATED in atom.relation:
+        if is_iterated(atom.relation):
             args = atom.args or (Value(0, INT),)
             atom = PositiveAtom(atom.relation, (*args, Ref(len(variables))))
             variables.append(RuleVariable(f"i{len(variables)}", INT))
@@ -243,8 +246,8 @@ def _with_iterations(body: NormalRule) -> NormalRule:
     return replace(body, atoms=tuple(atoms), variables=tuple(variables))
 
 
-def _differ(now: int, planned: int) -> bool:
+def _differ(now: int, planned: int, tuning: Tuning) -> bool:
     return (
-        abs(now.bit_length() - planned.bit_length()) > _REPLAN
-        and max(now, planned).bit_length() > _FEW
+        abs(now.bit_length() - planned.bit_length()) > tuning.query_stale
+        and max(now, planned).bit_length() > tuning.query_stale_bits
     )

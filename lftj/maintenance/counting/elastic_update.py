@@ -32,24 +32,25 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, change_of, charge
+from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, change_of
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.compiled_rounds import CompiledRounds
 from lftj.maintenance.counting.derivation_count import standing
 from lftj.maintenance.counting.elastic_query import ElasticQuery, Proofs
-from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation, iterated_schema
+from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
 from lftj.maintenance.counting.proofs_to_come import Counted, ProofsToCome
 from lftj.maintenance.counting.round_tables import Question
-from lftj.maintenance.counting.rule_queries import BEFORE, LOST, MOVED, START, Readings, readers_of
+from lftj.maintenance.counting.rule_queries import Readings, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.inputs.versions import CHANGE, OLD, Versions
+from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source, in_role
 
 
 class ElasticUpdate:
@@ -70,20 +71,25 @@ class ElasticUpdate:
         self.waiting = ProofsToCome(whole=state.candidates)
         self.readings = Readings(versions)
         self.moving = {
-            name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()
+            name: iterated_schema(schema, Role.MOVED) for name, schema in state.schemas.items()
         }
         self.losing = {
-            name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()
+            name: replace(schema, name=Source(name, Role.DELETED))
+            for name, schema in state.schemas.items()
         }
         self.assignments = 0
         self.net = {name: ComeAndGone() for name in state.schemas}
         self.choosing = {
-            name: Choosing(state.schemas[name], kept, context.dictionary)
+            name: Choosing(state.schemas[name], kept, context.dictionary, context.tuning)
             for name, kept in state.candidates.items()
         }
         for name, relation in state.relations.items():
             self.readings.update(
-                {name + ITERATED: relation, name + BEFORE: relation, name + START: relation}
+                {
+                    Source(name, Role.ITERATED): relation,
+                    Source(name, Role.BEFORE_MOVE): relation,
+                    Source(name, Role.BEFORE_UPDATE): relation,
+                }
             )
 
     def run(self) -> tuple[StratumState, dict[str, Delta]]:
@@ -103,7 +109,7 @@ class ElasticUpdate:
         return self._finished(), self._deltas(compared=rounds.went)
 
     def _questions(self) -> Iterator[Question]:
-        """What is asked in an iteration about the rows that it moves."""
+        """Questions of an iteration about the rows that it moves."""
         for name in self.state.schemas:
             for queries in self.readers[name]:
                 for query in queries.moved:
@@ -157,7 +163,7 @@ class ElasticUpdate:
 
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
-        charge(self.context, ITERATION)
+        self.context.budget.charge(ITERATION)
         moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
         for name, each in moves.items():
             if each is not None and len(each.lost[0]):
@@ -169,15 +175,15 @@ class ElasticUpdate:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
                     if query.relation == name and query.may_match(
-                        name + MOVED, self.readings, self.context
+                        Source(name, Role.MOVED), self.readings, self.context
                     ):
                         self._wait(queries.rule.relation, query)
         for name in moved:
-            for order in self.readings[name + BEFORE].orders()[1:]:
+            for order in self.readings[Source(name, Role.BEFORE_MOVE)].orders()[1:]:
                 self.relations[name].tree(
                     order
                 )  # what was asked for before the move is asked for again
-            self.readings[name + BEFORE] = self.relations[name]
+            self.readings[Source(name, Role.BEFORE_MOVE)] = self.relations[name]
 
     def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
         """Bring a relation's rows, or its candidates, of this iteration up to date; what moved, if
@@ -186,7 +192,7 @@ class ElasticUpdate:
         rows, counts = due
         choosing = self.choosing.get(name)
         relation = self.relations[name] if choosing is None else choosing.rows
-        charge(self.context, len(counts) * LOOK_UP)
+        self.context.budget.charge(len(counts) * LOOK_UP)
         present, words = relation.standings(rows)
         kinds, stood = np.empty_like(counts), np.empty_like(counts)
         least, most = judge_rows(present, words, counts, iteration, kinds, stood)
@@ -204,9 +210,9 @@ class ElasticUpdate:
         )
         changes[-1, lost] = GONE
         moving = len(found) + len(lost)
-        charge(self.context, change_of(len(changed), relation.count))
-        charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        after = relation.moved(found_rows, lost_rows, changes)
+        self.context.budget.charge(change_of(len(changed), relation.count))
+        self.context.budget.charge(change_of(moving, relation.count) * (len(relation.orders()) - 1))
+        after = relation.moved(found_rows, lost_rows, self.context.tuning, changes)
         if choosing is None:
             self._become(name, after)
         else:
@@ -227,10 +233,10 @@ class ElasticUpdate:
         if name in self.choosing:
             moves = self._accept(name, iteration, due, moves)
         if moves is None:
-            self.readings[name + BEFORE] = self.relations[name]
+            self.readings[Source(name, Role.BEFORE_MOVE)] = self.relations[name]
             return False
         self.net[name].add(moves)
-        self.readings[name + MOVED] = MovedRows(
+        self.readings[Source(name, Role.MOVED)] = MovedRows(
             self.moving[name], self.context.arena, moves.loose(iteration)
         )
         return True
@@ -243,24 +249,28 @@ class ElasticUpdate:
         moves, again = self.choosing[name].accepted(relation, due, moves, iteration)
         self.waiting.add(name, again)
         moving = len(moves.stood) + len(moves.left)
-        charge(self.context, 2 * LOOK_UP * rows + change_of(rows, relation.count))
-        charge(self.context, len(relation.orders()) * change_of(moving, relation.count))
+        self.context.budget.charge(2 * LOOK_UP * rows + change_of(rows, relation.count))
+        self.context.budget.charge(len(relation.orders()) * change_of(moving, relation.count))
         if not moving:
             return None
         found = [*moves.found, standing(np.full_like(moves.stood, iteration))]
-        self._become(name, relation.moved(found, moves.lost))
+        self._become(name, relation.moved(found, moves.lost, self.context.tuning))
         return moves
 
     def _become(self, name: str, after: IteratedRelation) -> None:
-        self.relations[name] = self.readings[name + ITERATED] = after
+        self.relations[name] = self.readings[Source(name, Role.ITERATED)] = after
 
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
-        self.readings[name + LOST] = LooseRows(self.losing[name], self.context.arena, lost)
+        self.readings[Source(name, Role.DELETED)] = LooseRows(
+            self.losing[name], self.context.arena, lost
+        )
         for queries in self.state.rules:
             if queries.rule.relation != name or not queries.recursive:
                 continue
-            if queries.rediscovery.may_match(name + LOST, self.readings, self.context):
+            if queries.rediscovery.may_match(
+                Source(name, Role.DELETED), self.readings, self.context
+            ):
                 rows, iterations, counts = self._ask(queries.rediscovery)
                 later = iterations > iteration
                 self.waiting.add(
@@ -275,10 +285,10 @@ class ElasticUpdate:
         """
         for query in self.asked:
             for name, order in query.key_orders():
-                if name.endswith(OLD) and name[: -len(OLD)] in self.versions:
-                    self.versions[name[: -len(OLD)]].tree(order)
+                if in_role(name, Role.PREVIOUS) and name.name in self.versions:
+                    self.versions[name.name].tree(order)
         relations = {
-            name: relation.with_orders_of(self.state.relations[name])
+            name: relation.with_orders_of(self.state.relations[name], self.context.tuning)
             for name, relation in self.relations.items()
         }
         candidates = {name: choosing.candidates for name, choosing in self.choosing.items()}

@@ -1,5 +1,5 @@
-"""What an update of a recursive stratum will cost, from what changed below it and from what earlier
-ones took [Elastic 4.3].
+"""Forecast of the cost of updating a recursive stratum, from the changes below it and the cost of
+earlier updates [Elastic 4.3].
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
 from lftj.maintenance.counting.elastic_update import ElasticUpdate
-from lftj.maintenance.counting.rule_queries import LOST, MOVED
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, Stratum
 from lftj.storage.database import base_name
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import Tuning
+from lftj.types.sources import Role, Source
 
 # What the first update of a state would have to make: plans, and key orders of many rows.
-
-_USUAL = 0.01
-"""The share of the rows that changes to make ready for are taken to move."""
 
 
 def make_ready(
@@ -32,30 +30,25 @@ def make_ready(
     """
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
-        rows = relation.sample(int(_USUAL * relation.count))
-        update.readings[name + MOVED] = LooseRows(update.moving[name], context.arena, rows)
-        update.readings[name + LOST] = LooseRows(update.losing[name], context.arena, rows[:-1])
+        rows = relation.sample(int(context.tuning.usual_change * relation.count))
+        update.readings[Source(name, Role.MOVED)] = LooseRows(
+            update.moving[name], context.arena, rows
+        )
+        update.readings[Source(name, Role.DELETED)] = LooseRows(
+            update.losing[name], context.arena, rows[:-1]
+        )
     for queries in update.rules:
         for query in (*queries.moved, *([queries.rediscovery] if queries.recursive else [])):
             for read, order in query.prepared(update.readings, context).plan.key_orders():
                 update.readings[read].tree(order)
 
 
-ALWAYS = 4_000_000
-"""What an update may cost in any case (see `cost_model`): some twenty milliseconds."""
-# as many times its share an update may take once it runs: what it took is lost when a bootstrap
-# follows
-_RUN_ON = 5
-_BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _NO_LIMIT = 1 << 62
-_MANY = 1000  # changed rows below which no share of a relation is too large
-_WORTH = 2  # as many times its share a forecast may say, going by a bootstrap alone
-_SEEN_WORTH = 3  # the same, going by earlier updates
 
 
 @dataclass(frozen=True)
 class Change:
-    """What changed below a stratum: how many rows, the largest share of a relation that they are,
+    """Change below a stratum: the number of rows, the largest share of a relation that they are,
     and the sum of these shares.
     """
 
@@ -64,24 +57,26 @@ class Change:
     shares: float
 
     def effort(self, steps: int) -> float:
-        """What an update will cost, going by a bootstrap of so many steps: rows that change took
-        part in as many of them as other rows.
+        """Expected cost of an update, by a bootstrap of so many steps: changed rows took part in as
+        many of them as other rows.
         """
         return CHANGED * self.rows + TOUCHED * steps * self.shares
 
     def hopeless(self, work: int, steps: int, context: Context) -> bool:
-        """Whether it will cost too much, going by a bootstrap that took this work and so many
+        """Test for a change that will cost too much, by a bootstrap that took this work and so many
         steps.
         """
-        return self.effort(steps) > max(ALWAYS, _WORTH * context.fraction * work)
+        tuning = context.tuning
+        share = tuning.elastic_forecast * context.fraction * work
+        return self.effort(steps) > max(tuning.elastic_steps, share)
 
     def large(self, context: Context) -> bool:
-        """Whether it is too large a share for any update."""
-        return self.rows > _MANY and self.share > context.fraction
+        """Test for a change that is too large a share for any update."""
+        return self.rows > context.tuning.large_change and self.share > context.fraction
 
 
 def changes_below(stratum: Stratum, versions: Versions) -> Change:
-    """What changed of what the stratum reads."""
+    """Change of the stratum's input."""
     changed, share, shares = 0, 0.0, 0.0
     for name in {*stratum.reads, *map(base_name, stratum.relations)} & versions.deltas.keys():
         delta, rows = len(versions.deltas[name]), versions[name].count
@@ -95,17 +90,20 @@ def allowance(kept: StratumState, change: Change, context: Context) -> int | Non
     """The effort that an update may take until it is given up; None for one that is not worth
     starting.
     """
+    tuning = context.tuning
     share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * kept.work)
-    expected = kept.expected(change.rows)
-    least = max(ALWAYS, share)
+    expected = kept.expected(change.rows, tuning.seen_changes)
+    least = max(tuning.elastic_steps, share)
     hopeless = (
-        change.effort(kept.steps) > _WORTH * least
+        change.effort(kept.steps) > tuning.elastic_forecast * least
         if expected is None
-        else expected > _SEEN_WORTH * least
+        else expected > tuning.elastic_seen * least
     )
-    return None if hopeless or change.large(context) else max(_WORTH * ALWAYS, _RUN_ON * share)
+    if hopeless or change.large(context):
+        return None
+    return max(tuning.elastic_forecast * tuning.elastic_steps, tuning.elastic_running * share)
 
 
-def disappointed(kept: StratumState, allowed: int, change: Change) -> StratumState:
+def disappointed(kept: StratumState, allowed: int, change: Change, tuning: Tuning) -> StratumState:
     """The state, knowing that an update was given up."""
-    return kept.experienced(_BEYOND * allowed, change.rows)
+    return kept.experienced(tuning.elastic_given_up * allowed, change.rows, tuning)

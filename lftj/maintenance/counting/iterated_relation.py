@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.rent_or_buy import Rent
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, amend, follow
 from lftj.maintenance.counting.derivation_count import (
     PROOF_BITS,
@@ -31,27 +32,30 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.index import OrderElsewhere
 from lftj.storage.relation import Known, Order, RelationVersion
+from lftj.tuning import Tuning
 from lftj.types import INT
+from lftj.types.sources import Role, Source
 from scantree import Arena, Tree
 from scantree.columns import as_matrix
 from scantree.reorder import reordered
 from scantree.rows import difference, sort_rows, sorted_matrix
 
-ITERATED = "#iterated"
-"""Behind a relation's name: its rows with their iterations."""
-_LATE = 1  # times all rows that changes may be gone through while they wait for the identity order
-_SHARE = 16  # a part of the rows that may wait from one update to the next, up to
-_LASTING = 1 << 13
+_ITERATED = (Role.ITERATED, Role.BEFORE_MOVE, Role.BEFORE_UPDATE, Role.MOVED)
 
 
-def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationSchema:
+def is_iterated(name: str) -> bool:
+    """True for rows that have the iterations which they are derived in."""
+    return isinstance(name, Source) and name.role in _ITERATED
+
+
+def iterated_schema(schema: RelationSchema, role: Role = Role.ITERATED) -> RelationSchema:
     """The schema with the standing as last column. A nullary relation has the column of zeros that
     it is stored with before it.
     """
     columns = schema.columns or (("none", INT),)
     return replace(
         schema,
-        name=schema.name + suffix,
+        name=Source(schema.name, role),
         columns=(*columns, ("standing", INT)),
         key=None,
         functional=False,
@@ -59,9 +63,9 @@ def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationS
 
 
 class _Late(NamedTuple):
-    """What the identity order lags behind by: an earlier `tree` of it and `changes` since, rows in
-    ascending order with their standings or GONE, as a matrix of columns × rows. `gone_through`: how
-    many of them iterations have gone through so far, each time counted.
+    """Lag of the identity order: an earlier `tree` of it and `changes` since, rows in ascending
+    order with their derivation counts or GONE, as a matrix of columns × rows. `gone_through`: the
+    number of changes that iterations have gone through so far, each time counted.
     """
 
     tree: Tree
@@ -102,7 +106,7 @@ class IteratedRelation(RelationVersion):
         iterations: np.ndarray,
         proofs: np.ndarray,
     ) -> IteratedRelation:
-        """These sorted, distinct rows of a relation of this schema. O(n)."""
+        """Build a relation of this schema from these rows, sorted and distinct. O(n)."""
         width = stored_width(schema.arity)
         tree = (
             Tree.build(arena, rows, [standing(iterations, proofs)])
@@ -135,8 +139,8 @@ class IteratedRelation(RelationVersion):
         return super().tree(order)
 
     def standings(self, rows: Columns) -> tuple[np.ndarray, np.ndarray]:
-        """For each of these rows, in ascending order, whether it is here, and where it stands. O(m
-        log n).
+        """Look up these rows, in ascending order: a mask of those that are here, and their
+        derivation counts. O(m log n).
         """
         if (late := self._late) is None:
             present, (words,) = self.identity.lookup(rows)
@@ -172,7 +176,7 @@ class IteratedRelation(RelationVersion):
         return IteratedRelation(self.schema, self._arena, trees, self._began or self, late)
 
     def moved(
-        self, found: Columns, lost: Columns, changes: np.ndarray | None = None
+        self, found: Columns, lost: Columns, tuning: Tuning, changes: np.ndarray | None = None
     ) -> IteratedRelation:
         """The next version. Rows `found` go to their new iteration, the standing behind the row;
         `lost` are rows alone. Both are sorted.
@@ -197,8 +201,8 @@ class IteratedRelation(RelationVersion):
                 )
         # A row is gone through in the time that a 256th of a page takes: to apply scattered changes
         # costs about as much as to go through all rows. They wait until that much was spent on
-        # waiting, which is at most twice what would have been best, whatever comes.
-        if trees and late.gone_through <= _LATE * self.count:
+        # waiting.
+        if trees and not Rent(late.gone_through).due(tuning.late_order * self.count):
             return self.followed_by(trees, late)
         return self.followed_by({identity: _applied(late), **trees})
 
@@ -243,8 +247,8 @@ class IteratedRelation(RelationVersion):
         new, old = inserted[:-1], erased[:-1]
         return Delta(difference(new, old), difference(old, new))
 
-    def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
-        """This version with every key order of the one that the update began with, which it need
+    def with_orders_of(self, before: IteratedRelation, tuning: Tuning) -> IteratedRelation:
+        """Give this version every key order of the one that the update began with, which it need
         not know any more. O(δ log n).
         """
         if self is before:
@@ -253,7 +257,7 @@ class IteratedRelation(RelationVersion):
         changes = self.changes_since(before) if missing else ([], [])
         carried = {order: self._carried(order, before, *changes) for order in missing}
         if self._late is not None and self._late.changes.shape[1] > min(
-            _LASTING, self.count // _SHARE
+            tuning.late_rows, self.count // tuning.late_share
         ):
             self.tree(self._identity_order)
         return IteratedRelation(self.schema, self._arena, self._trees | carried, late=self._late)
@@ -275,4 +279,4 @@ def _permuted(rows: Sequence[np.ndarray], order: Order) -> np.ndarray:
     return sorted_matrix(np.array([rows[i] for i in order]))
 
 
-__all__ = ["ITERATED", "IteratedRelation", "iterated_schema"]
+__all__ = ["IteratedRelation", "is_iterated", "iterated_schema"]

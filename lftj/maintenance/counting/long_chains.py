@@ -1,79 +1,35 @@
-"""Strata whose rounds find little, again and again: a round costs tens of microseconds, and a chain
-of a million rows has a million.
-
-An update does iterations that move few rows in compiled code, a microsecond or two each
-(`update.compiled_rounds`), and can begin with nothing. It begins anew, so it is turned to once the
-rounds of few rows that came one after another have cost more than all the rest.
-"""
+"""An update from nothing as a strategy, for strata whose rounds find little, again and again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from lftj.join.context import Context
-from lftj.join.run.evaluate import Relations
-from lftj.maintenance.cost.cost_model import ITERATION, ROW, STEP
-from lftj.maintenance.counting.elastic_update import ElasticUpdate
+from lftj.errors import ValueRangeError
+from lftj.maintenance.counting.patience import updated_from_nothing
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.inputs.versions import Versions
-from lftj.program.normal_form import NormalRule, RelationSchema
-from lftj.storage.database import base_name
-from lftj.storage.delta import Delta, no_rows
-from scantree.jit import ADDRESSES
-
-_FEW = 64  # fresh rows of a round
-_MANY = 256  # such rounds, one after another
-_REST = 2  # times as much as all else the rounds of few rows have to have cost
-_UNBOUNDED = 1 << 62
+from lftj.maintenance.strategy import Exhausted, Strategy, Why
 
 
-class LongChainError(Exception):
-    """Rounds find few rows each and do not end. Never leaves the engine: the caller goes another
-    way.
-    """
+class LongChains(Strategy[Followed]):
+    """An update from nothing, where rounds turned out to be those of a long chain."""
 
+    name = "long chains"
+    change: StratumChange
 
-class Patience:
-    """What an evaluation by rounds has for rounds that find little."""
+    def applies(self) -> bool:
+        """Tell whether rounds were given up for it."""
+        return self.change.gave_up(Why.LONG_CHAIN)
 
-    def __init__(self, context: Context):
-        self._context = context
-        self._begun = context.work
-        self._rows = 0
-        self._small = 0
-
-    def after_round(self, fresh: int) -> None:
-        """Note a round that found so many rows. Raises LongChainError when it was one too many."""
-        self._rows += fresh
-        self._small = self._small + 1 if fresh <= _FEW else 0
-        if ADDRESSES and self._small >= _MANY:
-            rest = STEP * (self._context.work - self._begun) + ROW * self._rows
-            if self._small * ITERATION > _REST * rest:
-                raise LongChainError
-
-
-def updated_from_nothing(
-    schemas: Mapping[str, RelationSchema],
-    rules: list[NormalRule],
-    relations: Relations,
-    context: Context,
-) -> StratumState:
-    """The state of a stratum by an update to which all rules and base rows are new. Raises what
-    evaluation raises, and OverflowError when a row has too many proofs to count.
-    """
-    bases = [name for name in map(base_name, schemas) if name in relations]
-    given = {
-        name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity))
-        for name in bases
-    }
-    everything = Versions({}, relations, given, context.arena)
-    before, bound = context.work, context.allowance
-    context.allowance = allowed = _UNBOUNDED if bound is None else bound
-    try:
-        state, _ = ElasticUpdate(
-            StratumState.empty(schemas, context.arena), rules, everything, context
-        ).run()
-        return replace(state, work=allowed - context.allowance, steps=context.work - before)
-    finally:
-        context.allowance = None if bound is None else context.allowance
+    def run(self) -> Followed | Exhausted:
+        """The stratum with counts."""
+        change, kept = self.change, self.state
+        try:
+            state = updated_from_nothing(
+                change.schemas, change.rules, change.versions, change.context
+            )
+        except (ValueRangeError, OverflowError):  # evaluation by rounds decides about failures
+            return Exhausted(Why.VALUES, given_up(kept.failures))
+        if isinstance(kept, StratumState):
+            state = replace(state, spent=kept.spent, changes=kept.changes)
+        return change.stored(replace(state, failures=kept.failures))

@@ -1,5 +1,5 @@
-"""What the iterations of an elastic update do to the rows of a relation, one iteration at a time
-and all together.
+"""Moves of the rows of a relation in an elastic update, one iteration at a time and all
+together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scantree.rows import difference, sort_rows
 
 
 class Moves(NamedTuple):
-    """What an iteration does to a relation: rows found there with the iterations they stood in
+    """Moves of an iteration in a relation: rows found there with the iterations they were in before
     (NEVER: none), and rows lost.
 
     A row is lost from this iteration; one that was accepted and is not any more also from a later

@@ -34,7 +34,7 @@ class NumberedTrees:
 
     @cached_property
     def words(self) -> Trees:
-        """What kernels are told. After all trees have their numbers."""
+        """Arrays for kernels, once all trees have their numbers."""
         orders = np.zeros(
             (len(self._trees), max(len(order) for _, order in self._numbers)), np.int64
         )
@@ -82,7 +82,7 @@ class NumberedTrees:
                 self._arena.memory[tree.root + REFERENCES] += 1
 
     def _published(self, name: str) -> dict[Order, Tree]:
-        """What a relation's trees are now, the identity order first; takes the references back."""
+        """Trees of a relation after a run, the identity order first; takes the references back."""
         return {
             order: self._version_of(number)
             for (read, order), number in self._numbers.items()

@@ -75,7 +75,7 @@ class ProofsToCome:
 
     @property
     def iterations(self) -> int:
-        """For how many iterations something waits."""
+        """Number of iterations for which something waits."""
         return len(self._iterations)
 
     def take(self) -> tuple[int, Mapping[str, Counted]] | None:

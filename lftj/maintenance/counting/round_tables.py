@@ -14,15 +14,12 @@ from lftj.maintenance.counting import apply_iteration_kernels as tree_at
 from lftj.maintenance.counting import rounds_kernels as at
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.elastic_query import ElasticQuery
-from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
 from lftj.maintenance.counting.rounds_kernels import Questions
-from lftj.maintenance.counting.rule_queries import BEFORE, LOST, MOVED
 from lftj.program.normal_form import RelationSchema
+from lftj.types.sources import Role, Source, in_role
 from scantree import Arena, Tree
-
-CANDIDATES = "#candidates"
-RANKING = "#ranking"
 
 
 class Question(NamedTuple):
@@ -53,10 +50,11 @@ class Question(NamedTuple):
 
 
 class Asked(Protocol):
-    """What is asked in a round about the rows of a relation that move, or (`lost`) that are lost:
+    """Question of an iteration about the rows of a relation that move, or (`lost`) that are lost:
     it proves rows of `head`.
 
-    Column i of these is output `picks[i]` of its plan, which has so many `values` before standings.
+    Column i of these is output `picks[i]` of its plan, which has so many `values` before derivation
+    counts.
     """
 
     @property
@@ -98,45 +96,54 @@ class TreeTable(NumberedTrees):
                 record[tree_at.DOMAIN] = choosing[name].width
                 relation.tree(choosing[name].by_domain)
                 for kind, tree in (
-                    (CANDIDATES, choosing[name].rows.identity),
-                    (RANKING, choosing[name].ranking),
+                    (Role.CANDIDATES, choosing[name].rows.identity),
+                    (Role.RANKING, choosing[name].ranking),
                 ):
-                    self._number(name + kind, tuple(range(width + 1)), tree, record, tree_at.MOVING)
+                    self._number(
+                        Source(name, kind), tuple(range(width + 1)), tree, record, tree_at.MOVING
+                    )
             for order in relation.orders():
-                self._number(name + ITERATED, order, relation.tree(order), record, tree_at.MOVING)
+                self._number(
+                    Source(name, Role.ITERATED), order, relation.tree(order), record, tree_at.MOVING
+                )
             record[tree_at.CURRENT] = record[tree_at.OWN] = record[tree_at.MOVING] - len(
                 relation.orders()
             )
             if name in choosing:
-                record[tree_at.OWN] = self._numbers[name + CANDIDATES, tuple(range(width + 1))]
-                record[tree_at.BY_DOMAIN] = self._numbers[name + ITERATED, choosing[name].by_domain]
+                record[tree_at.OWN] = self._numbers[
+                    Source(name, Role.CANDIDATES), tuple(range(width + 1))
+                ]
+                record[tree_at.BY_DOMAIN] = self._numbers[
+                    Source(name, Role.ITERATED), choosing[name].by_domain
+                ]
             for kind, keys, end in (
-                (MOVED, width + 1, tree_at.LOSING),
-                (LOST, width, tree_at.TREES_END),
+                (Role.MOVED, width + 1, tree_at.LOSING),
+                (Role.DELETED, width, tree_at.TREES_END),
             ):
                 record[end] = record[end - 1]
                 for order in dict.fromkeys(
-                    order or tuple(range(keys)) for read, order in asked if read == name + kind
+                    order or tuple(range(keys))
+                    for read, order in asked
+                    if read == Source(name, kind)
                 ):
-                    self._number(name + kind, order, Tree.empty(arena, keys), record, end)
+                    self._number(Source(name, kind), order, Tree.empty(arena, keys), record, end)
 
     def _version(self, name: str) -> tuple[str, bool]:
-        return (
-            (name.removesuffix(BEFORE) + ITERATED, True) if name.endswith(BEFORE) else (name, False)
-        )
+        before = in_role(name, Role.BEFORE_MOVE)
+        return (Source(name.name, Role.ITERATED) if before else name), before
 
     def publish(self) -> dict[str, IteratedRelation]:
         """The relations as rounds left them, which takes the references back."""
         found: dict[str, IteratedRelation] = {}
         for name, relation in self._relations.items():
-            trees = self._published(name + ITERATED)
+            trees = self._published(Source(name, Role.ITERATED))
             same = trees[next(iter(trees))] is relation.identity
             found[name] = relation if same else relation.followed_by(trees)
             if name in self._choosing:
                 self._choosing[name].become(
                     *(
-                        next(iter(self._published(name + kind).values()))
-                        for kind in (CANDIDATES, RANKING)
+                        next(iter(self._published(Source(name, kind)).values()))
+                        for kind in (Role.CANDIDATES, Role.RANKING)
                     )
                 )
         return found

@@ -166,7 +166,7 @@ class Surroundings(NamedTuple):
 
 @inlined
 def at_limit(control):
-    """Whether a run has done as much as it may before limits are looked at."""
+    """Test for a run that has done as much as it may before limits are looked at."""
     return (
         control[ROUNDS] >= control[MOST_ROUNDS]
         or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]
@@ -175,7 +175,7 @@ def at_limit(control):
 
 @inlined
 def has_room(memory, control):
-    """Whether the arena has room for a round."""
+    """Test for an arena with room for an iteration."""
     return memory[NEXT_WORD] + control[NEED] <= memory[GRANTED]
 
 

@@ -24,8 +24,8 @@ class RuleChange:
 
     @staticmethod
     def of(stratum: Stratum, before: Stratification) -> RuleChange | None:
-        """What changed since its rows were found; None where some rule derived or derives what
-        joins alone do not tell, or none did before.
+        """Find the change of a stratum's rules since its rows were found; None where some rule is
+        or was more than a join, or no rule derived the rows before.
 
         O(rules of the strata that its relations were in).
         """

@@ -15,21 +15,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from lftj.maintenance.counting.elastic_query import ElasticQuery
-from lftj.maintenance.counting.iterated_relation import ITERATED
-from lftj.maintenance.inputs.versions import CHANGE, OLD, Versions
+from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
 from lftj.storage.relation import RelationVersion
-
-BEFORE = ITERATED + "#before"
-"""Behind a relation's name: its rows before the present move."""
-START = ITERATED + "#start"
-"""Behind a relation's name: its rows before the update."""
-MOVED = ITERATED + "#moved"
-"""Behind a relation's name: rows found or lost in the present iteration, with their standing, or
-its complement as they were.
-"""
-LOST = "#lost"
-"""Behind a relation's name: the rows that are asked for proofs."""
+from lftj.types.sources import Role, Source, without_role
 
 
 class RuleQueries:
@@ -48,9 +37,9 @@ class RuleQueries:
         rule = self.rule
         for i, atom in enumerate(rule.atoms):
             if atom.relation not in self.members:
-                later = self._atoms(rule.atoms[i + 1 :], OLD, ITERATED)
+                later = self._atoms(rule.atoms[i + 1 :], Role.PREVIOUS, Role.ITERATED)
                 atoms = (
-                    *self._atoms(rule.atoms[:i], "", ITERATED),
+                    *self._atoms(rule.atoms[:i], None, Role.ITERATED),
                     PositiveAtom(CHANGE, atom.args),
                     *later,
                 )
@@ -64,7 +53,7 @@ class RuleQueries:
             negated = (*rule.negated[:i], *_as_they_were(rule.negated[i + 1 :]))
             body = replace(
                 rule,
-                atoms=(gone.bound_in(CHANGE), *self._atoms(rule.atoms, "", ITERATED)),
+                atoms=(gone.bound_in(CHANGE), *self._atoms(rule.atoms, None, Role.ITERATED)),
                 negated=negated,
             )
             queries.append(ElasticQuery(body, gone.relation, gone.bound_columns))
@@ -77,9 +66,9 @@ class RuleQueries:
         queries: list[ElasticQuery] = []
         for i, atom in enumerate(rule.atoms):
             if atom.relation in self.members:
-                before = self._atoms(rule.atoms[:i], "", ITERATED)
-                moved = PositiveAtom(atom.relation + MOVED, atom.args)
-                atoms = (*before, moved, *self._atoms(rule.atoms[i + 1 :], "", BEFORE))
+                before = self._atoms(rule.atoms[:i], None, Role.ITERATED)
+                moved = PositiveAtom(Source(atom.relation, Role.MOVED), atom.args)
+                atoms = (*before, moved, *self._atoms(rule.atoms[i + 1 :], None, Role.BEFORE_MOVE))
                 queries.append(ElasticQuery(replace(rule, atoms=atoms), atom.relation))
         return queries
 
@@ -87,8 +76,8 @@ class RuleQueries:
     def rediscovery(self) -> ElasticQuery:
         """The proofs that lost rows had before the update."""
         rule = self.rule
-        head = rule.head_in(rule.relation + LOST)
-        atoms = (head, *self._atoms(rule.atoms, OLD, START))
+        head = rule.head_in(Source(rule.relation, Role.DELETED))
+        atoms = (head, *self._atoms(rule.atoms, Role.PREVIOUS, Role.BEFORE_UPDATE))
         return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
 
     @cached_property
@@ -96,40 +85,44 @@ class RuleQueries:
         """All proofs by a rule that comes: the rule as a fact that is inserted, its body the delta
         query of that fact [DYRE].
         """
-        return ElasticQuery(replace(self.rule, atoms=self._atoms(self.rule.atoms, "", ITERATED)))
+        return ElasticQuery(
+            replace(self.rule, atoms=self._atoms(self.rule.atoms, None, Role.ITERATED))
+        )
 
     @cached_property
     def removed(self) -> ElasticQuery:
         """All proofs by a rule that goes."""
         rule = self.rule
-        atoms = self._atoms(rule.atoms, OLD, ITERATED)
+        atoms = self._atoms(rule.atoms, Role.PREVIOUS, Role.ITERATED)
         return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
 
     @property
     def recursive(self) -> bool:
-        """Whether the rule reads relations of the stratum."""
+        """Test for a rule that reads relations of the stratum."""
         return any(atom.relation in self.members for atom in self.rule.atoms)
 
     def _atoms(
-        self, atoms: tuple[PositiveAtom, ...], below: str, inside: str
+        self, atoms: tuple[PositiveAtom, ...], below: Role | None, inside: Role
     ) -> tuple[PositiveAtom, ...]:
-        """These atoms with a suffix for relations below the stratum and another for its own."""
-        return tuple(
-            PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args)
-            for a in atoms
-        )
+        """Give relations of the stratum one role and those below it another."""
+
+        def name(relation: str) -> str:
+            role = inside if relation in self.members else below
+            return relation if role is None else Source(relation, role)
+
+        return tuple(PositiveAtom(name(atom.relation), atom.args) for atom in atoms)
 
 
 def _as_they_were(negated: tuple[NegatedAtom, ...]) -> tuple[NegatedAtom, ...]:
-    return tuple(NegatedAtom(atom.relation + OLD, atom.args) for atom in negated)
+    return tuple(NegatedAtom(Source(atom.relation, Role.PREVIOUS), atom.args) for atom in negated)
 
 
 # What the queries of an elastic update read, and which rules read what.
 
 
 class Readings(dict[str, RelationVersion]):
-    """What the queries read, by the names in their bodies; relations below are looked up when first
-    read.
+    """Relations that the queries read, by the names in their bodies; relations below are looked up
+    when first read.
     """
 
     def __init__(self, versions: Versions):
@@ -137,7 +130,7 @@ class Readings(dict[str, RelationVersion]):
         self._versions = versions
 
     def __missing__(self, name: str) -> RelationVersion:
-        plain = name.removesuffix(OLD)
+        plain = without_role(name, Role.PREVIOUS)
         # a rule that goes may be the last to read a hidden relation, which goes with it
         self[name] = found = (
             self._versions[name] if plain in self._versions else self._versions.old[plain]

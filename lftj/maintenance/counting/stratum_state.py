@@ -1,5 +1,5 @@
-"""What is kept of a recursive stratum between commits [Elastic 4]: every row with its iteration and
-its number of proofs in it.
+"""State of a recursive stratum between commits [Elastic 4]: every row with its iteration and its
+number of proofs in it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
+from lftj.tuning import Tuning
 from scantree import Arena
-
-_SEEN = 64  # changed rows after which their average tells something
-_FORGET = 0.9
 
 
 @dataclass(frozen=True)
@@ -75,17 +73,16 @@ class StratumState:
             found.append(known or RuleQueries(rule, members))
         return tuple(found)
 
-    def experienced(self, spent: int, changes: int) -> StratumState:
+    def experienced(self, spent: int, changes: int, tuning: Tuning) -> StratumState:
         """The same state, knowing what one more update took."""
-        return replace(
-            self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes
-        )
+        left = tuning.elastic_forgetting
+        return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
 
-    def expected(self, changes: int) -> float | None:
-        """What an update for so many changed rows will cost, going by those before; None when too
-        few were seen to tell.
+    def expected(self, changes: int, seen: int) -> float | None:
+        """Expected cost of an update for so many changed rows, by those before; None when too few
+        were seen.
         """
-        return self.spent / self.changes * changes if self.changes >= _SEEN else None
+        return self.spent / self.changes * changes if self.changes >= seen else None
 
     @property
     def bytes(self) -> int:
@@ -98,3 +95,31 @@ class StratumState:
         )
         candidates = sum(kept.bytes for kept in self.candidates.values())
         return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates
+
+
+@dataclass(frozen=True)
+class RowsAlone:
+    """State kept of a stratum whose rows were found without counting.
+
+    `failures`: updates in a row that were given up before; `patience`: commits to go without
+    another try, twice as many at each failure. `work` and `steps`: what the bootstrap cost (see
+    `cost_model`), and its kernel steps; 0 when nothing is known. `counting`: what one that counts
+    is expected to cost. `regret`: what changes have taken since then that counts would have saved.
+    `rounds`: what the rounds of an evaluation of parts cost, however little they found.
+    """
+
+    failures: int = 0
+    patience: int = 0
+    work: int = 0
+    steps: int = 0
+    counting: int = 0
+    regret: int = 0
+    rounds: int = 0
+    bytes = 0
+    """Kept beside the rows."""
+
+
+Kept = StratumState | RowsAlone
+NOTHING_KNOWN = RowsAlone()
+UNCOUNTABLE = RowsAlone(patience=1 << 20)
+"""State of a stratum in which a row has more proofs than can be counted."""

@@ -30,7 +30,7 @@ class Waiting(NamedTuple):
 
 @inlined
 def same_key(entries, i, others, j):
-    """Whether two records are of one row in one iteration."""
+    """Test for two records of one row in one iteration."""
     for word in range(entries.shape[1] - 1):
         if entries[i, word] != others[j, word]:
             return False
@@ -39,7 +39,7 @@ def same_key(entries, i, others, j):
 
 @inlined
 def precedes(entries, i, j):
-    """Whether record i comes out before record j."""
+    """Compare two records of the queue."""
     for word in range(entries.shape[1] - 1):
         if entries[i, word] != entries[j, word]:
             return entries[i, word] < entries[j, word]

@@ -17,34 +17,28 @@ derive, nobody knows before, so they are allowed less.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from lftj.errors import ValueRangeError
-from lftj.join.context import AllowanceSpentError, Context
-from lftj.maintenance.cost.cost_model import (
-    ITERATION,
-    PROOF,
-    ROW,
-    ROW_ALONE,
-    STEP,
-    TOUCHED,
-    change_of,
-    charge,
-    laid_into,
-)
-from lftj.maintenance.counting.elastic import Followed, Kept, RowsAlone, countable, rows_alone
-from lftj.maintenance.counting.forecast import ALWAYS, changes_below
+from lftj.join.context import Context
+from lftj.join.rent_or_buy import Rent
+from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
-from lftj.maintenance.counting.rule_queries import LOST
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
+from lftj.maintenance.counting.stratum_state import Kept, RowsAlone
 from lftj.maintenance.dred.over_delete import keep_orders, losing, taken_below, takes_and_adds
 from lftj.maintenance.dred.rederive import Returning
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
+from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
+from lftj.tuning import Tuning
+from lftj.types.sources import Role, Source, named_once
 
 # A recursive stratum after a change, from its rows alone: what follows from rows that came, without
 # what rested on rows that went [DRed].
@@ -65,10 +59,9 @@ class _Rounds(MonotoneFixpoint):
         super()._next_round()
         found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
         due = sum(variant.source in found for variant in self.variants)
-        charge(self.context, ITERATION * (1 + due))
+        self.context.budget.charge(ITERATION * (1 + due))
         for name, rows in found.items():
-            charge(
-                self.context,
+            self.context.budget.charge(
                 ROW_ALONE * rows
                 + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()),
             )
@@ -90,7 +83,7 @@ class Rederivation:
         self.taken = self.returned = 0
         self._schemas, self._rules, self._rule_change = schemas, rules, rule_change
         self._versions, self._context = versions, context
-        self._own = {base_name(name): name for name in schemas}
+        self._own = {base_name(name) for name in schemas}
         read = {name for rule in rules for name in rule.reads}.union(self._own)
         self._below = [name for name in read - set(schemas) if name in versions]
         self._changed = {
@@ -121,14 +114,16 @@ class Rederivation:
 
     def _over_deleted(self) -> dict[str, Columns]:
         """The rows of each relation that may have lost a derivation."""
-        schemas = {
-            name + LOST: replace(schema, name=name + LOST, key=None)
+        schemas: dict[str, RelationSchema] = {
+            _deleted(name): replace(schema, name=_deleted(name), key=None)
             for name, schema in self._schemas.items()
         }
         rules = [
-            each for rule in self._rules for each in losing(rule, rule.relation + LOST, self._lost)
+            each
+            for rule in self._rules
+            for each in losing(rule, _deleted(rule.relation), self._lost)
         ]
-        went = [replace(rule, relation=rule.relation + LOST) for rule in self._rule_change.went]
+        went = [replace(rule, relation=_deleted(rule.relation)) for rule in self._rule_change.went]
         taken = taken_below(
             self._rules, self._lost, self._changed, self._versions, self._context.arena
         )
@@ -148,122 +143,146 @@ class Rederivation:
         found = rounds.finish()
         keep_orders(self._changed, before, self._versions)
         return {
-            name: rows.columns() for name in self._schemas if (rows := found[name + LOST]).count
+            name: rows.columns() for name in self._schemas if (rows := found[_deleted(name)]).count
         }
 
     def _lost(self, name: str) -> str:
         """The name for what a relation lost."""
-        return base_name(self._own[name] + LOST) if name in self._own else name + LOST
+        return (
+            base_name(_deleted(name.name))
+            if isinstance(name, Source) and name in self._own
+            else _deleted(name)
+        )
 
     def _without(self, name: str, rows: Columns | None) -> RelationVersion:
         version = self._versions[name]
         if rows is None:
             return version
-        charge(self._context, change_of(len(rows[0]), version.count))
+        self._context.budget.charge(change_of(len(rows[0]), version.count))
         return version.apply(Delta(no_rows(len(rows)), rows))
 
 
-# what a change may cost that takes no more than a bootstrap (see `cost_model`): a tenth of a second
-_ALWAYS = 20_000_000
-# what evaluating parts may cost that nothing else is tried for: some five milliseconds
-_SMALL = 1_000_000
-# what a deletion, or a change of rules, may cost even where a bootstrap takes less: ten
-# milliseconds
-_LEAST = 2_000_000
-# bootstraps that a deletion may cost by this count, which takes it for dearer than it mostly is
-_WORTH = 3
+@named_once
+def _deleted(name: str) -> Source:
+    """The name for the rows that a relation lost."""
+    return Source(name, Role.DELETED)
 
 
-def follow_by_rows(
-    stratum: Stratum,
-    schemas: Mapping[str, RelationSchema],
-    kept: Kept | None,
-    versions: Versions,
-    context: Context,
-    share: float = 1.0,
-    rule_change: RuleChange = NO_CHANGE,
-    told: bool = True,
-) -> Followed | None:
-    """Bring a stratum up to date by its rows alone; None where that cannot be, or is not to be
-    tried.
+class Rows(Strategy[Followed]):
+    """Over-deletion, re-derivation, and rounds from the rows that are left."""
 
-    `share`: how much of the stratum would be evaluated instead; where that is not all, None too for
-    what takes more than it is worth. `told`: whether the change itself told which parts those are,
-    so that they hold no more than has to do with it. `rule_change`: how its rules are others than
-    those that its rows follow from. Raises what evaluation raises; nothing given is changed.
-    """
-    if not isinstance(kept, RowsAlone) or not countable(stratum):
-        return None
-    if (
-        not context.keep
-        or not 0 < context.fraction < math.inf
-        or any(schema.choice for schema in schemas.values())
-    ):
-        return None
-    change = changes_below(stratum, versions)
-    instead = int(share * kept.work) + (kept.rounds if share < 1 else 0)
-    if change.large(context) or (share < 1 and told and instead <= _SMALL):
-        return None
-    rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-    rederivation = Rederivation(schemas, rules, versions, context, rule_change)
-    takes = not rederivation.only_grows
-    if (takes and _counts_are_due(kept)) or (
-        (takes or share < 1) and change.hopeless(instead, kept.steps, context)
-    ):
-        return None
-    least = (
-        max(_LEAST, min(_ALWAYS, kept.work // 2))
-        if rule_change
-        else _least(kept, instead, takes, share, told)
-    )
-    context.allowance = allowed = max(least, int(context.fraction * instead))
-    try:
-        found = rederivation.run()
-        spent = allowed - (context.allowance or 0)
-    except AllowanceSpentError:
-        context.allowance = None
-        if share < 1:
-            return None
-        anew = rows_alone(schemas, rules, versions, context, kept, "fallback")
-        return _regretted(anew, allowed) if takes else anew
-    except (ValueRangeError, OverflowError):
-        return None  # evaluation from nothing decides about failures
-    finally:
-        context.allowance = None
-    wasted = spent if 2 * rederivation.returned > rederivation.taken else 0
-    deltas = {name: version.difference(versions[name]) for name, version in found.items()}
-    after = replace(kept, regret=kept.regret + wasted)
-    return Followed(
-        deltas,
-        after,
-        "update",
-        change.rows,
-        versions={name: _settled(version) for name, version in found.items()},
-    )
+    name = "rederivation"
+    change: StratumChange
+
+    @cached_property
+    def _known(self) -> Kept | None:
+        return self.change.known(self.state)
+
+    @property
+    def _some(self) -> bool:
+        """Tell whether only some partitions would be evaluated instead."""
+        touched = self.change.partitions if isinstance(self.state, RowsAlone) else None
+        return touched is not None and touched.share < 1
+
+    @property
+    def _told(self) -> bool:
+        """Tell whether the change itself named these partitions, so that they hold no more than
+        has to do with it.
+        """
+        return self.change.partitions is None or self.change.partitions.told
+
+    @property
+    def _instead(self) -> int:
+        """The cost of evaluation instead, of partitions or of all."""
+        kept = self._known
+        assert isinstance(kept, RowsAlone)
+        if not self._some:
+            return kept.work
+        assert self.change.partitions is not None
+        return int(self.change.partitions.share * kept.work) + kept.rounds
+
+    @cached_property
+    def _rederivation(self) -> Rederivation:
+        change = self.change
+        assert change.rule_change is not None
+        return Rederivation(
+            change.schemas, change.rules, change.versions, change.context, change.rule_change
+        )
+
+    def applies(self) -> bool:
+        """Tell whether rows alone are kept and will do: not where counts are due, where a small
+        evaluation is all there is to do, or where too much changed.
+        """
+        change, kept = self.change, self._known
+        possible = (
+            isinstance(kept, RowsAlone)
+            and change.rule_change is not None
+            and change.countable
+            and change.context.keep
+            and 0 < change.context.fraction < math.inf
+            and not change.choice
+        )
+        if not possible or change.below.large(change.context):
+            return False
+        assert isinstance(kept, RowsAlone)
+        tuning = change.context.tuning
+        if self._some and self._told and self._instead <= tuning.rows_small:
+            return False
+        takes = not self._rederivation.only_grows
+        if takes and _counts_are_due(kept, tuning):
+            return False
+        asked = takes or self._some
+        return not (asked and change.below.hopeless(self._instead, kept.steps, change.context))
+
+    def forecast(self) -> Cost:
+        """The share of an evaluation that it may take, or a little."""
+        change, kept, tuning = self.change, self._known, self.change.context.tuning
+        assert isinstance(kept, RowsAlone)
+        takes = not self._rederivation.only_grows
+        least = self._least(kept, takes)
+        if change.rule_change:
+            least = max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
+        return Cost(allowed=max(least, int(change.context.fraction * self._instead)))
+
+    def _least(self, kept: RowsAlone, takes: bool) -> int:
+        """Cost that following may have in any case. Rows taken away may be all that there is, which
+        may be found anew at once.
+        """
+        tuning = self.change.context.tuning
+        if self._some:
+            least = min(tuning.elastic_steps, self._instead)
+            return max(least, 0 if self._told else tuning.rows_least)
+        if not takes or not kept.work:
+            return tuning.rows_steps
+        return min(tuning.rows_steps, max(tuning.rows_least, tuning.rows_worth * kept.work))
+
+    def run(self) -> Followed | Exhausted:
+        """The stratum, from the rows there are."""
+        change, budget, kept = self.change, self.change.context.budget, self._known
+        assert isinstance(kept, RowsAlone)
+        rederivation, before = self._rederivation, budget.spent
+        try:
+            found = rederivation.run()
+        except (ValueRangeError, OverflowError):
+            return Exhausted(Why.PASS, self.state)  # evaluation decides about failures
+        most = 2 * rederivation.returned > rederivation.taken
+        wasted = budget.spent - before if most else 0
+        deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
+        after = replace(kept, regret=kept.regret + wasted)
+        versions = {name: _settled(version) for name, version in found.items()}
+        return Followed(deltas, after, "update", change.below.rows, versions=versions)
+
+    def stopped(self, allowed: int) -> Exhausted:
+        """The rows to begin anew with; what is lost counts where counts might have saved it."""
+        if self._some:
+            return Exhausted(Why.PASS, self.state)
+        takes = not self._rederivation.only_grows
+        return Exhausted(Why.BUDGET, self._known, allowed if takes else 0)
 
 
-def _least(kept: RowsAlone, instead: int, takes: bool, share: float, told: bool) -> int:
-    """What following may cost in any case. What is taken away may be all that there is, which may
-    be found anew at once.
-    """
-    if share < 1:
-        return max(min(ALWAYS, instead), 0 if told else _LEAST)
-    return min(_ALWAYS, max(_LEAST, _WORTH * kept.work)) if takes and kept.work else _ALWAYS
-
-
-def _counts_are_due(kept: RowsAlone) -> bool:
-    """Whether what may take rows away is to be followed by counts, if at all."""
-    return kept.failures > 0 or kept.regret > max(_ALWAYS, kept.counting)
-
-
-def _regretted(anew: Followed, spent: int) -> Followed:
-    """A stratum that was found anew after so much was spent on following it, knowing what counts
-    would have saved.
-    """
-    if not isinstance(anew.kept, RowsAlone):
-        return anew
-    saved = spent + anew.kept.work - TOUCHED * sum(map(len, anew.deltas.values()))
-    return replace(anew, kept=replace(anew.kept, regret=anew.kept.regret + max(0, saved)))
+def _counts_are_due(kept: RowsAlone, tuning: Tuning) -> bool:
+    """Test for a stratum whose deletions are to be maintained by counts, if at all."""
+    return kept.failures > 0 or Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
 
 
 def _settled(version: RelationVersion) -> RelationVersion:
@@ -273,11 +292,3 @@ def _settled(version: RelationVersion) -> RelationVersion:
     return RelationVersion.of_orders(
         version.schema, version.identity.arena, version.kept_orders(0), version.known_bounds
     )
-
-
-def taken_over(versions: Versions, relations: Iterable[str]) -> RowsAlone:
-    """What is kept of a stratum whose relations were derived by others until now: at least that
-    many rows were found and stored.
-    """
-    rows = sum(versions.before(name).count for name in relations)
-    return RowsAlone(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)

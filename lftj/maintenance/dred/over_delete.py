@@ -1,10 +1,10 @@
-"""Which rows of a recursive stratum may have lost a derivation, as a recursive program of its own
-[DRed].
+"""Over-deletion: the rows of a recursive stratum that may have lost a derivation, as a recursive
+program of its own [DRed].
 
 A row may have lost one if a derivation of it, among the rows as they were before the commit, used a
 row that went or may have lost one itself, or the absence of a row that came. So there is a rule for
-each atom of each rule: its head and that atom stand for lost rows, its other atoms, and what it
-negates, read relations as they were.
+each atom of each rule: its head and that atom stand for lost rows; its other atoms, and its negated
+ones, read relations as they were.
 """
 
 from __future__ import annotations
@@ -17,12 +17,8 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Rela
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source
 from scantree import Arena
-
-_CAME = "+"
-"""Behind the name of a relation, with columns: the values of these that it has a row for now, and
-had none before.
-"""
 
 
 def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:
@@ -41,8 +37,8 @@ def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[
 def takes_and_adds(
     rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]
 ) -> tuple[bool, bool]:
-    """Whether changes of what rules read, and of their `own` rows below, may have taken from what
-    they derive, and may have added to it.
+    """Test if changes of the rules' inputs, and of their `own` rows below, may have taken derived
+    rows away, and if they may have added some.
     """
     rules = list(rules)
     negated = {atom.relation for rule in rules for atom in rule.negated}
@@ -59,8 +55,8 @@ def taken_below(
     versions: Versions,
     arena: Arena,
 ) -> dict[str, RelationVersion]:
-    """What the rules of `losing` read of what `changed` below: rows that went, and values that came
-    to be where a rule negates them.
+    """Inputs of the rules of `losing` that `changed` below: rows that went, and values that came to
+    be where a rule negates them.
     """
     found: dict[str, RelationVersion] = {}
     for name, delta in changed.items():
@@ -78,8 +74,8 @@ def taken_below(
 def keep_orders(
     names: Iterable[str], old: Mapping[str, RelationVersion], now: Mapping[str, RelationVersion]
 ) -> None:
-    """What is read as it was is read so again: by the next commit, which finds the key orders in
-    the present versions.
+    """Give the present versions the key orders in which old versions were read: the next commit
+    reads the same and finds the orders there.
     """
     for name in names:
         for order in old[name].orders():
@@ -87,6 +83,6 @@ def keep_orders(
                 now[name].tree(order)
 
 
-def _came_name(atom: NegatedAtom) -> str:
+def _came_name(atom: NegatedAtom) -> Source:
     """The name for the values of an atom's bound columns that came to be there."""
-    return f"{atom.relation}{_CAME}{atom.bound_columns}"
+    return Source(atom.relation, Role.APPEARED, atom.bound_columns)

@@ -1,10 +1,10 @@
-"""Which of the rows that may have lost a derivation have another one, found out before any of them
-is taken away [DRed].
+"""Re-derivation: the rows that may have lost a derivation and have another one, found before any of
+them is taken away [DRed].
 
 Most come back, and taking a row away and bringing it back changes a page in every key order. So
-relations stay as they were, and rules read them without what is `gone`, which a negated atom says:
-first everything that may have to go, then what is left of it from round to round. A row that
-returns drives the next round; what is looked for there are rows that are gone.
+relations stay as they were, and rules read them without the `gone` rows, through a negated atom:
+first everything that may have to go, then fewer from iteration to iteration. A row that returns
+drives the next iteration, which searches for rows that are gone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.join.run.evaluate import Columns, chunks, plan_rule
-from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, charge
-from lftj.maintenance.counting.rule_queries import LOST
+from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full import head_picks
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
@@ -25,42 +25,31 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import Tuning
+from lftj.types.sources import Role, Source
 from scantree.rows import difference, sort_rows
-
-BACK = "#back"
-"""Behind a relation's name: the rows that came back in the last round."""
-
-_OTHER_WAY = 50_000  # kernel steps that led to nothing, after which a search goes the other way
-_LEADS_TO_LITTLE = (
-    16  # steps for each row that drives a search or is found; what is beyond led to nothing
-)
-_FEW = 4096  # rows that are gone
-# rows of the stratum for each that may be gone, from which on the search is worth key orders of its
-# own
-_MANY = 1000
 
 Found = dict[str, Columns]
 
 
 @dataclass
 class _Search:
-    """How a rule is searched for rows that are gone: by a join with these, or `forward`, which
-    finds all heads, of which they are some.
+    """Direction of a rule's search for gone rows: by a join with these, or `forward`, which finds
+    all heads, some of which are gone.
 
-    The join takes the less the fewer are gone, forward the fewer rows drive it. Which will do is
-    hard to say, as whole groups of rows that belong together go and return; so a search that led to
-    little goes the other way.
+    The join takes the less the fewer are gone, forward the fewer rows drive it. The better one is
+    hard to predict, as whole groups of rows that belong together go and return; so a search that
+    found little changes direction.
     """
 
     forward: bool = False
-    _wasted: int = 0
-    _turns: int = 0
+    _rent: Rent = NOTHING_LOST
 
-    def took(self, steps: int, rows: int) -> None:
+    def took(self, steps: int, rows: int, tuning: Tuning) -> None:
         """Note the kernel steps of a search, and the rows that drove it or were found."""
-        self._wasted += max(0, steps - _LEADS_TO_LITTLE * rows)
-        if self._wasted > _OTHER_WAY << self._turns:
-            self.forward, self._wasted, self._turns = not self.forward, 0, self._turns + 1
+        self._rent = self._rent.plus(steps - tuning.rederive_steps * rows)
+        if self._rent.due(tuning.rederive_turn):
+            self.forward, self._rent = not self.forward, self._rent.paid()
 
 
 class Returning:
@@ -83,19 +72,20 @@ class Returning:
         }
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
-        self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < rows
+        most = sum(len(rows[0]) for rows in lost.values())
+        self._lasting = most * context.tuning.rederive_lasting < rows
 
     @property
     def gone(self) -> Found:
-        """What is gone by now, by relations that have such rows. O(n) for n of them."""
+        """Rows that are gone by now, by relations that have such rows. O(n) for n of them."""
         return {name: rows.columns() for name, rows in self._gone.items()}
 
     def are_gone(self, name: str) -> bool:
-        """Whether rows of a relation are gone."""
+        """Test for a relation with rows that are gone."""
         return name in self._gone
 
     def among_gone(self, name: str, rows: Columns) -> Columns:
-        """Those of a relation's rows, sorted and distinct, that are gone."""
+        """Select the rows of a relation, sorted and distinct, that are gone."""
         there = self._gone[name].contains(rows)
         return [column[there] for column in rows]
 
@@ -110,13 +100,13 @@ class Returning:
             fresh = self._settled(self._derived(fresh))
 
     def back(self, found: Found) -> Found:
-        """What is found is gone no longer; it, by the relations where rules read it."""
+        """Bring found rows back; return them by the relations where rules read them."""
         for name, rows in found.items():
-            charge(self._context, LOOK_UP * len(rows[0]))
+            self._context.budget.charge(LOOK_UP * len(rows[0]))
             gone = self._gone[name]
             loose = isinstance(gone, LooseRows)
             left = (
-                self._loose(name, LOST, difference(gone.columns(), rows))
+                self._loose(name, Role.DELETED, difference(gone.columns(), rows))
                 if loose
                 else gone.apply(Delta(no_rows(len(rows)), rows))
             )
@@ -136,12 +126,15 @@ class Returning:
                 yield name, [column[there] for column in rows]
 
     def _derived(self, fresh: Found) -> Iterator[tuple[str, Columns]]:
-        """What the rules derive, with a row among those that came back just now if
-        there are any.
+        """Rows that the rules derive, from a row among those that came back just now if there are
+        any.
         """
         relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
-        relations |= {name + LOST: rows for name, rows in self._gone.items()}
-        relations |= {name + BACK: self._loose(name, BACK, rows) for name, rows in fresh.items()}
+        relations |= {Source(name, Role.DELETED): rows for name, rows in self._gone.items()}
+        relations |= {
+            Source(name, Role.REDERIVED): self._loose(name, Role.REDERIVED, rows)
+            for name, rows in fresh.items()
+        }
         for rule in self._rules:
             if rule.relation in self._gone:
                 for driven in self._driven(rule, fresh):
@@ -161,10 +154,10 @@ class Returning:
         atoms, negated = list(rule.atoms), list(rule.negated)
         for number, atom in enumerate(rule.atoms):
             if number == driver:
-                atoms[number] = PositiveAtom(atom.relation + BACK, atom.args)
+                atoms[number] = PositiveAtom(Source(atom.relation, Role.REDERIVED), atom.args)
             elif atom.relation in self._gone:
-                negated.append(NegatedAtom(atom.relation + LOST, atom.args))
-        sought = rule.head_in(rule.relation + LOST)
+                negated.append(NegatedAtom(Source(atom.relation, Role.DELETED), atom.args))
+        sought = rule.head_in(Source(rule.relation, Role.DELETED))
         return replace(rule, atoms=(sought, *atoms), negated=tuple(negated))
 
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
@@ -180,6 +173,7 @@ class Returning:
         search.took(
             self._context.work - before,
             found + min(relations[atom.relation].count for atom in rule.atoms),
+            self._context.tuning,
         )
         if not needed:
             return [np.zeros(min(len(pieces), 1), np.int64)]
@@ -187,24 +181,26 @@ class Returning:
         return self.among_gone(rule.relation, sort_rows(rows)) if asked is not rule else rows
 
     def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
-        """What is `back`, of rows that are found."""
-        charge(self._context, ITERATION)
+        """Bring rows `back` that are found."""
+        self._context.budget.charge(ITERATION)
         return self.back(distinct(each for some in found for each in some))
 
     def _are_gone(self, name: str, rows: Columns) -> RelationVersion:
         """Rows of a relation, sorted, that are gone. Many have key orders that rounds bring
         forward; few are sorted anew in each.
         """
-        loose = self._loose(name, LOST, rows)
+        loose = self._loose(name, Role.DELETED, rows)
         return (
             loose
-            if len(rows[0]) <= _FEW
+            if len(rows[0]) <= self._context.tuning.rederive_gone
             else RelationVersion.build(loose.schema, self._context.arena, rows)
         )
 
-    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
+    def _loose(self, name: str, role: Role, rows: Columns) -> LooseRows:
         return LooseRows(
-            replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows
+            replace(self._schemas[name], name=Source(name, role), key=None),
+            self._context.arena,
+            rows,
         )
 
 

@@ -1,6 +1,4 @@
-"""Which strata a commit has to look at: those that read what changed, found from what changed and
-not from the strata.
-"""
+"""Affected strata: those that read a change, found from the change and not from the strata."""
 
 from __future__ import annotations
 
@@ -16,9 +14,10 @@ from lftj.program.normal_form import (
     Stratum,
 )
 from lftj.program.stratification import Stratification, StratifiedProgram
-from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
+from lftj.tuning import Tuning
 from lftj.types import STR, Interning, lookup_scalar
+from lftj.types.sources import Role, without_role
 
 # Which values the rows of a commit have: a rule whose constants are not among them need not be
 # looked at.
@@ -27,9 +26,6 @@ from lftj.types import STR, Interning, lookup_scalar
 # f).` Asking all of them for what changed took half a tenth of a millisecond each, whatever came of
 # it, and comparing all their constants 8 µs each. So views are found by one of their constants
 # first (`readers`), and those that were found are asked for all of them (`concern`).
-
-# changed rows of a relation; among more, looking for values takes longer than asking views in vain
-_FEW = 10_000
 
 
 class ChangedValues:
@@ -42,15 +38,17 @@ class ChangedValues:
         deltas: Mapping[str, Delta],
         schemas: Mapping[str, RelationSchema],
         dictionary: Interning,
+        tuning: Tuning,
     ):
+        self._most = tuning.asked_changes
         self._deltas = deltas
         self._schemas = schemas
         self._dictionary = dictionary
         self._values: dict[tuple[str, int], frozenset[int]] = {}
 
     def concern(self, rule: NormalRule | FunctorRule) -> bool:
-        """Whether an atom of a rule, negated or not, may match a row that came or went; of many
-        rows some do. O(atoms).
+        """Test for an atom of a rule, negated or not, that may match a row that came or went; of
+        many rows some do. O(atoms).
         """
         if isinstance(rule, FunctorRule):
             return rule.domain in self._deltas
@@ -61,7 +59,7 @@ class ChangedValues:
         )
 
     def _match(self, rule: NormalRule, atom: PositiveAtom | NegatedAtom) -> bool:
-        if len(self._deltas[atom.relation]) > _FEW:
+        if len(self._deltas[atom.relation]) > self._most:
             return True
         for column, value in rule.constants(atom):
             code = lookup_scalar(value.type, value.value, self._dictionary)
@@ -84,7 +82,7 @@ class ChangedValues:
             with_constants = order.reading_rows((relation, column))
             if not with_constants:
                 continue
-            values = self._in(relation, column) if len(self._deltas[relation]) <= _FEW else ()
+            values = self._in(relation, column) if len(self._deltas[relation]) <= self._most else ()
             if not values or len(values) > len(with_constants):
                 yield from with_constants
                 continue
@@ -129,7 +127,7 @@ class Affected:
         place = self._order.place
         for name in relations:
             self._look_at(self._values.readers(self._order, name))
-            own = name.removesuffix(BASE_SUFFIX)
+            own = without_role(name, Role.BASE)
             if own in place:
                 self._look_at((place[own],))
 

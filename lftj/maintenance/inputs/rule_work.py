@@ -1,4 +1,4 @@
-"""What a commit did for one rule: the rows of `ws.profile()`."""
+"""Work of a commit for one rule: the rows of `ws.profile()`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Moment(NamedTuple):
 
 
 def moment() -> Moment:
-    """This moment."""
+    """Take the time."""
     return Moment(time.perf_counter(), time.process_time(), compile_seconds())
 
 
@@ -30,7 +30,8 @@ def moment() -> Moment:
 class RuleWork:
     """Counters of one rule at one commit.
 
-    `strategy`: `update` (only what the change touches was evaluated), `full` (the first time, or
+    `strategy`: the name of the strategy that did it, as docs/strategies.md lists them. `outcome`:
+    `update` (only what the change touches was evaluated), `full` (the first time, or
     after a change of rules), `fallback` (an update that cost more than allowed was given up for a
     full evaluation), `forecast` (it was expected to, and not started), `added` and `removed` (a
     rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts
@@ -61,6 +62,7 @@ class RuleWork:
     parts: int = 0
     largest_part: int = 0
     compile_seconds: float = 0.0
+    outcome: str = ""
 
     def since(self, started: Moment) -> None:
         """Note the time that has passed since then, compilation apart."""

@@ -1,5 +1,5 @@
-"""What the rules read during a commit: each relation as it is now, as it was, and what changed of
-it.
+"""Versions that the rules read during a commit: each relation as it is now, as it was, and its
+changes.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
+from lftj.types.sources import Role, Source, in_role, without_role
 from scantree import Arena
 from scantree.columns import Lines, as_matrix
 from scantree.rows import sort_rows
 from sensitivity import Surgeries, surgeries
 
-OLD = "#old"
-"""Behind a relation's name: the version before the commit."""
-CHANGE = "#change"
+CHANGE = Source("", Role.CHANGED)
 """The name under which a query reads changed rows."""
-SIGNED = "#signed"
+SIGNED = Source("", Role.SIGNED)
 """The name under which a delta query reads a whole change: a column of signs, 1 for a row won and
 −1 for one lost, before the others.
 """
-
-MOST_PARTS = 16  # of a relation that are followed as a whole; each is looked for among changed rows
 
 
 class Parts(NamedTuple):
@@ -43,7 +41,7 @@ class Parts(NamedTuple):
 
 
 class Versions(Mapping[str, RelationVersion]):
-    """Relations by name, as they are now; with `OLD` behind the name, as they were before the
+    """Relations by name, as they are now; in the role `PREVIOUS`, as they were before the
     commit; `CHANGE` and `SIGNED` as last set.
     """
 
@@ -53,7 +51,9 @@ class Versions(Mapping[str, RelationVersion]):
         new: Mapping[str, RelationVersion],
         deltas: dict[str, Delta],
         arena: Arena,
+        tuning: Tuning = DEFAULT,
     ):
+        self.tuning = tuning
         self.old = old
         """All relations as they were before the commit."""
         self._new = new
@@ -73,7 +73,7 @@ class Versions(Mapping[str, RelationVersion]):
         self.deltas = deltas
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
-        """How many rows each of them changes."""
+        """Number of rows that each of them changes."""
         self.parts: dict[str, Parts] = {}
         """Parts of relations that came or went as a whole, as far as someone has noticed; of a
         column that is the whole row, all.
@@ -83,7 +83,7 @@ class Versions(Mapping[str, RelationVersion]):
                 self._note_values(name, delta)
 
     def _note_values(self, name: str, delta: Delta) -> None:
-        if len(delta) <= MOST_PARTS and self[name].schema.arity == 1:
+        if len(delta) <= self.tuning.followed_parts and self[name].schema.arity == 1:
             self.parts[name] = Parts(
                 0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist())
             )
@@ -92,7 +92,7 @@ class Versions(Mapping[str, RelationVersion]):
         found = self._present.get(name)
         if found is not None:
             return found
-        return self.before(name[: -len(OLD)]) if name.endswith(OLD) else self._new[name]
+        return self.before(name.name) if in_role(name, Role.PREVIOUS) else self._new[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._updates or name in self._new
@@ -133,7 +133,7 @@ class Versions(Mapping[str, RelationVersion]):
 
     def note_parts(self, name: str, parts: Parts) -> None:
         """Note that parts of a view come or go as a whole, before the view is done."""
-        if 0 < len(parts.gone) + len(parts.new) <= MOST_PARTS:
+        if 0 < len(parts.gone) + len(parts.new) <= self.tuning.followed_parts:
             self.parts[name] = parts
 
     @property
@@ -142,12 +142,12 @@ class Versions(Mapping[str, RelationVersion]):
         return self._updates
 
     def upkeep(self, read: Mapping[str, set[Order]]) -> Upkeep:
-        """What commits like this one do for key orders, when plans that last read these of a
+        """Upkeep of key orders by commits like this one, when lasting plans read these orders of a
         relation besides the columns' own.
         """
 
         def kept(name: str) -> Iterable[Order]:
-            plain = name.removesuffix(OLD)
+            plain = without_role(name, Role.PREVIOUS)
             own = (
                 [tuple(range(self[plain].schema.arity))] if plain in self or plain == CHANGE else []
             )
@@ -156,10 +156,10 @@ class Versions(Mapping[str, RelationVersion]):
         def moved(name: str) -> int:
             if name == CHANGE:
                 return self[name].count // 2  # sorted and built, not brought forward
-            delta = self.deltas.get(name.removesuffix(OLD))
+            delta = self.deltas.get(without_role(name, Role.PREVIOUS))
             # of what was loaded just now nothing says how it will change
             return (
-                min(len(delta), self.before(name.removesuffix(OLD)).count)
+                min(len(delta), self.before(without_role(name, Role.PREVIOUS)).count)
                 if delta is not None
                 else 0
             )
@@ -186,8 +186,8 @@ class Versions(Mapping[str, RelationVersion]):
 
     # ── what changed ──────────────────────────────────────────────────────────────────────────────
     def with_change(self, relation: str, bound: tuple[int, ...] | None, rows: Columns) -> Versions:
-        """This, with `CHANGE` standing for rows of a relation, or of its `bound` columns. Their
-        trees are shared by all rules.
+        """Let `CHANGE` stand for rows of a relation, or of its `bound` columns. Their trees are
+        shared by all rules.
         """
         key = (relation, bound, id(rows))
         if key not in self._changes:
@@ -196,8 +196,8 @@ class Versions(Mapping[str, RelationVersion]):
         return self
 
     def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
-        """This, with `SIGNED` standing for a change of a relation, or of its `bound` columns. Its
-        trees are shared by all rules.
+        """Let `SIGNED` stand for a change of a relation, or of its `bound` columns. Its trees are
+        shared by all rules.
         """
         key = (relation, bound, id(change))
         if key not in self._signed:
@@ -236,9 +236,8 @@ class Versions(Mapping[str, RelationVersion]):
 
     def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:
         columns = self[relation].schema.columns
-        if bound is None:
-            return RelationSchema(f"{relation}{CHANGE}", columns)
-        return RelationSchema(f"{relation}{CHANGE}{bound}", tuple(columns[i] for i in bound))
+        name = Source(relation, Role.CHANGED, bound)
+        return RelationSchema(name, columns if bound is None else tuple(columns[i] for i in bound))
 
     def presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
         """The combinations of values of `bound` columns that appeared in a relation or vanished
@@ -276,7 +275,7 @@ class Versions(Mapping[str, RelationVersion]):
 
 
 def elsewhere(column: np.ndarray, values: tuple[int, ...]) -> np.ndarray:
-    """Which places of a column have none of these values."""
+    """Mark the places of a column that have none of these values."""
     kept = np.ones(len(column), np.bool_)
     for value in values:
         kept &= column != value

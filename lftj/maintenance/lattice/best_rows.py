@@ -20,17 +20,12 @@ from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.monotone import Lattice
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 from scantree.rows import equal_runs, sort_rows
 
-_MANY = 1 << 20
-"""Candidates from which on those that say the same, or less, are left out as they come: each row of
-a dense closure is found often.
-"""
 _WORD = 8
-_FEW = 256  # offers that are taken at once
-_SHARE = 16  # of more one in so many is, if that is more
 
 
 class BestRows:
@@ -48,14 +43,16 @@ class BestRows:
         dictionary: Dictionary,
         *,
         best_first: bool = False,
+        tuning: Tuning = DEFAULT,
     ):
+        self._tuning = tuning
         self.total = total
         self._best_first = best_first
         self._lattice = lattice
         self._dictionary = dictionary
         self._waiting: list[np.ndarray] = []
         self._size = 0  # how many wait
-        self._most = _MANY
+        self._most = tuning.offered_rows
         self._adding = Lock()
         self._found: RowSet | None = (
             None  # what candidates say, where they were many and have no values
@@ -85,11 +82,13 @@ class BestRows:
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
             matrix = np.array(rows)
-            self._found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
+            self._found = RowSet(
+                len(matrix), matrix.min(axis=1), matrix.max(axis=1), tuning=self._tuning
+            )
             self._found.add(matrix, np.arange(len(matrix)))
         else:
             self._wait(np.array(rows))
-            self._most = max(_MANY, 2 * self._size)
+            self._most = max(self._tuning.offered_rows, 2 * self._size)
 
     def _wait(self, rows: np.ndarray) -> None:
         self._waiting.append(rows)
@@ -101,12 +100,12 @@ class BestRows:
 
     @property
     def offered(self) -> int:
-        """How many candidates wait to be looked at."""
+        """Number of candidates that wait."""
         return self._size if self._found is None else self._found.count
 
     @property
     def bytes(self) -> int:
-        """What the candidates that wait take."""
+        """Bytes of the candidates that wait."""
         return self.offered * stored_width(self.total.schema.arity) * _WORD
 
     def take_offers(self) -> np.ndarray:
@@ -133,11 +132,11 @@ class BestRows:
         return delta.inserts
 
     def _forget(self) -> None:
-        self._waiting, self._size, self._most, self._found = [], 0, _MANY, None
+        self._waiting, self._size, self._most, self._found = [], 0, self._tuning.offered_rows, None
 
     def _taken(self) -> Columns:
-        """Those that waited, each once and in ascending order; with a lattice the best for each
-        group, by groups.
+        """Candidates that waited, each once and in ascending order; with a lattice the best for
+        each group, by groups.
         """
         waiting, found, lattice = self._waiting, self._found, self._lattice
         self._forget()
@@ -179,7 +178,7 @@ class BestRows:
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
         back = [order.index(place) for place in range(len(rows))]
-        if self._best_first and (limit := _limit(offered[better])) is not None:
+        if self._best_first and (limit := _limit(offered[better], self._tuning)) is not None:
             later = better & (offered > limit)
             better &= ~later
             held = [column[later] for column in offer]
@@ -205,7 +204,7 @@ class BestRows:
         return [*found[:width], best if back is None else back[best], *found[width + 1 :]]
 
 
-def _limit(offered: np.ndarray) -> int | None:
+def _limit(offered: np.ndarray, tuning: Tuning) -> int | None:
     """The greatest of these values that is taken now; None if all are."""
-    take = max(_FEW, len(offered) // _SHARE)
+    take = max(tuning.taken_offers, len(offered) // tuning.taken_share)
     return int(np.partition(offered, take - 1)[take - 1]) if len(offered) > take else None

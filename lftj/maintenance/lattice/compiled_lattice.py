@@ -15,7 +15,6 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.cost.cost_model import charge
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
 from lftj.maintenance.counting import rounds_kernels as run_at
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
@@ -32,10 +31,9 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, in_role
 from scantree import Arena, Tree
 
-FEW = 128
-"""Offers of a round, beyond which it is done outside."""
 _FOUND = 1024  # offers that a round makes
 
 Versions = Mapping[str, RelationVersion]
@@ -43,7 +41,7 @@ Plans = Mapping["_Question", PreparedPlan]
 
 
 class _Question:
-    """What the rows of a delta make a variant offer."""
+    """Question for the offers that a variant makes of the rows of a delta."""
 
     lost = False
 
@@ -66,7 +64,7 @@ class FewOffers(CompiledRuns):
         variants: Sequence[Variant],
         context: Context,
     ):
-        super().__init__(FEW, at.IMPROVEMENT_WORDS, context)
+        super().__init__(context.tuning.compiled_offers, at.IMPROVEMENT_WORDS, context)
         self.rounds = self.effort = 0
         self._schemas = schemas
         self._lattices = lattices
@@ -75,7 +73,7 @@ class FewOffers(CompiledRuns):
 
     @cached_property
     def _questions(self) -> list[_Question]:
-        """By number, those of one relation together."""
+        """Questions by number, those of one relation together."""
         names = list(self._schemas)
         return [
             _Question(each)
@@ -84,14 +82,14 @@ class FewOffers(CompiledRuns):
 
     @cached_property
     def _by_code(self) -> bool:
-        """Whether all values order as their codes do."""
+        """Test for lattices whose values all order as their codes do."""
         return all(
             self._schemas[name].columns[lattice.column][1].name != "str"
             for name, lattice in self._lattices.items()
         )
 
     def worth_trying(self, offers: int) -> bool:
-        """Whether the next rounds, the first of which has so many offers, may be left to a run."""
+        """Test for iterations, the first of which has so many offers, that may be left to a run."""
         return self._few_for_long(offers) and offers > 0 and self._by_code
 
     def go(
@@ -142,7 +140,7 @@ class FewOffers(CompiledRuns):
         return records
 
     def _readable(self, totals: Versions, below: Versions) -> dict[str, RelationVersion]:
-        """What rules read by name; a row that stands for those of any delta."""
+        """Relations that rules read by name; a row that stands for those of any delta."""
         found = {
             **below,
             **totals,
@@ -154,7 +152,7 @@ class FewOffers(CompiledRuns):
         return found
 
     def _plan(self, question: _Question, readable: Versions, plans: VariantPlans) -> PreparedPlan:
-        plans.plan(question.variant, FEW, readable)
+        plans.plan(question.variant, self._few, readable)
         with question.variant.assembled(readable, self._context) as prepared:
             return prepared  # nobody else uses it meanwhile
 
@@ -174,7 +172,7 @@ class FewOffers(CompiledRuns):
         readable = self._readable(totals, below)
         self._plans = {question: self._plan(question, readable, plans) for question in self._plans}
         self._set_limits()
-        control[run_at.DUE], control[at.MOST_DUE] = len(records), FEW
+        control[run_at.DUE], control[at.MOST_DUE] = len(records), self._few
         with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
             bindings = {
@@ -184,7 +182,7 @@ class FewOffers(CompiledRuns):
             questions = question_words(
                 self._questions, self._plans, trees, bindings, list(self._schemas)
             )
-            control[run_at.NEED] = trees.room_for(FEW)
+            control[run_at.NEED] = trees.room_for(self._few)
             trees.hold()
             try:
                 at.run_improvement(
@@ -213,7 +211,7 @@ class FewOffers(CompiledRuns):
         rounds, effort = int(self._control[run_at.ROUNDS]), int(self._control[run_at.EFFORT])
         self.rounds += rounds
         self.effort += effort
-        charge(self._context, effort)
+        self._context.budget.charge(effort)
         self._context.spend(int(self._control[run_at.WORK]) + rounds)
 
 
@@ -232,7 +230,7 @@ class _Trees(NumberedTrees):
     ):
         super().__init__(len(schemas), at.IMPROVED_WORDS, arena)
         self._totals = totals
-        self._older = {older_name(name): name for name in schemas}
+        self._schemas = schemas
         read = [
             (atom.relation, atom.order)
             for prepared in plans.values()
@@ -273,12 +271,13 @@ class _Trees(NumberedTrees):
         return (*(column for column in identity if column != lattice.column), lattice.column)
 
     def _version(self, name: str) -> tuple[str, bool]:
-        return (self._older[name], True) if name in self._older else (name, False)
+        before = in_role(name, Role.OLDER)
+        return (name.name if before else name), before
 
     def publish(self) -> dict[str, RelationVersion]:
         """The relations as rounds left them, which takes the references back."""
         found: dict[str, RelationVersion] = {}
-        for name in self._older.values():
+        for name in self._schemas:
             trees, before = self._published(name), self._totals[name]
             after = next(iter(trees.values()))
             found[name] = (

@@ -32,8 +32,9 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning.aids import BEST_FIRST
+from lftj.types.sources import Role, Source
 
-_OPEN = "#open"
 """Behind a relation's name: its groups without a value."""
 
 
@@ -43,9 +44,9 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
     """
 
     best_first = True
-    """Whether a round may leave some of many offers to later rounds."""
+    """True when an iteration may leave some of many offers to later ones."""
     compiled = True
-    """Whether rounds of few offers may be left to compiled code."""
+    """True when iterations of few offers may be left to compiled code."""
 
     def __init__(
         self,
@@ -102,12 +103,12 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.rows = {name: self._table(name) for name in self.schemas}
 
     def offer(self, rules: Iterable[NormalRule]) -> None:
-        """What rules offer, from all rows there are."""
+        """Offer the heads of rules, from all existing rows."""
         for rule in rules:
             self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
 
     def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
-        """What the rules offer that read rows `inserted` below."""
+        """Offer the heads of rules that read rows `inserted` below."""
         for rule in self.rules:
             for number, atom in enumerate(rule.atoms):
                 if atom.relation in inserted and atom.relation not in self.schemas:
@@ -122,11 +123,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                     )
 
     def offer_again(self, rule: NormalRule, gone: Columns) -> None:
-        """What one of `rules` offers to the groups of rows that are gone."""
+        """Offer the heads of one of `rules` to the groups of rows that are gone."""
         schema, lattice = self.schemas[rule.relation], self._lattices[rule.relation]
         group = lattice.group(schema.arity)
         open_ = RelationSchema(
-            schema.name + _OPEN, tuple(schema.columns[column] for column in group)
+            Source(schema.name, Role.OPEN), tuple(schema.columns[column] for column in group)
         )
         groups = [gone[column] for column in group] or [gone[lattice.column][:1] * 0]
         head = rule.head_in(rule.relation).args
@@ -138,7 +139,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         )
 
     def offer_opened(self, versions: Versions) -> None:
-        """What the rules offer where rows went below that they must not find."""
+        """Offer the heads of rules that negate rows which went below."""
         for rule in self.rules:
             for atom in rule.negated:
                 if atom.relation in versions.deltas:
@@ -163,7 +164,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self.totals[name],
             self._lattices.get(name),
             self.context.dictionary,
-            best_first=self.best_first,
+            best_first=self.best_first and BEST_FIRST not in self.context.tuning.without,
+            tuning=self.context.tuning,
         )
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:

@@ -1,194 +1,106 @@
-"""A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or
-evaluated anew.
+"""The strategies for a recursive stratum with `min` or `max`: an update, a continuation from its
+rows, or an evaluation from nothing.
 
 Rows alone are enough to go on from after insertions, and where rules came. The first change that
 may take rows away is therefore the one at which proofs are counted, those of the rows that there
 were before it, if such changes are expected to be cheap to follow. It and later ones, insertions
 too, are then updates (`lattice_update`), started and given up as those of other recursive strata
-are (`elastic`).
+are (`counted_update`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
-from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
-from lftj.maintenance.counting.elastic import (
-    UNCOUNTABLE,
-    Followed,
-    Kept,
-    RowsAlone,
-    given_up,
-    put_off,
-    try_update,
-)
-from lftj.maintenance.counting.forecast import changes_below
-from lftj.maintenance.counting.rule_change import RuleChange
-from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.counting.counted_update import CountedUpdate, Update
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, RowsAlone, StratumState
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.lattice.lattice_update import MonotoneUpdate, prove
-from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.maintenance.strategy import Exhausted, Strategy, Why
 from lftj.storage.database import base_name
+from lftj.storage.delta import Delta
 
 
-def follow_monotone(
-    stratum: Stratum,
-    schemas: Mapping[str, RelationSchema],
-    kept: Kept | None,
-    versions: Versions,
-    context: Context,
-    rule_change: RuleChange | None,
-) -> Followed | None:
-    """Bring such a stratum up to date; None for one without such a relation.
+class BestUpdate(CountedUpdate):
+    """An update of a stratum whose proofs of best values are counted."""
 
-    `rule_change`: how its rules are others than those that its rows follow from; None where that
-    cannot be told. Raises what evaluation raises; nothing given is changed.
-    """
-    found = lattices(stratum.rules)
-    return (
-        _Commit(stratum, schemas, found, versions, context, rule_change).followed(kept)
-        if found
-        else None
-    )
+    name = "counting best values"
+
+    def applies(self) -> bool:
+        """Tell whether proofs are counted, of these very best values."""
+        best = self.change.lattices
+        return bool(best) and self.counted and self.state.lattices == best
+
+    def begin(self) -> Update:
+        """The update of the counts."""
+        change = self.change
+        return MonotoneUpdate(self.state, change.rules, change.versions, change.context)
 
 
-class _Commit:
-    """One stratum at one commit."""
+class _OfBest(Strategy[Followed]):
+    """An attempt at a stratum that keeps best values."""
 
-    def __init__(
-        self,
-        stratum: Stratum,
-        schemas: Mapping[str, RelationSchema],
-        found: Mapping[str, Lattice],
-        versions: Versions,
-        context: Context,
-        rule_change: RuleChange | None,
-    ):
-        self._schemas, self._found = schemas, found
-        self._versions, self._context = versions, context
-        self._rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-        self._change = changes_below(stratum, versions)
-        read = {*stratum.reads, *map(base_name, schemas)}
-        self._changed = {name: versions.deltas[name] for name in read & versions.deltas.keys()}
-        negated = {atom.relation for rule in self._rules for atom in rule.negated}
-        erased = any(delta.erased for delta in self._changed.values())
-        self._came = rule_change.came if rule_change else ()
-        self._same_rules = rule_change is not None and not rule_change
-        self._only_grows = rule_change is not None and not (
-            rule_change.went or erased or negated & self._changed.keys()
-        )
+    change: StratumChange
 
-    def followed(self, kept: Kept | None) -> Followed:
-        """The stratum after the commit."""
-        context = self._context
-        counts = context.keep and context.fraction > 0
-        if isinstance(kept, StratumState):
-            if counts and kept.lattices == self._found:
-                return self._updated_or_not(kept)
-            kept = None
-        if kept is None:
-            return self._derived(RowsAlone())
-        if self._only_grows:
-            return self._derived(kept, "update", go_on=True)
-        later = put_off(kept, self._change, context) if counts else kept
-        if later is not None:
-            return self._derived(later)
-        empty = replace(
-            StratumState.empty(self._schemas, context.arena),
-            lattices=self._found,
-            failures=kept.failures,
-        )
-        return (
-            self._counted_as_it_was(empty, kept.work) if self._same_rules else None
-        ) or self._derived(kept, counted=empty)
-
-    def _counted_as_it_was(self, like: StratumState, work: int) -> Followed | None:
-        """The stratum after an update of the state that its rows had, `work` being what they took:
-        they are not found again to be counted.
-
-        None where they have no state.
+    @cached_property
+    def known(self) -> RowsAlone | None:
+        """Knowledge of its rows, which may be those of an update that was given up; None where
+        they are of no use.
         """
-        old = self._versions.old
-        before = self._proven(like, {name: old[name] for name in self._schemas}, work, old)
-        if not isinstance(before, StratumState):
+        change, kept = self.change, self.change.known(self.state)
+        if isinstance(kept, RowsAlone):
+            return kept
+        if kept is None or kept.lattices != change.lattices or not change.keeps_counts:
             return None
-        done = self._updated_or_not(before)
-        kept = replace(done.kept, used=False) if isinstance(done.kept, StratumState) else done.kept
-        return replace(done, kept=kept, strategy="bootstrap")
+        alone = given_up(kept.failures + change.gave_up(Why.BUDGET, Why.VALUES))
+        return replace(alone, work=kept.work, steps=kept.steps)
 
-    def _updated_or_not(self, kept: StratumState) -> Followed:
-        tried = try_update(
-            kept,
-            lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context),
-            self._context,
-            self._change,
-        )
-        if isinstance(tried, Followed):
-            return tried
-        alone = replace(tried.alone, work=tried.kept.work, steps=tried.kept.steps)
-        return self._derived(
-            alone,
-            tried.strategy,
-            go_on=self._only_grows,
-            counted=tried.kept if tried.kept.used else None,
+    @cached_property
+    def changed(self) -> Mapping[str, Delta]:
+        """The changes of what it reads."""
+        read = {*self.change.stratum.reads, *map(base_name, self.change.schemas)}
+        deltas = self.change.versions.deltas
+        return {name: deltas[name] for name in read & deltas.keys()}
+
+    @cached_property
+    def only_grows(self) -> bool:
+        """Tell whether no change may take rows away."""
+        rules = self.change.rule_change
+        negated = {atom.relation for rule in self.change.rules for atom in rule.negated}
+        erased = any(delta.erased for delta in self.changed.values())
+        return rules is not None and not (rules.went or erased or negated & self.changed.keys())
+
+    @property
+    def counts_due(self) -> bool:
+        """Tell whether a change that may take rows away is one at which proofs are counted."""
+        kept = self.change.known(self.state)
+        return (
+            isinstance(kept, RowsAlone)
+            and not self.only_grows
+            and self.change.keeps_counts
+            and self.change.put_off(kept) is None
         )
 
-    def _derived(
-        self,
-        kept: RowsAlone,
-        strategy: str = "bootstrap",
-        *,
-        go_on: bool = False,
-        counted: StratumState | None = None,
-    ) -> Followed:
-        """All rows by rounds, from nothing or from those there are; and the state like `counted`,
-        if there is one.
-        """
-        before = self._context.work
-        fixpoint = MonotoneFixpoint(
-            self._schemas, self._found, self._rules, self._versions, self._context
-        )
-        old = {name: self._versions[name] for name in self._schemas}
-        if go_on:
-            fixpoint.go_on(
-                old, {name: delta.inserts for name, delta in self._changed.items()}, self._came
-            )
-        else:
-            fixpoint.start()
-        rows = fixpoint.finish()
-        deltas = {
-            name: rows[name].difference(old[name])
-            if go_on
-            else old[name].change_to(rows[name].columns())
-            for name in rows
-        }
-        steps = self._context.work - before
-        work = (
-            STEP * steps
-            + ITERATION * fixpoint.rounds
-            + fixpoint.few.effort
-            + ROW_ALONE * sum(version.count for version in rows.values())
-        )
-        known = sum(version.count for version in old.values())
-        most = not go_on or 2 * known < sum(version.count for version in rows.values())
-        after: Kept = replace(kept, work=work, steps=steps) if most else kept
-        if counted is not None:
-            after = self._proven(counted, rows, work, self._versions) or after
-        return Followed(deltas, after, strategy, self._change.rows)
+    @property
+    def empty(self) -> StratumState:
+        """A state without rows or rules."""
+        change = self.change
+        failures = self.known.failures if self.known is not None else 0
+        state = StratumState.empty(change.schemas, change.context.arena)
+        return replace(state, lattices=change.lattices, failures=failures)
 
-    def _proven(
-        self, like: StratumState, rows: Relations, work: int, below: Relations
-    ) -> Kept | None:
+    def proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept:
         """The state with these rows over relations `below`, `work` being what they took: less than
         evaluation from nothing if there were rows to go on from.
         """
+        change = self.change
         try:
-            state = prove(like, self._rules, rows, below, self._context)
+            state = prove(like, change.rules, rows, below, change.context, patient=change.patient)
         except OverflowError:
             return UNCOUNTABLE
         if state is None:
@@ -200,3 +112,115 @@ class _Commit:
             changes=like.changes,
             failures=like.failures,
         )
+
+    def finished(self, fixpoint: MonotoneFixpoint, outcome: str, *, went_on: bool) -> Followed:
+        """The stratum after the rounds of a fixpoint that has begun: from nothing, or as one that
+        `went_on`.
+        """
+        change = self.change
+        before = self._steps
+        old = {name: change.versions[name] for name in change.schemas}
+        rows = fixpoint.finish()
+        deltas = {
+            name: each.difference(old[name]) if went_on else old[name].change_to(each.columns())
+            for name, each in rows.items()
+        }
+        steps = change.context.work - before
+        count = sum(version.count for version in rows.values())
+        work = STEP * steps + ITERATION * fixpoint.rounds + fixpoint.few.effort + ROW_ALONE * count
+        kept = self._kept
+        if not went_on or 2 * sum(version.count for version in old.values()) < count:
+            kept = replace(kept, work=work, steps=steps)
+        after: Kept = kept
+        if (like := self._like) is not None:
+            after = self.proven(like, rows, work, change.versions)
+        return Followed(deltas, after, outcome, change.below.rows)
+
+    @cached_property
+    def _kept(self) -> RowsAlone:
+        """State kept of rows alone."""
+        if self.known is None:
+            return RowsAlone()
+        if isinstance(self.state, StratumState) or self.only_grows:
+            return self.known
+        later = self.change.put_off(self.known) if self.change.keeps_counts else None
+        return later or self.known
+
+    @property
+    def _like(self) -> StratumState | None:
+        """The state like which proofs are counted of the rows that are found; None where none
+        are.
+        """
+        if isinstance(self.state, StratumState):
+            return self.state if self.known is not None and self.state.used else None
+        return self.empty if self.counts_due else None
+
+    def fixpoint(self) -> MonotoneFixpoint:
+        """Rounds of improvement that have not begun; steps count from here."""
+        change = self.change
+        self._steps = change.context.work
+        return MonotoneFixpoint(
+            change.schemas, change.lattices, change.rules, change.versions, change.context
+        )
+
+
+class ProvenBefore(_OfBest):
+    """Counts of the proofs that rows had before the change, from which an update then starts: so
+    the rows are not found again to be counted.
+    """
+
+    name = "counting best values as they were"
+
+    def applies(self) -> bool:
+        """Tell whether counts are due, of the rules that the rows follow from."""
+        rules = self.change.rule_change
+        return bool(self.change.lattices) and rules is not None and not rules and self.counts_due
+
+    def run(self) -> Exhausted:
+        """The state of the rows before the change."""
+        change, old, known = self.change, self.change.versions.old, self.known
+        assert known is not None
+        rows = {name: old[name] for name in change.schemas}
+        state = self.proven(self.empty, rows, known.work, old)
+        if isinstance(state, StratumState):
+            return Exhausted(Why.READY, state)
+        return Exhausted(Why.PASS, self.state)
+
+
+class Improvement(_OfBest):
+    """Rounds of improvement from the rows there are, after a change that takes nothing away."""
+
+    name = "improvement"
+
+    def applies(self) -> bool:
+        """Tell whether there are rows of these rules that stay, and no update of counts."""
+        if not self.change.lattices or self.known is None or not self.only_grows:
+            return False
+        return isinstance(self.state, RowsAlone | None) or self.change.tried is not None
+
+    def run(self) -> Followed:
+        """The stratum, from its rows."""
+        change, fixpoint = self.change, self.fixpoint()
+        assert change.rule_change is not None
+        old = {name: change.versions[name] for name in change.schemas}
+        inserted = {name: delta.inserts for name, delta in self.changed.items()}
+        fixpoint.go_on(old, inserted, change.rule_change.came)
+        outcome = "update" if change.tried is None else change.outcome
+        return self.finished(fixpoint, outcome, went_on=True)
+
+
+class ImprovementFromNothing(_OfBest):
+    """Rounds of improvement from nothing."""
+
+    name = "improvement from nothing"
+    needed = True
+
+    def applies(self) -> bool:
+        """Tell whether some relation keeps best values."""
+        return bool(self.change.lattices)
+
+    def run(self) -> Followed:
+        """The stratum, from nothing."""
+        fixpoint = self.fixpoint()
+        fixpoint.start()
+        return self.finished(fixpoint, self.change.outcome, went_on=False)

@@ -28,17 +28,18 @@ from dataclasses import dataclass, replace
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.maintenance.cost.cost_model import ITERATION, change_of, charge
+from lftj.maintenance.cost.cost_model import ITERATION, change_of
 from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 from lftj.maintenance.counting.elastic_update import ElasticUpdate
-from lftj.maintenance.counting.long_chains import LongChainError, Patience, updated_from_nothing
+from lftj.maintenance.counting.patience import Patience, updated_from_nothing
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.maintenance.lattice.optimal_support import BEST, WithBest, attaining, offering
+from lftj.maintenance.lattice.optimal_support import WithBest, attaining, offering
 from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
+from lftj.types.sources import Role, Source
 
 # Rounds of improvement from rows that are known to be derived: after a change, and after what lost
 # its proofs has gone.
@@ -50,10 +51,10 @@ from lftj.storage.relation import RelationVersion
 
 @dataclass(frozen=True)
 class Offers:
-    """What may add to the rows of a stratum.
+    """Sources of further rows of a stratum.
 
     `new`: rows found in it; `gone`: those of groups without a value now; `added`: rules that came;
-    `versions`: what changed below.
+    `versions`: changes below.
     """
 
     new: Mapping[str, Columns]
@@ -62,7 +63,7 @@ class Offers:
     versions: Versions
 
     def any(self, rules: Sequence[NormalRule]) -> bool:
-        """Whether there is anything to look at for these rules, which are all of the stratum."""
+        """Test for anything to look at for these rules, which are all of the stratum."""
         deltas = self.versions.deltas
         won = any(
             deltas[atom.relation].inserted
@@ -101,8 +102,7 @@ class Improvement(MonotoneFixpoint):
 
     def _next_round(self) -> None:
         super()._next_round()
-        charge(
-            self.context,
+        self.context.budget.charge(
             ITERATION
             + sum(
                 change_of(delta.count, self.totals[name].count)
@@ -120,20 +120,22 @@ def prove(
     finished: Finished,
     below: Relations,
     context: Context,
+    *,
+    patient: bool = True,
 ) -> StratumState | None:
     """The state of a stratum with these `finished` rows, over relations `below`; None where some
-    cannot be proven from finished rows.
+    cannot be proven from finished rows. `patient`: where rounds find little for long, an update
+    from nothing takes their place.
 
     `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row
     has too many proofs to count.
     """
     plain = [attaining(rule, like.lattices) for rule in rules]
     relations = WithBest(below, finished, like.lattices)
-    try:
-        state = elastic_bootstrap(
-            like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round
-        )
-    except LongChainError:
+    after_round = Patience(context).after_round if patient else None
+    queries = like.queries_of(plain)
+    state = elastic_bootstrap(like.schemas, queries, relations, context, after_round)
+    if state is None:
         state = updated_from_nothing(like.schemas, plain, relations, context)
     return replace(state, lattices=like.lattices) if _proven(state, finished) else None
 
@@ -177,7 +179,10 @@ class MonotoneUpdate:
             state.schemas, state.lattices, self._rules, versions, self._context
         ).run_from(stayed, offers)
         deltas = {name: version.difference(self._old[name]) for name, version in rows.items()}
-        if best := {name + BEST: deltas[name] for name in state.lattices if len(deltas[name])}:
+        best: dict[str, Delta] = {
+            Source(name, Role.BEST): deltas[name] for name in state.lattices if len(deltas[name])
+        }
+        if best:
             before, now = self._with_best(versions, self._old), self._with_best(versions, rows)
             state, _ = self._elastic(state, Versions(before, now, best, self._context.arena))
         self._keep_orders(rows)
@@ -200,7 +205,7 @@ class MonotoneUpdate:
         return found
 
     def _offers(self, state: StratumState, moved: Mapping[str, Delta]) -> Offers:
-        """What may add to the rows that stayed."""
+        """Sources of further rows beside those that stayed."""
         known = set(map(id, self._state.rules))
         return Offers(
             {name: each.inserts for name, each in moved.items() if each.inserted},

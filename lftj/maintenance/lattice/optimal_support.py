@@ -22,9 +22,7 @@ from lftj.join.run.evaluate import Relations
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import AggregateTerm, NormalRule
 from lftj.storage.relation import RelationVersion
-
-BEST = "#best"
-"""Behind a relation's name: its finished rows, as a relation below the stratum."""
+from lftj.types.sources import Role, Source, in_role
 
 
 def offering(rule: NormalRule) -> NormalRule:
@@ -40,19 +38,18 @@ def attaining(rule: NormalRule, found: Mapping[str, Lattice]) -> NormalRule:
     if rule.relation not in found:
         return rule
     plain = offering(rule)
-    return replace(plain, atoms=(*plain.atoms, plain.head_in(rule.relation + BEST)))
+    return replace(plain, atoms=(*plain.atoms, plain.head_in(Source(rule.relation, Role.BEST))))
 
 
 class WithBest(Mapping[str, RelationVersion]):
-    """Relations, and the finished rows of some under their names with `BEST` behind."""
+    """Relations, and the finished rows of some in the role `BEST`."""
 
     def __init__(self, relations: Relations, finished: Relations, found: Iterable[str]):
         self._relations = relations
-        self._best = {name + BEST: finished[name] for name in found}
+        self._best = {Source(name, Role.BEST): finished[name] for name in found}
 
     def __getitem__(self, name: str) -> RelationVersion:
-        best = self._best.get(name)
-        return self._relations[name] if best is None else best
+        return self._best[name] if in_role(name, Role.BEST) else self._relations[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._best or name in self._relations

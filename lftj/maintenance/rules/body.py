@@ -10,21 +10,17 @@ from functools import cached_property
 import numpy as np
 
 from lftj.heads.aggregate_shape import AggregateShape
-from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.delta_query import DeltaQuery, delta_queries, signed_assignments
-from lftj.maintenance.rules.extremes import Extremes, extremes_of
-from lftj.maintenance.rules.guarded_groups import Guards, PartedRule
-from lftj.maintenance.trace.trace_state import TraceState, fitted, traced_change
+from lftj.maintenance.rules.delta_query import DeltaQuery, delta_queries
+from lftj.maintenance.rules.extremes import Extremes
+from lftj.maintenance.rules.guarded_groups import Guards
+from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
 # What changes cost a rule that is maintained by its trace: known from those before, guessed where
 # there were none.
 
 _STAB = 30  # a look-up in a sensitivity index, in kernel steps
-_SEEN = 64  # changed rows after which their average tells something
 
 
 class TraceCosts:
@@ -47,13 +43,13 @@ class TraceCosts:
             cost + steps + _STAB * stabs,
         )
 
-    def expected(self, trace: TraceState, sizes: Mapping[str, int]) -> float:
-        """What a change is to cost: as much a row as before, or until that is known a look-up for
+    def expected(self, trace: TraceState, sizes: Mapping[str, int], seen: int) -> float:
+        """Expected cost of a change: as much a row as before, or until that is known a look-up for
         each row of an atom with an index.
         """
         changed = self._reads.intersection(sizes)
         rows, cost = self._seen.get(changed, (0, 0.0))
-        if rows >= _SEEN:
+        if rows >= seen:
             return cost / rows * sum(sizes[name] for name in changed)
         atoms = (*trace.body.plan.atoms, *trace.body.plan.probes)
         looked_up = {number for number, _ in trace.indices}
@@ -68,9 +64,12 @@ class Body:
     shares them.
     """
 
-    def __init__(self, rule: NormalRule, *, reads_order: bool = True):
+    def __init__(self, rule: NormalRule, extremes: Extremes | None):
+        """`extremes`: how the head is read off a key order of the only relation of the body, if it
+        is.
+        """
         self.rule = rule
-        self._reads_order = reads_order
+        self.extremes = extremes
         self.group = rule.group
         self.calls = tuple(term for term in rule.head if isinstance(term, AggregateTerm))
         arguments = [argument.variable for term in self.calls for argument in term.args]
@@ -79,8 +78,8 @@ class Body:
 
     @property
     def projects(self) -> bool:
-        """Whether several satisfying assignments may give one head row, so that their number has to
-        be kept.
+        """Test for a head row with several satisfying assignments, so that their number has to be
+        kept.
         """
         return len(self.needed) < len(self.rule.variables)
 
@@ -95,7 +94,7 @@ class Body:
 
     @cached_property
     def trace_costs(self) -> TraceCosts:
-        """What changes cost while the rule was maintained by its trace."""
+        """Costs of changes while the rule was maintained by its trace."""
         return TraceCosts(self.rule)
 
     @cached_property
@@ -104,49 +103,6 @@ class Body:
         return Guards(self.rule, self.needed)
 
     @cached_property
-    def extremes(self) -> Extremes | None:
-        """How the head is read off a key order of the only relation of the body, if it is."""
-        return extremes_of(self.rule) if self._reads_order else None
-
-    @cached_property
     def shape(self) -> AggregateShape:
-        """How the head aggregates."""
+        """Shape of the head's aggregates."""
         return AggregateShape.of(self.rule)
-
-
-# The change of a body's satisfying assignments at a commit, by delta queries or by the trace.
-
-
-def assignments_changed(
-    body: Body,
-    trace: TraceState | None,
-    versions: Versions,
-    context: Context,
-    work: RuleWork,
-    parted: PartedRule | None = None,
-) -> tuple[Columns, np.ndarray, TraceState | None]:
-    """The change of the needed values of a body's satisfying assignments, with signed counts, and
-    its indices after it.
-
-    Without those lost with parts that go, where it is `parted`; such a rule has no trace.
-    """
-    if parted is not None:
-        pieces = parted.signed_assignments(versions, context, work)
-    elif trace is None:
-        pieces = signed_assignments(body.queries, versions, context, work)
-    else:
-        before, started = trace.bytes, context.work
-        try:
-            pieces, trace = traced_change(trace, versions, context, work)
-        finally:  # what was given up cost so much at least
-            body.trace_costs.note(versions.sizes, context.work - started, work.stabs)
-        if context.trace_override is None and trace.bytes > before:
-            trace = fitted(trace, context.trace_budget, context.traced() - before)
-    pieces = [piece for piece in pieces if len(piece[1])]
-    if not pieces:
-        return [], np.empty(0, np.int64), trace
-    if len(pieces) == 1:
-        return *pieces[0], trace
-    width = len(pieces[0][0])
-    columns = [np.concatenate([columns[i] for columns, _ in pieces]) for i in range(width)]
-    return columns, np.concatenate([signed for _, signed in pieces]), trace

@@ -28,9 +28,7 @@ from scantree.rows import contains, difference, sort_rows
 
 @dataclass(frozen=True)
 class ChosenState(RelationState):
-    """What is kept of such a relation: of its `candidates` what is kept of any view's rows, and
-    they themselves.
-    """
+    """State of such a relation: its `candidates`, and for them the state of any view's rows."""
 
     candidates: RelationVersion
 
@@ -60,7 +58,7 @@ class ChosenState(RelationState):
 
 
 def one_domain(schema: RelationSchema) -> bool:
-    """Whether the choice among candidates of this relation can be kept true group by group."""
+    """Test for a relation whose choice among candidates can be maintained group by group."""
     return len(schema.choice) == 1
 
 

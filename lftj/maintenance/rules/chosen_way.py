@@ -1,28 +1,31 @@
-"""Whether a rule goes on in the way in which it is maintained, or chooses anew between delta
-queries and a trace.
+"""A body that changes or is evaluated, as its strategies see it.
 
-What speaks for one of them is how the relations are, and not the size of a change: a rule that did
-without a trace goes on without, however often it is evaluated in full. But a rule may be older than
-its data, and has chosen between nothing and nothing then.
+A rule goes on in the way in which it is maintained, or chooses anew between delta queries and a
+trace. What speaks for one of them is how the relations are, and not the size of a change: a rule
+that did without a trace goes on without, however often it is evaluated in full. But a rule may be
+older than its data, and has chosen between nothing and nothing then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.run.evaluate import Relations
+from lftj.join.run.evaluate import Columns, Relations
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.body import Body
-from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
+from lftj.maintenance.rules.guarded_groups import PartedRule
 from lftj.maintenance.trace.trace_state import TraceState
-
-_OUTGROWN = 4
-"""A relation with so many times the rows it had is another one, to choose a way by."""
 
 
 class Chosen(Protocol):
-    """What was chosen: an index or none, and the rows that each relation had then, empty where
+    """A choice made before: an index or none, and the rows that each relation had then, empty where
     nobody knows.
     """
 
@@ -33,17 +36,86 @@ class Chosen(Protocol):
     def sizes(self) -> Mapping[str, int]: ...
 
 
-def choose_again(
-    body: Body, before: Chosen | None, relations: Relations, context: Context
-) -> tuple[TraceChoice | None, Mapping[str, int]]:
-    """How to trace a body that is evaluated in full, None for delta queries, and the rows of what
-    it reads when that was chosen.
+@dataclass(frozen=True, slots=True)
+class BodyChange:
+    """A body at a commit; `parted`: how parts of its guard come and go, where they do so."""
+
+    body: Body
+    versions: Versions
+    context: Context
+    work: RuleWork
+    parted: PartedRule | None = None
+
+
+Assignments = tuple[Columns, np.ndarray, TraceState | None]
+"""The change of the needed values of a body's satisfying assignments, with signed counts, and its
+indices after it. Without those lost with parts that go.
+"""
+
+
+@dataclass(frozen=True)
+class BodyEvaluation:
+    """A body that is to be evaluated from nothing, for the rows of its head, or in pieces of whole
+    `groups`.
+
+    `before`: what was chosen for it before; `traced`: whether it may be traced.
     """
-    sizes = {name: relations[name].count for name in body.rule.reads}
-    if before is None or before.trace is not None or _outgrown(before.sizes, sizes):
-        return choose_trace(body.rule, body.needed, relations, context), sizes
-    return None, before.sizes
+
+    body: Body
+    relations: Relations
+    context: Context
+    before: Chosen | None
+    groups: bool = False
+    traced: bool = True
+
+    @cached_property
+    def chosen_again(self) -> bool:
+        """Tell whether a way is chosen, and not the one of before kept."""
+        before = self.before
+        if not self.traced:
+            return False
+        return (
+            before is None
+            or before.trace is not None
+            or _outgrown(before.sizes, self._now, self.context.tuning.outgrown)
+        )
+
+    @property
+    def _now(self) -> Mapping[str, int]:
+        return {name: self.relations[name].count for name in self.body.rule.reads}
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The rows of what it reads when its way was chosen; empty where nobody knows."""
+        if not self.traced:
+            return {}
+        if self.before is None or self.chosen_again:
+            return self._now
+        return self.before.sizes
 
 
-def _outgrown(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
-    return any(size > _OUTGROWN * before[name] for name, size in now.items() if name in before)
+class Evaluated(NamedTuple):
+    """Findings of an evaluation: pieces of needed values, or of `heads` already, each with its
+    counts; and the indices if it was traced.
+    """
+
+    pieces: Iterable[tuple[Columns, np.ndarray]]
+    heads: bool = False
+    trace: TraceState | None = None
+
+
+class Ways(NamedTuple):
+    """The ladders for bodies, as what uses them is handed them.
+
+    `follow`: how assignments change; `evaluate`: all of them from nothing. `extremes`: whether
+    `min` and `max` may be read off a key order.
+    """
+
+    follow: Callable[[BodyChange, TraceState | None], Assignments]
+    evaluate: Callable[[BodyEvaluation], Evaluated]
+    extremes: bool = True
+
+
+def _outgrown(before: Mapping[str, int], now: Mapping[str, int], times: int) -> bool:
+    """Test for a relation with so many times the rows it had: then the choice is made anew."""
+    return any(size > times * before[name] for name, size in now.items() if name in before)

@@ -4,32 +4,28 @@ is asked for, and serves them all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_state import AggregateState, GroupsMoved
-from lftj.join.context import AllowanceSpentError, Context
-from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.body import assignments_changed
-from lftj.maintenance.rules.chosen_way import choose_again
+from lftj.maintenance.rules.chosen_way import BodyChange, BodyEvaluation, Ways
 from lftj.maintenance.rules.extremes import extremes_of
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of
-from lftj.maintenance.trace.trace_state import trace_from_nothing
+from lftj.maintenance.strategy import Exhausted, Why, within
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.program.stratification import StratifiedProgram
 from lftj.storage.delta import Delta
-
-_FREE = 20_000  # kernel steps that following may take for a rule that joins
-_SHARE = 0.5  # or this share of evaluating the body
+from lftj.tuning.aids import FINER_HEADS
 
 
 @dataclass
@@ -61,8 +57,10 @@ class CommitHeads:
         states: ViewStates,
         versions: Versions,
         context: Context,
+        ways: Ways,
         changed_rules: Collection[str] = (),
     ):
+        self.ways = ways
         self._program = program
         self._states = states
         self._changed_rules = changed_rules
@@ -72,16 +70,16 @@ class CommitHeads:
         self._dear: set[str] = set()
 
     def done(self, state: RuleState) -> bool:
-        """Whether the body of a rule was followed or evaluated already, so that the rule costs
-        nothing more.
+        """Test for a body that was maintained or evaluated already, so that the rule costs nothing
+        more.
         """
         return state.head is not None and state.head.shared.key in self._done
 
-    def change(self, state: RuleState, work: RuleWork) -> tuple[Delta | None, RuleState]:
-        """The change of the head rows of a rule that was there before, and its state after it.
-
-        Raises what evaluation raises, and AllowanceSpentError where the body was evaluated anew:
-        then ask for `rows`.
+    def change(
+        self, state: RuleState, work: RuleWork
+    ) -> tuple[Delta | None, RuleState] | Exhausted:
+        """The change of the head rows of a rule that was there before, and its state after it;
+        Exhausted where the body was evaluated anew: then ask for `rows`.
         """
         assert state.head is not None
         assert isinstance(state.rule, NormalRule)
@@ -90,7 +88,7 @@ class CommitHeads:
             self._done[key] = self._followed(state.head, work)
         done = self._done[key]
         if done.anew:
-            raise AllowanceSpentError
+            return Exhausted(Why.BUDGET, state)
         member = done.head.shared.member(state.rule)
         assert member is not None
         delta = done.moved.of(done.head.shared.columns(member)) if done.moved is not None else None
@@ -100,7 +98,7 @@ class CommitHeads:
         """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from
         what others kept of it.
         """
-        member = _as_member(rule)
+        member = self._as_member(rule)
         assert member is not None
         key = member.head.key
         before = (
@@ -140,7 +138,7 @@ class CommitHeads:
         """The rules whose aggregates are evaluated together with those of a rule, itself among
         them.
         """
-        if (member := _as_member(rule)) is None:
+        if (member := self._as_member(rule)) is None:
             return [rule]
         head = next((head for _, head in self._heads(member.head.body, member.head.key)), None)
         return [each.rule for each in self._members(member, head)]
@@ -151,10 +149,10 @@ class CommitHeads:
         told = None if alone else self._told(head, work)
         if told is not None:
             (columns, signed), trace = told, None
+            work.strategy = FINER_HEADS
         else:
-            columns, signed, trace = assignments_changed(
-                head.shared.body, head.trace, self._versions, self._context, work
-            )
+            change = BodyChange(head.shared.body, self._versions, self._context, work)
+            columns, signed, trace = self.ways.follow(change, head.trace)
             work.assignments += len(signed)
         if not len(signed):
             return _Done(
@@ -168,7 +166,8 @@ class CommitHeads:
         """The change of a head's assignments as a head over the same body has it that groups more
         finely, if there is one.
         """
-        place = self._finer(head.shared) if head.trace is None else None
+        off = FINER_HEADS in self._context.tuning.without
+        place = self._finer(head.shared) if head.trace is None and not off else None
         if place is None:
             return None
         relation, key = place
@@ -200,14 +199,25 @@ class CommitHeads:
         """Follow a head before its own rules ask for it, with an allowance of its own."""
         if head is None:
             return
-        allowance = self._context.allowance
-        self._context.allowance = max(_FREE, int(min(self._context.fraction, 1.0) * head.work))
-        try:
-            self._done[head.shared.key] = self._followed(head, work, alone=True)
-        except (AllowanceSpentError, ValueRangeError):
+        least = self._context.tuning.head_steps
+        allowed = max(least, int(min(self._context.fraction, 1.0) * head.work))
+        if not self._followed_within(allowed, head, work, alone=True):
             self._dear.add(head.shared.key)
-        finally:
-            self._context.allowance = allowance
+
+    def _followed_within(
+        self, allowed: int, head: SharedHead, work: RuleWork, *, alone: bool = False
+    ) -> bool:
+        """Follow a head; False, and nothing done, where that takes more than `allowed`, or meets a
+        row that exists in no version.
+        """
+        follow = partial(self._followed, head, work, alone=alone)
+        try:
+            done = within(self._context.budget, allowed, follow, lambda _: None)
+        except ValueRangeError:
+            return False
+        if done is not None:
+            self._done[head.shared.key] = done
+        return done is not None
 
     def _follow(self, head: SharedHead, work: RuleWork) -> bool:
         """Bring a head forward for a rule that is to join it; False when it would cost more than
@@ -216,38 +226,42 @@ class CommitHeads:
         if self._versions.deltas.keys().isdisjoint(head.shared.body.rule.reads):
             self._done[head.shared.key] = _Done(head)
             return True
-        self._context.allowance = max(_FREE, int(_SHARE * head.work))
-        try:
-            self._done[head.shared.key] = self._followed(head, work)
-        except (AllowanceSpentError, ValueRangeError):
-            return False
-        finally:
-            self._context.allowance = None
-        return True
+        tuning = self._context.tuning
+        allowed = max(tuning.head_steps, int(tuning.head_share * head.work))
+        return self._followed_within(allowed, head, work)
 
     def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork) -> _Done:
         """A head from nothing."""
         shared = SharedBody(members, before.shared if before is not None else None)
         body, relations, context = shared.body, self._versions, self._context
         started = context.work
-        choice, sizes = choose_again(body, before, relations, context)
-        pieces: Iterable[tuple[Columns, np.ndarray]]
-        if choice is not None:
-            columns, counts, trace = trace_from_nothing(choice, relations, context)
-            pieces = [(columns, counts)]
-        else:
-            trace = None
-            pieces = evaluate_by_groups(
-                body.rule, relations, context, needed=body.needed, width=body.shape.width
-            )
+        evaluation = BodyEvaluation(body, relations, context, before, groups=True)
+        evaluated = self.ways.evaluate(evaluation)
         aggregate = AggregateState.empty(
             context.arena, body.shape, context.dictionary, context.user_aggregates
         )
         work.assignments = 0
-        for columns, counts in pieces:
+        for columns, counts in evaluated.pieces:
             aggregate, _ = aggregate.advanced(columns, counts)
             work.assignments += int(counts.sum())
-        return _Done(SharedHead(shared, aggregate, context.work - started, trace, sizes), anew=True)
+        return _Done(
+            SharedHead(
+                shared, aggregate, context.work - started, evaluated.trace, evaluation.sizes
+            ),
+            anew=True,
+        )
+
+    def keeps_groups(self, rule: NormalRule | FunctorRule) -> bool:
+        """Tell whether a rule aggregates, and not only what can be read off a key order."""
+        if not isinstance(rule, NormalRule) or not rule.aggregates:
+            return False
+        return not self.ways.extremes or extremes_of(rule, self._context.tuning) is None
+
+    def _as_member(self, rule: NormalRule | FunctorRule) -> Member | None:
+        """A rule with aggregates that keeps a state, ready to share it."""
+        if isinstance(rule, NormalRule) and self.keeps_groups(rule):
+            return Member.of(rule)
+        return None
 
     # ── who shares ────────────────────────────────────────────────────────────────────────────────
     def _join(self, done: _Done, member: Member, work: RuleWork) -> None:
@@ -303,16 +317,7 @@ class CommitHeads:
         found: dict[str, list[Member]] = {}
         for stratum in self._program.order.strata_of(self._changed_rules):
             for rule in stratum.rules if not stratum.recursive else ():
-                member = _as_member(rule)
+                member = self._as_member(rule)
                 if member is not None and not self._program.relations[rule.relation].choice:
                     found.setdefault(member.head.key, []).append(member)
         return found
-
-
-def _as_member(rule: NormalRule | FunctorRule) -> Member | None:
-    """A rule with aggregates that keeps a state, ready to share it."""
-    return (
-        Member.of(rule)
-        if isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
-        else None
-    )

@@ -20,22 +20,19 @@ from functools import cached_property
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import Statistics, stale
 from lftj.join.plan.order import Choice
 from lftj.join.plan.order_costs import Crowds
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import choose_order, lay_out
-from lftj.join.plan.statistics import Statistics
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.maintenance.inputs.versions import CHANGE, OLD, SIGNED, Versions
+from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.storage.delta import Delta
 from lftj.types import INT
-
-_REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
-_SEEN = 64  # changed rows after which their average tells something
-_FEW = 64  # up to this many rows no growth matters
+from lftj.types.sources import Role, Source, in_role, without_role
 
 
 @dataclass
@@ -66,7 +63,9 @@ class DeltaQuery:
     @cached_property
     def _reads(self) -> frozenset[str]:
         """The relations that it reads, and the one whose change it reads."""
-        return frozenset((self.relation, *(name.removesuffix(OLD) for name in self.rule.reads)))
+        return frozenset(
+            (self.relation, *(without_role(name, Role.PREVIOUS) for name in self.rule.reads))
+        )
 
     def column(self, variable: int) -> int | None:
         """The column of the relation that has a variable in the atom that reads the change, if one
@@ -94,11 +93,11 @@ class DeltaQuery:
         self.rows += len(change)
         return columns, signs * proofs if self.sign > 0 else -signs * proofs
 
-    def expected(self, rows: int) -> float:
+    def expected(self, rows: int, seen: int) -> float:
         """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too
-        few were seen to tell.
+        few were seen to tell: fewer than `seen`.
         """
-        return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
+        return self.steps / self.rows * rows if self.rows >= seen else 0.0
 
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
         # the changed atom itself does not count: of changes that vary the few rows do, as a plan
@@ -110,11 +109,15 @@ class DeltaQuery:
             ]
         )
         changed = sum([versions.sizes.get(name, 0) for name in self._reads])
-        fewer = _FEW < self._changed > _REPLAN * changed
+        few, times = context.tuning.delta_stale_rows, context.tuning.delta_stale
+        fewer = few < self._changed > times * changed
         if (
             self._prepared is None
             or fewer
-            or (sizes != self._sizes and any(map(_differ, sizes, self._sizes)))
+            or (
+                sizes != self._sizes
+                and any(stale(*pair, times, few) for pair in zip(sizes, self._sizes, strict=True))
+            )
         ):
             more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
             readable = versions.with_change(self.relation, self.bound, more).with_signed(
@@ -141,16 +144,16 @@ class DeltaQuery:
         return self._prepared
 
     def _crowds(self, readable: Versions, statistics: Statistics) -> Crowds:
-        """How many rows of other atoms go with a changed row by one of its values. Of the same
-        relation and column there are more than for any value: a value that many rows have is in
-        more changes. No more in all than there are rows, though.
+        """Number of rows of other atoms that join with a changed row by one of its values. Of the
+        same relation and column there are more than for any value: a value that many rows have is
+        in more changes. No more in all than there are rows, though.
         """
         found: dict[tuple[int, int], float] = {}
         for place, variable in enumerate(self._changed_atom.args):
             column = self._column_at(place)
             for number, atom in enumerate(self.rule.atoms):
                 if (
-                    atom.relation.removesuffix(OLD) == self.relation
+                    without_role(atom.relation, Role.PREVIOUS) == self.relation
                     and isinstance(variable, Ref)
                     and atom.args[column] == variable
                 ):
@@ -185,13 +188,9 @@ def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
     """
     for name, order in plan.key_orders():
         if name != SIGNED:
-            context.kept_orders.setdefault(name.removesuffix(OLD), set()).add(order)
-        if name.endswith(OLD):
-            readable[name.removesuffix(OLD)].tree(order)
-
-
-def _differ(now: int, planned: int) -> bool:
-    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)
+            context.kept_orders.setdefault(without_role(name, Role.PREVIOUS), set()).add(order)
+        if in_role(name, Role.PREVIOUS):
+            readable[name.name].tree(order)
 
 
 def delta_queries(
@@ -215,7 +214,7 @@ def _delta_query(rule: NormalRule, needed: tuple[int, ...], turns: list[int]) ->
     own, behind = turns[-1], len(rule.atoms)
 
     def name(number: int, relation: str) -> str:
-        return relation if number in turns else relation + OLD
+        return relation if number in turns else Source(relation, Role.PREVIOUS)
 
     others = [PositiveAtom(name(i, atom.relation), atom.args) for i, atom in enumerate(rule.atoms)]
     negated = [

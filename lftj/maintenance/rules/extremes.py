@@ -18,10 +18,9 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order
+from lftj.tuning import Tuning
 from scantree import Tree
 from scantree.rows import sort_rows
-
-_WIDE = 3  # times as many columns as are read, beyond which a relation is too wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,9 @@ class Extremes:
         )
 
     def _rows(self, tree: Tree, groups: np.ndarray, context: Context) -> tuple[np.ndarray, Columns]:
-        """Which groups have rows in a version, and the columns that `head` refers to."""
+        """Mark the groups that have rows in a version, and read the columns that `head` refers
+        to.
+        """
         found = np.zeros(groups.shape[1], np.bool_)
         columns: Columns = list(groups)
         for last in (False, True):
@@ -74,12 +75,12 @@ class Extremes:
         return sort_rows([columns[place][which] for place in self.head])
 
 
-def extremes_of(rule: NormalRule) -> Extremes | None:
-    """How the head of a rule is read off a key order, if it is: one atom, and of one of its
+def extremes_of(rule: NormalRule, tuning: Tuning) -> Extremes | None:
+    """Reader of a rule's head from a key order, if it can be read so: one atom, and of one of its
     columns, not a text, the extremes alone.
 
-    Rows that are much wider than what is read keep no key order for it: the values of each group
-    take less, and are sooner sorted.
+    Rows that are much wider than the columns read keep no key order for it: the values of each
+    group take less, and are sooner sorted.
     """
     calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
     if not calls or len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
@@ -104,7 +105,8 @@ def extremes_of(rule: NormalRule) -> Extremes | None:
     ):  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]
-    if len(atom.args) > _WIDE * len(leading) and leading != list(range(len(leading))):
+    most = tuning.extremes_width * len(leading)
+    if len(atom.args) > most and leading != list(range(len(leading))):
         return None
     order = (*leading, *(column for column in range(len(atom.args)) if column not in leading))
     width = len(group)

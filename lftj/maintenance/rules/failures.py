@@ -1,5 +1,5 @@
-"""What a failure of arithmetic, of a functor or of an aggregate, a user's own included, says of
-where it happened.
+"""Place of a failure of arithmetic, of a functor or of an aggregate, a user's own included, in its
+message.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from lftj.errors import DeclarationError, Span, UserFunctionError, ValueRangeError, ValueTypeError
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+from lftj.types.sources import is_hidden, lineage
 from scantree.layout import TooWideError
 
 _BRACES = (
@@ -56,11 +57,11 @@ def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]
 
 
 def _in_braces(rule: NormalRule | FunctorRule) -> bool:
-    """Whether the rule is the inner body of an aggregate, which does not know the values that it is
-    asked for.
+    """Test for the inner body of an aggregate, which does not know the values that it is asked
+    for.
     """
     return (
-        "#" in rule.relation
+        is_hidden(rule.relation)
         and isinstance(rule, NormalRule)
         and any(isinstance(term, AggregateTerm) for term in rule.head)
     )
@@ -68,10 +69,10 @@ def _in_braces(rule: NormalRule | FunctorRule) -> bool:
 
 def _where(relations: set[str]) -> str:
     if any(
-        name.startswith(QUESTION) for name in relations
+        QUESTION in lineage(name) for name in relations
     ):  # parts have it under names of their own
         return "in the question"
-    visible = [f"`{name}`" for name in sorted(relations) if "#" not in name]
+    visible = [f"`{name}`" for name in sorted(relations) if not is_hidden(name)]
     if not visible:
         return "in an inner part of a rule"
     return f"in {'a rule' if len(visible) == 1 else 'one of the rules'} for {', '.join(visible)}"

@@ -16,9 +16,8 @@ from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
+from lftj.tuning.aids import LEAST_VALUES
 from scantree.rows import sort_rows, union
-
-_COMPACT = 4_000_000  # rows gathered before repeated ones are taken out
 
 # Aggregates that no repetition changes: the search may stop at the first proof of each (group,
 # arguments).
@@ -73,7 +72,7 @@ def projected(
         waiting.append(owned(piece))
         gathered += piece.shape[1]
         context.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
-        if gathered > max(_COMPACT, len(counts)):
+        if gathered > max(context.tuning.projected_rows, len(counts)):
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
     return _compact(rows, counts, waiting, picks)
@@ -112,7 +111,8 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
             [*rule.group, *(argument.variable for term in terms for argument in term.args)]
         )
     )
-    least = least_plan(rule, relations, context)
+    off = LEAST_VALUES in context.tuning.without
+    least = None if off else least_plan(rule, relations, context)
     if least is not None and many_proofs(least, relations, context):
         pieces = iter([run_plan(least, relations, context)])
     else:

@@ -21,8 +21,6 @@ from lftj.types import STR, floats_to_codes
 from scantree.rows import equal_runs, sort_rows
 
 _CHARACTERS = 8  # of a string, made in the time of a kernel step
-_AT_ONCE = 8192
-"""Rows between looks at limits and at Ctrl-C, where Python makes each."""
 _TEXT_AT_ONCE = 4 << 20
 """Bytes of text between them, where patterns are looked for."""
 _TEXT_OF_STEP = 64
@@ -59,8 +57,9 @@ def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context
     """The result for each row."""
     results: list[Any] = []
     made = 0  # bytes of text, about
-    for first in range(0, len(domain[0]), _AT_ONCE):
-        some = [column[first : first + _AT_ONCE] for column in domain]
+    at_once = context.tuning.slice_rows
+    for first in range(0, len(domain[0]), at_once):
+        some = [column[first : first + at_once] for column in domain]
         arguments = [
             to_values(type, column, context.dictionary)
             for type, column in zip(rule.types, some, strict=True)
@@ -77,9 +76,7 @@ def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context
 def _matching(
     at_once: Callable[[str, Any], np.ndarray], domain: Columns, context: Context
 ) -> np.ndarray:
-    """For each row whether its second column's text matches its first's, by which rows
-    are sorted.
-    """
+    """Mark the rows whose second column's text matches their first's, by which rows are sorted."""
     patterns, texts = domain
     known = context.dictionary.texts()
     starts = equal_runs([patterns], 1).tolist()

@@ -76,9 +76,11 @@ class PartedRule:
         work.regions = work.surgeries
         return pieces
 
-    def expected(self, versions: Versions) -> float:
+    def expected(self, versions: Versions, seen: int) -> float:
         """Kernel steps that this will take, going by those of before."""
-        return sum(query.expected(len(change)) for query, change, _ in self._changes(versions))
+        return sum(
+            query.expected(len(change), seen) for query, change, _ in self._changes(versions)
+        )
 
     def _changes(self, versions: Versions) -> Iterator[tuple[DeltaQuery, Delta, bool]]:
         """The delta queries of what changed, each with the rows to look at, and whether these say
@@ -178,7 +180,7 @@ class Guards:
 
 
 class Guarded(Protocol):
-    """What is kept of a rule, as far as it matters here."""
+    """State of a rule, as far as it matters here."""
 
     @property
     def guards(self) -> Guards | None:
@@ -187,8 +189,8 @@ class Guarded(Protocol):
 
 
 def parted_head(rules: Sequence[Guarded], versions: Versions) -> PartedHead | None:
-    """How the rows of a relation come and go by parts, given all that derives them: the parts that
-    do so for every rule.
+    """Change of a relation by whole groups, given all rules that derive it: the groups that come
+    and go for every rule.
     """
     found: list[PartedRule] = []
     for each in rules:

@@ -12,12 +12,13 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.rules.body import Body
-from lftj.maintenance.rules.chosen_way import choose_again
+from lftj.maintenance.rules.chosen_way import BodyEvaluation
 from lftj.maintenance.rules.commit_heads import CommitHeads
-from lftj.maintenance.rules.full import aggregated, projected
+from lftj.maintenance.rules.extremes import extremes_of
+from lftj.maintenance.rules.full import aggregated
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
-from lftj.maintenance.trace.trace_state import collected, trace_from_nothing
+from lftj.maintenance.trace.trace_state import collected
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
@@ -33,7 +34,7 @@ def establish(
     relations: Relations,
     context: Context,
     heads: CommitHeads,
-    strategy: str,
+    outcome: str,
     kept: RelationState | None,
 ) -> tuple[Columns, RelationState, list[RuleWork]]:
     """The sorted, distinct rows of a relation, base rows included, its state, and what was done.
@@ -45,7 +46,7 @@ def establish(
     works: list[RuleWork] = []
     for rule in rules:
         before = kept.state_of(rule) if kept is not None else None
-        piece, state, work = evaluate_rule(rule, before, relations, context, heads, strategy)
+        piece, state, work = evaluate_rule(rule, before, relations, context, heads, outcome)
         pieces.append(piece)
         states.append(state)
         works.append(work)
@@ -70,19 +71,23 @@ def evaluate_rule(
     relations: Relations,
     context: Context,
     heads: CommitHeads,
-    strategy: str,
+    outcome: str,
 ) -> tuple[Signed, RuleState, RuleWork]:
     """A rule's sorted head rows with their numbers of proofs, its state, and what was done.
     `before`: its state, if it had one.
     """
     started, spent, divided = moment(), context.work, len(context.divided)
-    work = RuleWork(rule.relation, rule_name(rule), strategy)
+    work = RuleWork(rule.relation, rule_name(rule), "full evaluation", outcome=outcome)
     body = before.body if before is not None else None
-    if isinstance(rule, NormalRule) and rule.aggregates and (body or Body(rule)).extremes is None:
-        rows, state = heads.rows(rule, work, follow=strategy in ("full", "added"))
+    if (
+        isinstance(rule, NormalRule)
+        and rule.aggregates
+        and (body.extremes if body is not None else extremes_of(rule, context.tuning)) is None
+    ):
+        rows, state = heads.rows(rule, work, follow=outcome in ("full", "added"))
         counts = np.ones(len(rows[0]), np.int64)
     else:
-        rows, counts, state = _evaluate(rule, before, relations, context)
+        rows, counts, state = _evaluate(rule, before, relations, context, heads)
         work.assignments = int(counts.sum())
         state = state._replace(work=context.work - spent)
     work.steps, work.head_changes = context.work - spent, len(counts)
@@ -95,27 +100,32 @@ def evaluate_rule(
 def removed_rows(state: RuleState, relation: RelationVersion) -> tuple[Signed, RuleWork]:
     """The rows of a rule that goes, the only one of its relation, as they stand there."""
     work = RuleWork(
-        state.rule.relation, rule_name(state.rule), "removed", head_changes=relation.count
+        state.rule.relation,
+        rule_name(state.rule),
+        "update",
+        head_changes=relation.count,
+        outcome="removed",
     )
     return (relation.columns(), np.ones(relation.count, np.int64)), work
 
 
 def evaluate_removed(
-    state: RuleState, relations: Relations, context: Context
+    state: RuleState, relations: Relations, context: Context, heads: CommitHeads
 ) -> tuple[Signed, RuleWork]:
     """The head rows of a rule that goes, over the old relations, counted as its state counts them:
     all proofs, or those that a search for the first one finds.
     """
     started, before = moment(), context.work
     if state.trace is None or state.body is None:
-        rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
+        rows, counts, _ = _evaluate(state.rule, state, relations, context, heads, traced=False)
     else:
         columns, counts = collected(state.trace.body, state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
     work = RuleWork(
         state.rule.relation,
         rule_name(state.rule),
-        "removed",
+        "full evaluation",
+        outcome="removed",
         steps=context.work - before,
         head_changes=len(counts),
     )
@@ -124,7 +134,9 @@ def evaluate_removed(
 
 
 def is_supported(rules: list[RuleState], has_base: bool) -> bool:
-    """Whether a row may be derived in several ways, so that its support has to be counted."""
+    """Test for rows that may be derived in several ways, so that their support has to be
+    counted.
+    """
     if len(rules) + has_base != 1:
         return True
     return any(
@@ -133,7 +145,7 @@ def is_supported(rules: list[RuleState], has_base: bool) -> bool:
 
 
 def rule_name(rule: NormalRule | FunctorRule) -> str:
-    """How reports call a rule: the number of the user's rule it came from."""
+    """Name of a rule in reports: the number of the user's rule it came from."""
     return f"#{rule.source}"
 
 
@@ -142,6 +154,7 @@ def _evaluate(
     before: RuleState | None,
     relations: Relations,
     context: Context,
+    heads: CommitHeads,
     *,
     traced: bool = True,
 ) -> tuple[Columns, np.ndarray, RuleState]:
@@ -151,17 +164,20 @@ def _evaluate(
     if isinstance(rule, FunctorRule):
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
-    body = (before.body if before is not None else None) or Body(rule)
+    body = before.body if before is not None else None
+    body = body or Body(rule, extremes_of(rule, context.tuning))
     if body.extremes is not None:
         relations[body.extremes.relation].tree(body.extremes.order)
         rows = aggregated(rule, relations, context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
-    choice, sizes = choose_again(body, before, relations, context) if traced else (None, {})
-    if choice is None:
-        return *projected(rule, relations, context), RuleState(rule, body, own_sizes=sizes)
-    columns, counts, trace = trace_from_nothing(choice, relations, context)
-    rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
-    return rows, counts, RuleState(rule, body, own_trace=trace, own_sizes=sizes)
+    evaluation = BodyEvaluation(body, relations, context, before, traced=traced)
+    found = heads.ways.evaluate(evaluation)
+    ((columns, counts),) = found.pieces
+    rows = columns
+    if not found.heads:
+        rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
+    state = RuleState(rule, body, own_trace=found.trace, own_sizes=evaluation.sizes)
+    return rows, counts, state
 
 
 def joined(pieces: list[Signed]) -> Signed:

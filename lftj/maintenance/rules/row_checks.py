@@ -1,4 +1,4 @@
-"""What must hold of the rows that a view wins, looked at where they are few: at the change."""
+"""Checks of the rows that a view wins, made where they are few: at the change."""
 
 from __future__ import annotations
 

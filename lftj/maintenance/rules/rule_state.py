@@ -1,5 +1,5 @@
-"""What is kept of a rule between commits: plans, the work of its last full evaluation, and the
-states of its head.
+"""State of a rule between commits: plans, the work of its last full evaluation, and the states of
+its head.
 """
 
 from __future__ import annotations
@@ -80,13 +80,11 @@ class RelationState:
     support: SupportState | None
 
     def state_of(self, rule: NormalRule | FunctorRule) -> RuleState | None:
-        """What is kept of a rule, if it was here."""
+        """State of a rule, if it was here."""
         return next((state for state in self.rules if state.rule is rule), None)
 
     def with_head(self, rule: NormalRule, head: SharedHead) -> RelationState:
-        """This with another version of what a rule shares; nothing changes where the rule is not
-        here.
-        """
+        """Replace the state that a rule shares; nothing changes where the rule is not here."""
         if self.state_of(rule) is None:
             return self
         rules = [

@@ -1,8 +1,8 @@
-"""What rules with one body and one grouping keep together: one state of groups, from which each
-reads its own head [LFTJ-IVM 2.3.3].
+"""State that rules with one body and one grouping keep together: one state of groups, from which
+each reads its own head [LFTJ-IVM 2.3.3].
 
-Such rules are followed as one rule with the aggregates of all of them: its body is evaluated once a
-commit, and each function's state, such as the ordered rows behind `min`, `max` and `concat` of a
+Such rules are maintained as one rule with the aggregates of all of them: its body is evaluated once
+a commit, and each function's state, such as the ordered rows behind `min`, `max` and `concat` of a
 column, is there once, whichever rules ask for it.
 """
 
@@ -64,14 +64,12 @@ class SharedBody:
         }
         rule = combined_rule(self.core, self.group, self.calls.values())
         self.body = (
-            before.body
-            if before is not None and before.body.rule == rule
-            else Body(rule, reads_order=False)
+            before.body if before is not None and before.body.rule == rule else Body(rule, None)
         )
         self._columns: dict[int, HeadColumns] = {}
         self.finer: tuple[object, str, str] | None = None
-        """Where a head over the same body is that tells all this one needs: under which strata that
-        was seen, its relation, its key.
+        """A head over the same body that determines this one: the strata under which that was
+        found, its relation, its key.
         """
 
     def member(self, rule: NormalRule) -> Member | None:
@@ -79,7 +77,7 @@ class SharedBody:
         return next((member for member in self.members if member.rule is rule), None)
 
     def columns(self, member: Member) -> HeadColumns:
-        """Where the head of a member comes from."""
+        """Sources of the columns of a member's head."""
         if id(member.rule) not in self._columns:
             groups = list(dict.fromkeys(term.text for term in self.group))
             calls = list(self.calls)
@@ -93,13 +91,13 @@ class SharedBody:
         return self._columns[id(member.rule)]
 
     def of(self, members: Sequence[Member]) -> SharedBody:
-        """This with other members that ask for no more; what they do not ask for stays."""
+        """Replace the members by others that ask for no more; state they do not ask for stays."""
         other = copy(self)
         other.members, other._columns = tuple(members), {}
         return other
 
     def texts(self) -> list[str]:
-        """What the columns of an assignment hold, by the texts of canonical terms, in the order of
+        """Texts of the canonical terms in the columns of an assignment, in the order of
         `body.needed`.
         """
         terms = [*self.group, *(arg for call in self.calls.values() for arg in call.args)]
@@ -121,8 +119,7 @@ class SharedHead(NamedTuple):
     def refitted(
         self, shared: SharedBody, user: Mapping[str, UserAggregate] | None = None
     ) -> SharedHead | None:
-        """This for other members, from what is kept; None where the body has to be evaluated for
-        what they ask.
+        """Refit the state to other members; None where the body has to be evaluated for them.
 
         `user`: the users' aggregates, where members are new that may ask for some.
         """
@@ -139,7 +136,7 @@ class SharedHead(NamedTuple):
         return None if aggregate is None else self._replace(shared=shared, aggregate=aggregate)
 
     def without(self, present: Collection[int]) -> SharedHead:
-        """This for those members alone whose rules have these ids."""
+        """Restrict the state to those members whose rules have these ids."""
         left = [member for member in self.shared.members if id(member.rule) in present]
         shared = SharedBody(left, self.shared)
         return self.refitted(shared) or self._replace(shared=self.shared.of(left))

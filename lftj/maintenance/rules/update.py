@@ -8,14 +8,18 @@ counts [LFTJ-IVM 2.1–2.3].
 
 from __future__ import annotations
 
+from functools import cached_property, partial
+
 import numpy as np
 
+from lftj.errors import ValueRangeError
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.body import assignments_changed
+from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
+from lftj.maintenance.rules.chosen_way import BodyChange
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.maintenance.rules.guarded_groups import PartedHead, PartedRule, parted_head, with_parts
@@ -27,15 +31,16 @@ from lftj.maintenance.rules.initial_evaluation import (
     removed_rows,
     rule_name,
 )
+from lftj.maintenance.rules.relation_change import Maintained, RelationChange
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
+from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why, within
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
+from lftj.tuning.aids import EXTREMES
 
-_FEW = 16  # changed rows up to which nobody asks whether an update pays
-_SHARE = 0.5  # of what is read may have changed at most
-_MANY = 1000  # changed rows below which only what such changes cost before tells
+_FOLD = 1e6  # as much as no update needs
 
 HeadChange = Delta | Signed
 """Head rows won and lost: each once, or with signed numbers of proofs, in which case rows may
@@ -43,87 +48,155 @@ repeat.
 """
 
 Updated = tuple[Delta, RelationState, list[RuleWork]]
+States = dict[int, RuleState | None]
+"""State kept of each rule, by its identity; None of one that was not there."""
 
 
-class ForecastError(Exception):
-    """An update is expected to cost more than a full evaluation. Never leaves the engine."""
-
-
-def update(
-    schema: RelationSchema,
-    state: RelationState,
-    rules: tuple[NormalRule | FunctorRule, ...],
-    versions: Versions,
-    context: Context,
-    heads: CommitHeads,
-    allowed: int,
-) -> Updated:
-    """The net change of a relation's rows, its new state, and what was done. Raises what evaluation
-    raises; `state` stays as it is.
+class Update(Strategy[Maintained]):
+    """An update from the changes of what the rules read, whose rules are followed each in the way
+    in which it is maintained.
 
     A rule that was not there before is evaluated in full and its rows are won; one that is gone is
-    evaluated as things were, and its rows are lost. The other rules together may take `allowed`
-    kernel steps, else AllowanceSpentError; ForecastError when they are expected to take more.
+    evaluated as things were, and its rows are lost.
     """
-    known = {id(rule_state.rule): rule_state for rule_state in state.rules}
-    states = {id(rule): known.pop(id(rule), None) for rule in rules}
-    costing = [kept for kept in states.values() if kept is not None and not heads.done(kept)]
-    parted = _parted(schema, state, rules, versions) if versions.parts else None
-    if _hopeless(costing, versions, context.fraction, allowed, parted):
-        raise ForecastError
-    pieces: list[HeadChange] = []
-    works: list[RuleWork] = []
-    context.allowance = allowed
-    try:
-        for number, kept in states.items():
-            if kept is not None and not versions.deltas.keys().isdisjoint(kept.rule.reads):
-                piece, states[number], work = _updated(
-                    kept, versions, context, heads, parted and parted.of(kept)
-                )
-                works.append(work)
-                if piece is not None:
-                    pieces.append(piece)
-    finally:
-        context.allowance = None
-    support = state.support
-    base = versions.deltas.get(base_name(schema.name))
-    if support is None and (base is not None or known or None in states.values()):
-        support = _supported_once(versions[schema.name], context)
-    for rule in rules:
-        if states[id(rule)] is None:
-            piece, states[id(rule)], work = evaluate_rule(
-                rule, None, versions, context, heads, "added"
+
+    name = "update"
+    change: RelationChange
+    state: RelationState | None
+
+    @cached_property
+    def _parted(self) -> PartedHead | None:
+        change = self.change
+        if not change.versions.parts:
+            return None
+        return _parted(change.schema, self._kept, change.rules, change.versions)
+
+    def applies(self) -> bool:
+        """Tell whether something is kept to start from."""
+        return self.state is not None
+
+    def forecast(self) -> Cost:
+        """Cost, not worthwhile where the rules that stay would take more than they may. What
+        rules that come and go take has to be taken anyway, and is not bounded.
+        """
+        change, heads = self.change, self.change.heads
+        kept = [self._kept.state_of(rule) for rule in change.rules]
+        costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
+        return Cost(
+            worthwhile=not _hopeless(
+                costing, change.versions, change.context, self._allowed, self._parted
             )
+        )
+
+    @cached_property
+    def _allowed(self) -> int:
+        """Kernel steps that the rules which stay may take, by those of a full evaluation."""
+        full = sum(rule.work for rule in self._kept.rules)
+        fraction, tuning = self.change.context.fraction, self.change.context.tuning
+        if not fraction:
+            return tuning.update_steps
+        return max(
+            tuning.update_steps,
+            int(min(fraction, _FOLD) * full),
+            min(tuning.update_soon_steps, int(tuning.update_soon_share * full)),
+        )
+
+    def run(self) -> Maintained | Exhausted:
+        """The net change of a relation's rows, its new state, and what was done."""
+        change = self.change
+        states = {id(rule): self._kept.state_of(rule) for rule in change.rules}
+        follow = partial(self._followed, states)
+        try:
+            found = within(change.context.budget, self._allowed, follow, self.stopped)
+            if isinstance(found, Exhausted):
+                return found
+            delta, after, works = self._finished(states, *found)
+        except ValueRangeError:
+            # A row that only an erased and an inserted row make together exists in no version: full
+            # evaluation decides about failures.
+            return Exhausted(Why.VALUES, self.state)
+        if isinstance(self.state, ChosenState):
+            after = self.state.after(after, delta)
+            delta = self._change_of_choice(after, delta)
+        return Maintained(delta, after, works)
+
+    @property
+    def _kept(self) -> RelationState:
+        assert self.state is not None
+        return self.state
+
+    def _change_of_choice(self, kept: ChosenState, delta: Delta) -> Delta:
+        """The change of the rows chosen by one choice domain, after a change of its candidates."""
+        change = self.change
+        if not len(delta):
+            return delta
+        chosen = change.versions[change.schema.name]
+        dictionary = change.context.dictionary
+        return change_of_choice(change.schema, chosen, kept.candidates, delta, dictionary)
+
+    def _followed(self, states: States) -> tuple[list[HeadChange], list[RuleWork]] | Exhausted:
+        """The changes of head rows by rules that stay, whose states become those after it."""
+        change, parted = self.change, self._parted
+        pieces: list[HeadChange] = []
+        works: list[RuleWork] = []
+        for number, kept in states.items():
+            if kept is None or change.versions.deltas.keys().isdisjoint(kept.rule.reads):
+                continue
+            found = _updated(
+                kept, change.versions, change.context, change.heads, parted and parted.of(kept)
+            )
+            if isinstance(found, Exhausted):
+                return found._replace(state=self.state)
+            piece, states[number], work = found
+            works.append(work)
+            if piece is not None:
+                pieces.append(piece)
+        return pieces, works
+
+    def _finished(self, states: States, pieces: list[HeadChange], works: list[RuleWork]) -> Updated:
+        """The same with rules that came and went, and what is there of rows in all."""
+        schema, versions, context = self.change.schema, self.change.versions, self.change.context
+        heads, support, parted = self.change.heads, self._kept.support, self._parted
+        base = versions.deltas.get(base_name(schema.name))
+        gone = [kept for kept in self._kept.rules if id(kept.rule) not in states]
+        if support is None and (base is not None or gone or None in states.values()):
+            support = _supported_once(versions[schema.name], context)
+        for rule in self.change.rules:
+            if states[id(rule)] is None:
+                piece, states[id(rule)], work = evaluate_rule(
+                    rule, None, versions, context, heads, "added"
+                )
+                pieces.append(piece)
+                works.append(work)
+        for went in gone:
+            piece, work = _removed(schema, went, versions, context, heads)
             pieces.append(piece)
             works.append(work)
-    for went in known.values():
-        piece, work = _removed(schema, went, versions, context)
-        pieces.append(piece)
-        works.append(work)
-    if base is not None:
-        pieces.append(base)
-    gone = None
-    if parted is not None:
-        gone = parted.lost(support, versions.before(schema.name), context, works[0])
-        versions.note_parts(schema.name, parted.parts)
-    delta, support = _through_support(schema, support, pieces, gone)
-    return (
-        delta,
-        RelationState(tuple(found for found in states.values() if found is not None), support),
-        works,
-    )
+        if base is not None:
+            pieces.append(base)
+        lost = None
+        if parted is not None:
+            lost = parted.lost(support, versions.before(schema.name), context, works[0])
+            versions.note_parts(schema.name, parted.parts)
+        delta, support = _through_support(schema, support, pieces, lost)
+        kept = tuple(found for found in states.values() if found is not None)
+        return delta, RelationState(kept, support), works
 
 
 def _removed(
-    schema: RelationSchema, rule: RuleState, versions: Versions, context: Context
+    schema: RelationSchema,
+    rule: RuleState,
+    versions: Versions,
+    context: Context,
+    heads: CommitHeads,
 ) -> tuple[Signed, RuleWork]:
-    """What a rule that is gone derived, as a loss."""
+    """Rows of a removed rule, as a loss."""
     if (
         rule.head is not None
     ):  # a relation with an aggregate has no other rule: all rows were its own
         (rows, counts), work = removed_rows(rule, versions.old[schema.name])
     else:
-        (rows, counts), work = evaluate_removed(rule, versions.old, context)
+        (rows, counts), work = evaluate_removed(rule, versions.old, context, heads)
     return (rows, -counts), work
 
 
@@ -135,15 +208,15 @@ def _supported_once(relation: RelationVersion, context: Context) -> SupportState
 def _hopeless(
     rules: list[RuleState],
     versions: Versions,
-    fraction: float,
+    context: Context,
     allowed: int,
     parted: PartedHead | None,
 ) -> bool:
-    """Whether an update is not worth starting: too large a share of what is read has changed, or it
-    is too much going by averages.
+    """Test for an update that is not worth starting: too large a share of the input has changed, or
+    it is too much by averages.
     """
-    sizes = versions.sizes
-    if sum(sizes.values()) <= _FEW:
+    sizes, fraction, tuning = versions.sizes, context.fraction, context.tuning
+    if sum(sizes.values()) <= tuning.unasked_changes:
         return False
     expected, changed, read = 0.0, 0, 0
     for rule_state in rules:
@@ -153,20 +226,27 @@ def _hopeless(
             read += versions[name].count
             changed += sizes.get(name, 0)
         if parted is not None:
-            expected += parted.of(rule_state).expected(versions)
+            expected += parted.of(rule_state).expected(versions, tuning.seen_changes)
             continue
         if rule_state.body is not None and rule_state.trace is not None:
-            expected += rule_state.body.trace_costs.expected(rule_state.trace, sizes)
+            costs = rule_state.body.trace_costs
+            expected += costs.expected(rule_state.trace, sizes, tuning.seen_changes)
             continue
         for query in rule_state.body.queries if rule_state.body is not None else ():
-            expected += query.expected(sizes.get(query.relation, 0))
+            expected += query.expected(sizes.get(query.relation, 0), tuning.seen_changes)
     # a small view's update may take more than `fraction`, which is to be found out by trying
     share = (
-        max(fraction, min(_SHARE, allowed / max(1, sum(rule_state.work for rule_state in rules))))
+        max(
+            fraction,
+            min(
+                tuning.changed_share,
+                allowed / max(1, sum(rule_state.work for rule_state in rules)),
+            ),
+        )
         if fraction
         else 0.0
     )
-    return expected > allowed or (changed > _MANY and changed > share * read)
+    return expected > allowed or (changed > tuning.large_change and changed > share * read)
 
 
 def _updated(
@@ -175,12 +255,16 @@ def _updated(
     context: Context,
     heads: CommitHeads,
     parted: PartedRule | None,
-) -> tuple[HeadChange | None, RuleState, RuleWork]:
+) -> tuple[HeadChange | None, RuleState, RuleWork] | Exhausted:
     """The change of one rule's head rows, its new state, and what was done."""
     started, before = moment(), context.work
-    work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
+    work = RuleWork(state.rule.relation, rule_name(state.rule), Update.name)
+    work.outcome = "update"
     done = heads.done(state)
-    piece, state = _rule(state, versions, context, heads, work, parted)
+    found = _rule(state, versions, context, heads, work, parted)
+    if isinstance(found, Exhausted):
+        return found
+    piece, state = found
     work.head_changes = (
         0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
     )
@@ -196,7 +280,7 @@ def _rule(
     heads: CommitHeads,
     work: RuleWork,
     parted: PartedRule | None,
-) -> tuple[HeadChange | None, RuleState]:
+) -> tuple[HeadChange | None, RuleState] | Exhausted:
     """The change of one rule's head rows, and its new state."""
     rule = state.rule
     if isinstance(rule, FunctorRule) or state.body is None:
@@ -209,15 +293,18 @@ def _rule(
         return (found if len(found) else None), state
     body = state.body
     if body.extremes is not None:
+        work.strategy = EXTREMES
         delta = body.extremes.update(versions, context)
         work.surgeries, work.assignments = len(versions.deltas[body.extremes.relation]), len(delta)
         return (delta if len(delta) else None), state
     if state.head is not None:
-        delta, state = heads.change(state, work)
+        changed = heads.change(state, work)
+        if isinstance(changed, Exhausted):
+            return changed
+        delta, state = changed
         return (delta if delta is not None and len(delta) else None), state
-    columns, signed, trace = assignments_changed(
-        body, state.own_trace, versions, context, work, parted
-    )
+    change = BodyChange(body, versions, context, work, parted)
+    columns, signed, trace = heads.ways.follow(change, state.own_trace)
     state = state if trace is state.own_trace else state._replace(own_trace=trace)
     work.assignments = len(signed)
     return ((body.head_rows(columns, len(signed)), signed) if len(signed) else None), state
@@ -229,8 +316,8 @@ def _parted(
     rules: tuple[NormalRule | FunctorRule, ...],
     versions: Versions,
 ) -> PartedHead | None:
-    """How the rows of a relation come and go by parts, where its rules are those of before and
-    nothing else derives them.
+    """Change of a relation by whole groups, where its rules are those of before and nothing else
+    derives it.
     """
     parted = parted_head(state.rules, versions)
     if (
@@ -245,12 +332,6 @@ def _parted(
         if base not in versions.deltas and (base not in versions or not versions[base].count)
         else None
     )
-
-
-def _signed(delta: Delta) -> Signed:
-    """Rows of a net change with +1 and −1."""
-    rows = [np.concatenate(pair) for pair in zip(delta.erases, delta.inserts, strict=True)]
-    return rows, np.repeat(np.array([-1, 1], np.int64), [delta.erased, delta.inserted])
 
 
 def _through_support(
@@ -271,7 +352,7 @@ def _through_support(
     if support is None and len(changes) == 1 and isinstance(changes[0], Delta):
         return changes[0], None
     rows, signed = joined(
-        [_signed(change) if isinstance(change, Delta) else change for change in changes]
+        [change.signed() if isinstance(change, Delta) else change for change in changes]
     )
     if support is not None:
         support, delta = support.update(rows, signed)

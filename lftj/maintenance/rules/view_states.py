@@ -1,5 +1,5 @@
-"""What all views are maintained with, as one value; and what a commit looks up there: who shares a
-head, and how large all indices are.
+"""States of all views, as one value; and facts that a commit looks up there: the rules that share a
+head, and the size of all indices.
 
 Both follow from the states. They are kept beside them, because a commit that looked for them there
 would look at every view.
@@ -14,13 +14,11 @@ from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.stratification import StratifiedProgram
-
-STRATUM = "#stratum "
-"""What the keys of strata among the states of relations begin with."""
+from lftj.types.sources import Role, Source
 
 
 class OfStratum(Protocol):
-    """What a recursive stratum is maintained with. What that is only `lftj.maintenance.counting` knows."""
+    """State of a recursive stratum. Only `lftj.maintenance.counting` knows more of it."""
 
     @property
     def bytes(self) -> int:
@@ -29,14 +27,19 @@ class OfStratum(Protocol):
 
 
 ViewState = RelationState | OfStratum
-"""What a relation, or a recursive stratum, is maintained with."""
+"""State of a relation, or of a recursive stratum."""
 
 _NOBODY: Mapping[str, frozenset[str]] = {}
 
 
 def stratum_key(relations: Iterable[str]) -> str:
     """The name under which a stratum's state is kept among those of relations."""
-    return STRATUM + " ".join(sorted(relations))
+    return Source("", Role.STRATUM, " ".join(sorted(relations)))
+
+
+def shown_key(key: str) -> str:
+    """The relations of a stratum by its key; a relation by its own."""
+    return str(key.column) if isinstance(key, Source) and key.role is Role.STRATUM else key
 
 
 class ViewStates(Mapping[str, ViewState]):
@@ -54,7 +57,7 @@ class ViewStates(Mapping[str, ViewState]):
 
     @staticmethod
     def of(states: Mapping[str, ViewState]) -> ViewStates:
-        """These states. O(rules), nothing where they are such a value already."""
+        """Make one value of these states. O(rules), nothing where they are such a value already."""
         return states if isinstance(states, ViewStates) else ViewStates().replaced(states)
 
     def __getitem__(self, key: str) -> ViewState:
@@ -73,9 +76,7 @@ class ViewStates(Mapping[str, ViewState]):
         return self._sharing.get(body, _NOBODY)
 
     def replaced(self, changed: Mapping[str, ViewState], gone: Iterable[str] = ()) -> ViewStates:
-        """With these states new, and others gone. O(rules of these), and dictionaries
-        are copied.
-        """
+        """Replace these states, and drop others. O(rules of these), and dictionaries are copied."""
         made = ViewStates()
         made._states = {**self._states, **changed}
         made._sharing, made._traces, made.traced = (
@@ -126,12 +127,12 @@ class ViewStates(Mapping[str, ViewState]):
 
 
 def rules_of(state: ViewState | None) -> tuple[RuleState, ...]:
-    """What is kept of single rules."""
+    """States of single rules."""
     return state.rules if isinstance(state, RelationState) else ()
 
 
 def _alike(old: ViewState | None, new: ViewState) -> bool:
-    """Whether two states have the same rules with the same indices, so that nothing is to be noted.
+    """Test for two states with the same rules and the same indices, so that nothing is to be noted.
     O(rules).
     """
     before, after = rules_of(old), rules_of(new)

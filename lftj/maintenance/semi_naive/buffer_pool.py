@@ -36,7 +36,7 @@ class Lane:
 
     @property
     def rows(self) -> np.ndarray:
-        """What is there."""
+        """Rows of the buffer."""
         return self.words[: self.count]
 
     def make_room(self, more: int) -> None:
@@ -83,8 +83,8 @@ class Lanes:
     def lane(
         self, more: int, full: Callable[[int], bool], grow: Callable[[int], None]
     ) -> Iterator[Lane]:
-        """Where to note what is new of `more` rows. First `grow` is called, while nobody adds, if
-        for so many, counting what others may still add, the set is `full`.
+        """Lend a buffer for the new ones of `more` rows. First `grow` is called, while nobody adds,
+        if for so many, counting the rows that others may still add, the set is `full`.
         """
         with self._changed:
             while full(self._promised + more) and self._adding:

@@ -33,8 +33,8 @@ class ChosenRows(Generic[T]):
         self.candidates.add(rows, picks)
 
     def take_fresh(self, ordered: bool = False) -> Columns:
-        """What is accepted of the candidates that were new since the last call, in ascending order
-        of codes in any case.
+        """Accepted candidates that were new since the last call, in ascending order of codes in any
+        case.
         """
         accepted = self._chooser.accepted(self.candidates.take_fresh())
         self._rows.append(accepted)

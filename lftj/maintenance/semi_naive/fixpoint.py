@@ -41,6 +41,7 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, in_role
 
 
 class Table(Protocol):
@@ -66,10 +67,10 @@ class Fixpoint(Generic[T]):
     """
 
     counting = False
-    """Whether candidates come with their numbers of proofs."""
+    """True when candidates come with their numbers of proofs."""
     lasting = False
-    """Whether it goes on from rows that are kept, and others like it will: key orders are built for
-    all of them.
+    """True when it goes on from kept rows, and others like it will: key orders are built for all of
+    them.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Fixpoint(Generic[T]):
         self.lower = {name: relations[name] for name in below - set(schemas) if name in relations}
         self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
         if prepared is not None:
-            prepared.begin(self.lower)
+            prepared.begin(self.lower, self.context.tuning)
         self.variants = (
             prepared.variants
             if prepared
@@ -98,7 +99,6 @@ class Fixpoint(Generic[T]):
         read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
-        self.total_of = {older_name(name): name for name in self.kept}
         self._turns = deque(self.turns(rules))
         self.rows: dict[str, T] = {}
         self.deltas: dict[str, LooseRows] = {}
@@ -113,7 +113,7 @@ class Fixpoint(Generic[T]):
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
-        self._semi_joins = SemiJoins(self.lower)
+        self._semi_joins = SemiJoins(self.lower, context.tuning)
         # what refers back does so weakly: a cycle would keep the tables, and the version before the
         # commit, until garbage is looked for
         me = proxy(self)
@@ -121,25 +121,28 @@ class Fixpoint(Generic[T]):
             lambda name: me.totals[name].count,
             lambda name, older: me.looked_through(name, older),
         )
-        self._reductions = Reductions(schemas, rows, size, context.arena)
+        self._reductions = Reductions(schemas, rows, size, context.arena, context.tuning)
         self._plans = VariantPlans(
             context, self.counting, lambda variant: me._keep_orders(variant), self.lasting
         )
 
     @property
     def active(self) -> bool:
-        """Whether the last round found anything."""
+        """Test for a last iteration that found anything."""
         return any(delta.count for delta in self.deltas.values())
 
-    def run_rounds(self, after_round: Callable[[int], None] | None = None) -> None:
+    def run_rounds(self, after_round: Callable[[int], bool] | None = None) -> bool:
         """All rounds, the first one included. `after_round` is told of each how many rows it found,
-        and ends them by an exception.
+        and whether to go on; False where it ended them.
         """
         self.start()
         while self.active:
             self.round()
-            if after_round is not None:
-                after_round(sum(delta.count for delta in self.deltas.values()))
+            if after_round is not None and not after_round(
+                sum(delta.count for delta in self.deltas.values())
+            ):
+                return False
+        return True
 
     def start(self) -> None:
         """Round 0: base rows and the rules that read nothing of the stratum."""
@@ -166,8 +169,8 @@ class Fixpoint(Generic[T]):
         return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name)))
 
     def ordered(self, name: str) -> bool:
-        """Whether fresh rows have to ascend: where they go into a tree, and where the order they
-        came in depends on chance.
+        """Test for fresh rows that have to ascend: where they go into a tree, and where the order
+        they came in depends on chance.
         """
         return name in self.totals or self._by_chance
 
@@ -184,8 +187,8 @@ class Fixpoint(Generic[T]):
         return self.totals[name]
 
     def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
-        """Which relations' deltas are read in which round, again and again; here all of them in
-        every round.
+        """Groups of relations whose deltas are read in one iteration, again and again; here all of
+        them in every iteration.
         """
         return [list(self.schemas)]
 
@@ -230,7 +233,9 @@ class Fixpoint(Generic[T]):
             variant.reading = self._reductions.reading(variant, self.deltas[variant.source])
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
             self._semi_joins.prepare(variant, self.deltas[variant.source])
-        shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
+        shared = SharedRound(
+            runnable, self.deltas, self.kept, self.context.threads, self.context.tuning
+        )
         self._by_chance = shared.worthwhile
         outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
         for number, variant in enumerate(runnable):
@@ -240,7 +245,7 @@ class Fixpoint(Generic[T]):
                 outcomes[number] if outcomes else self.run(share, readable, self.context)
             )
             variant_plans.account(variant, delta.count, steps, found)
-            semi_joins.account(variant, delta.count, read)
+            semi_joins.account(variant, delta.count, read, self.context.tuning)
             variant.reading = {}
             self.context.found += found
             self.ran(found)
@@ -292,12 +297,12 @@ class Fixpoint(Generic[T]):
         """
         assert variant.plan is not None
         for name, order in variant.plan.key_orders():
-            if name in self.total_of and name not in variant.reading:
-                self.total(self.total_of[name]).tree(order)
+            if in_role(name, Role.OLDER) and name not in variant.reading:
+                self.total(name.name).tree(order)
 
 
 class _Readable(Mapping[str, RelationVersion]):
-    """What rules read in a round by name."""
+    """Relations that rules read in an iteration, by name."""
 
     def __init__(self, fixed: Mapping[str, RelationVersion], fixpoint: Fixpoint[Any]):
         self._fixed = fixed
@@ -313,7 +318,7 @@ class _Readable(Mapping[str, RelationVersion]):
         return len(self._fixed) + len(self._fixpoint.totals)
 
     def holds(self, name: str) -> bool:
-        """Whether a relation has any rows, found out without bringing them together."""
+        """Test for a relation with any rows, without bringing them together."""
         return bool(
             self._fixed[name].count
             if name in self._fixed

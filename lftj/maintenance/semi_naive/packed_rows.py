@@ -55,8 +55,8 @@ class Packed(NamedTuple):
 
 
 class ValueTest(NamedTuple):
-    """Which values a column may have: `present` has a one for each that is, counted from the least
-    that fits the packing.
+    """Test of a column's values: `present` has a one for each admitted value, counted from the
+    least that fits the packing.
     """
 
     column: int

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import stale
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full import head_picks
 from lftj.maintenance.semi_naive.variants import Variant, recursive_atoms, variants
 from lftj.program.normal_form import NormalRule, RelationSchema
-
-_REPLAN = 4  # growth or shrinkage of a relation below after which plans are made anew
-_FEW = 64  # rows up to which no growth matters
+from lftj.tuning import Tuning
 
 
 class PreparedRules:
@@ -41,10 +40,11 @@ class PreparedRules:
             if not recursive_atoms(rule, self._schemas)
         ]
 
-    def begin(self, below: Relations) -> None:
+    def begin(self, below: Relations, tuning: Tuning) -> None:
         """Make ready for an evaluation over these relations below the stratum."""
+        few, times = tuning.fixpoint_stale_rows, tuning.fixpoint_stale
         if any(
-            name not in below or _differ(below[name].count, size)
+            name not in below or stale(below[name].count, size, times, few)
             for name, size in self._sizes.items()
         ):
             self._sizes = {}
@@ -62,7 +62,3 @@ class PreparedRules:
             )
             variant.idle_plans = [PreparedPlan(variant.plan, below, context)]
         return variant.idle_plans[0]
-
-
-def _differ(now: int, planned: int) -> bool:
-    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)

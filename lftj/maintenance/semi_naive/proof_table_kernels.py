@@ -31,7 +31,7 @@ def slot_of(hashed, shift):
 
 @inlined
 def same_row(entries, at, rows, row, picks):
-    """Whether the entry at this word is row number `row`."""
+    """Compare the entry at this word with row number `row`."""
     for column in range(picks.size):
         if load(entries, at + column) != rows[picks[column], row]:
             return False

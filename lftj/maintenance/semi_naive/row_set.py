@@ -18,16 +18,14 @@ from lftj.maintenance.semi_naive import row_set_kernels as kernels
 from lftj.maintenance.semi_naive.buffer_pool import Lane, Lanes, give_back, unfilled, zeroed
 from lftj.maintenance.semi_naive.packed_rows import Packed
 from lftj.maintenance.semi_naive.wide_rows import WideRows
+from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
 from scantree.word_sort import sort_words
 
 Columns = list[np.ndarray]
 
-_DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
-_DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
-_LARGE_TABLE = 256 << 20  # bytes beyond which a table grows more slowly, to leave memory to others
 
 
 class RowSet:
@@ -36,12 +34,18 @@ class RowSet:
     """
 
     def __init__(
-        self, width: int, lows: np.ndarray, highs: np.ndarray, threads: ThreadExecutor | None = None
+        self,
+        width: int,
+        lows: np.ndarray,
+        highs: np.ndarray,
+        threads: ThreadExecutor | None = None,
+        tuning: Tuning = DEFAULT,
     ):
         """`lows` and `highs`: the ranges expected per column; they widen as needed. `threads`: they
         may add.
         """
         self.width = width
+        self._tuning = tuning
         self._lows = lows.astype(np.int64)
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
         self._shared = threads is not None and threads.workers > 1
@@ -103,8 +107,8 @@ class RowSet:
         return Packed(self._take(ordered), self._lows, self._shifts, self._widths, ordered)
 
     def packed(self, but: int) -> Packed | None:
-        """What all calls of `take_…` gave out, but for so many of the last; None as `take_packed`.
-        O(rows).
+        """Rows given out by all calls of `take_…`, except so many of the last; None as
+        `take_packed`. O(rows).
         """
         if self._wide is not None:
             return None
@@ -151,7 +155,7 @@ class RowSet:
             self._wide = WideRows(self.width)
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
-        if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
+        if 1 << sum(bits) <= max(self._tuning.dense_bits, self._tuning.dense_share * self.count):
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None
@@ -170,7 +174,7 @@ class RowSet:
             kernels.fill(rows, self._slots, self._shift)
 
     def _is_full(self, more: int) -> bool:
-        """Whether the table should be larger for so many more rows."""
+        """Test for a table that should be larger for so many more rows."""
         return (
             self._bits is None
             and self._wide is None
@@ -178,7 +182,9 @@ class RowSet:
         )
 
     def _grow(self, more: int) -> None:
-        growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
+        growth = (
+            (8 if self._slots.nbytes < self._tuning.large_table else 4) * 8 // self._slots.itemsize
+        )
         self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:

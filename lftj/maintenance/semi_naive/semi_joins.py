@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join.access.gathering import WIDEST, present_values
+from lftj.join.access.gathering import present_values
+from lftj.join.rent_or_buy import Rent
 from lftj.maintenance.semi_naive.packed_rows import Packed, PackedRows, ValueTest
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, older_name
 from lftj.program.normal_form import Ref, RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import DEFAULT, Tuning
+from lftj.tuning.aids import REDUCTIONS, SEMI_JOINS
 from scantree import Arena
 
 # Rows of a relation of the stratum that match a delta, found by looking through all of them.
@@ -31,12 +34,6 @@ from scantree import Arena
 # it likes.
 
 _ROWS_A_STEP = 8  # rows that are looked through in the time of a kernel step
-# kernel steps that led to nothing, of so many rows one each, from which on the rows are looked
-# through
-_WORTH_IT = 4
-_PASSING_ROWS = (
-    0.5  # share of the rows that match from which on looking for them is not worth its time
-)
 
 Rows = Callable[[str, bool], Packed | None]
 """The rows of a relation of the stratum as a variant reads them, all or only older ones; None where
@@ -67,7 +64,9 @@ class Reductions:
         rows: Rows,
         size: Callable[[str], int],
         arena: Arena,
+        tuning: Tuning = DEFAULT,
     ):
+        self._tuning = tuning
         self._schemas = schemas
         self._rows = rows
         self._size = size
@@ -75,10 +74,12 @@ class Reductions:
         self._known: dict[int, list[Reduction]] = {}
 
     def reading(self, variant: Variant, delta: LooseRows) -> Mapping[str, RelationVersion]:
-        """What the variant reads in this round in place of relations of the stratum. O(rows looked
-        through).
+        """Relations that the variant reads in this iteration in place of those of the stratum.
+        O(rows looked through).
         """
-        if variant.tries or not isinstance(delta, PackedRows):
+        if variant.rent.bought or not isinstance(delta, PackedRows):
+            return {}
+        if REDUCTIONS in self._tuning.without:
             return {}
         if id(variant) not in self._known:
             self._known[id(variant)] = self._of(variant)
@@ -87,18 +88,17 @@ class Reductions:
             if not self._worthwhile(variant, self._size(reduction.relation)):
                 continue
             rows = self._rows(reduction.relation, reduction.older)
-            if rows is None or rows.widths[reduction.column] > WIDEST:
+            if rows is None or rows.widths[reduction.column] > self._tuning.present_bits:
                 continue
             found[reduction.name] = left = self._left(reduction, rows, delta)
-            variant.wasted += rows.words.size // _ROWS_A_STEP
-            if left.count > _PASSING_ROWS * rows.words.size:
+            variant.rent = variant.rent.plus(rows.words.size // _ROWS_A_STEP)
+            if left.count > self._tuning.reduced_share * rows.words.size:
                 self._known[id(variant)] = []
         variant.reduced = bool(found)
         return found
 
-    @staticmethod
-    def _worthwhile(variant: Variant, rows: int) -> bool:
-        return variant.reduced or variant.idle * _WORTH_IT > rows
+    def _worthwhile(self, variant: Variant, rows: int) -> bool:
+        return variant.reduced or Rent(variant.idle * self._tuning.reduced_rows).due(rows)
 
     def _of(self, variant: Variant) -> list[Reduction]:
         """The atoms that share a variable with the delta, but not the first column: in each the
@@ -134,12 +134,6 @@ class Reductions:
         return whole.passing((ValueTest(reduction.column, present),))
 
 
-_FEW = 256  # rows that are joined faster than tested
-# rows of a relation whose values are noted in the time that joining one row of the delta takes
-_ROWS_FOR_ONE = 4
-_PASSING = 0.75  # share of the rows that pass from which on testing them is not worth its time
-
-
 class _Wish(NamedTuple):
     """A column of the delta whose values must be among those of a column of a relation below."""
 
@@ -153,7 +147,8 @@ class SemiJoins:
     then used by any.
     """
 
-    def __init__(self, lower: Mapping[str, RelationVersion]):
+    def __init__(self, lower: Mapping[str, RelationVersion], tuning: Tuning = DEFAULT):
+        self._tuning = tuning
         self._lower = lower
         self._known: dict[int, list[_Wish]] = {}
         self._present: dict[tuple[str, int, int, int], np.ndarray] = {}
@@ -161,27 +156,31 @@ class SemiJoins:
     def prepare(self, variant: Variant, delta: LooseRows) -> None:
         """Set the tests of a variant for this round."""
         variant.tests = ()
-        if variant.unreduced or delta.count < _FEW or not isinstance(delta, PackedRows):
+        if (
+            variant.unreduced
+            or SEMI_JOINS in self._tuning.without
+            or delta.count < self._tuning.tested_delta
+            or not isinstance(delta, PackedRows)
+        ):
             return
         variant.seen += delta.count
         wishes = self._known.get(id(variant))
         if wishes is None:
             wishes = self._known[id(variant)] = self._wishes(variant)
-        affordable = (
-            wish
-            for wish in wishes
-            if self._lower[wish.relation].count <= _ROWS_FOR_ONE * variant.seen
-        )
+        rent = Rent(self._tuning.tested_rows * variant.seen)
+        affordable = (wish for wish in wishes if rent.due(self._lower[wish.relation].count))
         tests = (
             self._test(wish, delta)
             for wish in affordable
-            if delta.packed.widths[wish.column] <= WIDEST
+            if delta.packed.widths[wish.column] <= self._tuning.present_bits
         )
         variant.tests = tuple(tests)
         variant.unreduced = not wishes
 
     def _wishes(self, variant: Variant) -> list[_Wish]:
-        """For each column of the delta the smallest relation below that has its variable too."""
+        """Wishes for each column of the delta: the smallest relation below that has its variable
+        too.
+        """
         (newest,) = (
             atom for atom in variant.rule.atoms if atom.relation == delta_name(variant.source)
         )
@@ -206,6 +205,8 @@ class SemiJoins:
         return ValueTest(wish.column, self._present[known])
 
 
-def account(variant: Variant, size: int, left: int) -> None:
+def account(variant: Variant, size: int, left: int, tuning: Tuning) -> None:
     """Note how many rows of a delta of so many were left."""
-    variant.unreduced = variant.unreduced or bool(variant.tests and left > _PASSING * size)
+    variant.unreduced = variant.unreduced or bool(
+        variant.tests and left > tuning.tested_passing * size
+    )

@@ -23,22 +23,18 @@ from lftj.join.shared_work import SharedWork
 from lftj.maintenance.semi_naive.variants import Variant, delta_name
 from lftj.storage.relation import Order
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import Tuning
 from partition.executor import ThreadExecutor
 from scantree.bounds import after_prefix
 
-_ROUND = (
-    2  # threads are worth starting for this part of the steps after which one evaluation is divided
-)
-_PIECE = 16  # steps of a piece, as a part of the same
-_PARTS = 4  # so many parts of one evaluation for each piece
-
 
 class Cut:
-    """What a variant reads in a round, in at most so many pieces: ranges of its leading variable.
+    """Cut of a variant's input in an iteration, into at most so many pieces: ranges of its leading
+    variable.
 
     Pieces are made of equally many rows of one atom that has this variable first, the delta if it
     can be. An instantiation uses one of its rows, so it is found in one piece; of other atoms a
-    piece reads what has the same leading values.
+    piece reads the rows with the same leading values.
     """
 
     def __init__(self, variant: Variant, delta: LooseRows, pieces: int):
@@ -57,8 +53,8 @@ class Cut:
         self._ranges: list[Ranges] = []
 
     def ranges(self, number: int, read: Relations) -> Ranges:
-        """What of each atom piece `number` reads. The first call, on whichever thread, makes the
-        cuts.
+        """Ranges of each atom that piece `number` reads. The first call, on whichever thread, makes
+        the cuts.
         """
         with self._lock:
             if not self._ranges:
@@ -100,7 +96,7 @@ class Share(NamedTuple):
     number: int = 0
 
     def within(self, read: Relations) -> Ranges | None:
-        """What the plan reads of these relations."""
+        """Ranges of these relations that the plan reads."""
         return (
             None if self.cut is None or self.cut.pieces == 1 else self.cut.ranges(self.number, read)
         )
@@ -130,7 +126,9 @@ class SharedRound:
         deltas: Mapping[str, LooseRows],
         whole: Sequence[str],
         threads: ThreadExecutor | None,
+        tuning: Tuning,
     ):
+        self._tuning = tuning
         self._variants = variants
         self._whole = whole
         self._deltas = deltas
@@ -138,18 +136,16 @@ class SharedRound:
 
     @property
     def worthwhile(self) -> bool:
-        """Whether there is enough to do for starting threads."""
+        """Test for enough work to start threads for."""
         if self._threads is None or self._threads.workers == 1 or not self._variants:
             return False
         expected = sum(
             variant.pace * self._deltas[variant.source].count for variant in self._variants
         )
-        return expected * _ROUND >= self._threads.patience
+        return expected * self._tuning.shared_iteration >= self._threads.patience
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
-        """What `do` has to tell of each variant. Raises what it raises for the first variant that
-        fails.
-        """
+        """Outcomes of `do` for each variant. Raises the error of the first variant that fails."""
         cuts = self._cuts()
         shares = [
             (i, Share(cut.variant, cut.delta, cut, n))
@@ -185,15 +181,15 @@ class SharedRound:
         return totals
 
     def _cuts(self) -> list[Cut]:
-        """For each variant what it does in pieces of about equal work."""
+        """Cuts of each variant into pieces of about equal work."""
         assert self._threads is not None
         cuts = []
         for variant in self._variants:
             delta = self._deltas[variant.source]
-            wanted = int(variant.pace * delta.count * _PIECE) // max(1, self._threads.patience)
-            cuts.append(
-                Cut(variant, variant.passing(delta), min(self._threads.parts // _PARTS, wanted))
-            )
+            steps = int(variant.pace * delta.count * self._tuning.shared_piece)
+            wanted = steps // max(1, self._threads.patience)
+            most = self._threads.parts // self._tuning.shared_parts
+            cuts.append(Cut(variant, variant.passing(delta), min(most, wanted)))
         return cuts
 
 

@@ -17,9 +17,11 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.semi_naive import variant_plans
+from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, recursive_atoms
+from lftj.maintenance.strategy import Exhausted, Strategy, Why
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
@@ -29,25 +31,34 @@ from scantree.columns import Lines
 from scantree.rows import sorted_matrix
 from scantree.rows_kernels import merge_news
 
-_MOST = 1 << 15  # rows, and candidates of a round, beyond which hash tables are worth their time
-_ROUNDS = 64  # each merges its rows with all there are
-
 Below = Mapping[str, RelationVersion]
 
 
-def close_few(
-    schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context
-) -> dict[str, Columns] | None:
-    """The rows of all relations of a recursive stratum, sorted, from nothing and from these
-    relations below it, base rows among them.
+class SmallRounds(Strategy[dict[str, Columns]]):
+    """Rounds over sorted matrices, where few rows are expected of rules that stay prepared."""
 
-    None where there turn out to be many, or many rounds, or where a rule joins rows of the stratum
-    with each other; then it is for `bootstrap_prepared`. Raises what evaluation raises.
-    """
-    if any(len(recursive_atoms(rule, schemas)) > 1 for rule in prepared.rules):
-        return None
-    rounds = _FewRounds(schemas, prepared, below, context)
-    return {name: Lines(rows) for name, rows in rounds.rows.items()} if rounds.run() else None
+    name = "small rounds"
+    change: Closure
+
+    def applies(self) -> bool:
+        """Tell whether few rows are expected, and no rule joins rows of the stratum with each
+        other.
+        """
+        closure = self.change
+        return closure.prepared is not None and not any(
+            len(recursive_atoms(rule, closure.schemas)) > 1 for rule in closure.prepared.rules
+        )
+
+    def run(self) -> dict[str, Columns] | Exhausted:
+        """The rows of all relations, sorted; Exhausted where there turn out to be many, or many
+        rounds.
+        """
+        closure = self.change
+        assert closure.prepared is not None
+        rounds = _FewRounds(closure.schemas, closure.prepared, closure.relations, closure.context)
+        if not rounds.run():
+            return Exhausted(Why.PASS, None)
+        return {name: Lines(rows) for name, rows in rounds.rows.items()}
 
 
 class _FewRounds:
@@ -62,7 +73,7 @@ class _FewRounds:
         below: Below,
         context: Context,
     ):
-        prepared.begin(below)
+        prepared.begin(below, context.tuning)
         self.rows = {
             name: np.empty((stored_width(schema.arity), 0), np.int64)
             for name, schema in schemas.items()
@@ -83,8 +94,9 @@ class _FewRounds:
                 found.append(np.array(base.columns(), np.int64))
         for seed in self._prepared.seeds:
             self._evaluate(seed, self._prepared.seed(seed, self._read, self._context), self._read)
-        for _ in range(_ROUNDS):
-            if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > _MOST:
+        most = self._context.tuning.small_rows
+        for _ in range(self._context.tuning.small_iterations):
+            if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > most:
                 return False
             deltas = {
                 name: self._settle(name, found) for name, found in self._found.items() if found
@@ -137,7 +149,7 @@ class _FewRounds:
                 else np.zeros((1, 1), np.int64)
             )
             count += piece.shape[1]
-            if count > _MOST:
+            if count > self._context.tuning.small_rows:
                 break
         self._candidates += count
         self._context.found += count

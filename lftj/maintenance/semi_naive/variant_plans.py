@@ -1,4 +1,4 @@
-"""Which plan each variant of a recursive rule runs by, from round to round.
+"""Plans of the variants of recursive rules, from iteration to iteration.
 
 Deltas grow and shrink, and a plan that was good for one is kept for the next: choosing a variable
 order takes as long as running one on some thousand rows. A new one is chosen for a delta that is
@@ -16,13 +16,10 @@ from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.maintenance.semi_naive.variants import Variant
 from lftj.storage.transient_relation import AnyOrder
 
-_REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
-_SMALL = 1000  # deltas for which no order is so bad that choosing another pays
 # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of
 # no use
 STEPS_PER_ROW = 4
 _ORDER_COST = 2  # kernel steps that a row costs in a new key order
-_PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
 
 
 class VariantPlans:
@@ -46,10 +43,12 @@ class VariantPlans:
 
     def plan(self, variant: Variant, size: int, readable: Relations) -> RulePlan:
         """The plan for a variant whose delta has so many rows."""
-        grown = size > max(_SMALL, variant.planned_for * _REPLAN)
-        shrunk = variant.planned_for > max(_SMALL, size * _REPLAN) and variant.wasted > _PLAN_COST
+        tuning = self._context.tuning
+        few, times, price = tuning.variant_stale_rows, tuning.variant_stale, tuning.plan_steps
+        grown = size > max(few, variant.planned_for * times)
+        shrunk = variant.planned_for > max(few, size * times) and variant.rent.lost > price
         other = grown or shrunk or variant.planned_reading != tuple(variant.reading)
-        if variant.plan is None or other or variant.wasted > _PLAN_COST << variant.tries:
+        if variant.plan is None or other or variant.rent.due(price):
             self._look_for_another(variant, size, readable, other)
         assert variant.plan is not None
         return variant.plan
@@ -62,11 +61,11 @@ class VariantPlans:
             name: variant.reading[name] if name in variant.reading else readable[name]
             for name in read
         }
-        price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in variant.others))
-        if variant.wasted > price << variant.tries:
+        orders = _ORDER_COST * sum(readable[name].count for name in variant.others)
+        price = max(self._context.tuning.plan_steps, orders)
+        if variant.rent.due(price):
             seen |= {name: AnyOrder(readable[name]) for name in variant.others}
-            other, variant.wasted, variant.reading = True, 0, {}
-            variant.tries += 1
+            other, variant.rent, variant.reading = True, variant.rent.paid(), {}
         if variant.plan is None or other:
             needed, count, lasting = variant.needed, self._counting, self._lasting
             variant.plan = plan_rule(
@@ -86,4 +85,4 @@ def account(variant: Variant, size: int, steps: int, found: int) -> None:
     """Note what a run took: kernel steps for a delta of `size` rows and `found` candidates."""
     variant.pace = steps / max(size, 1)
     variant.idle = max(0, steps - STEPS_PER_ROW * (size + found))
-    variant.wasted += variant.idle
+    variant.rent = variant.rent.plus(variant.idle)

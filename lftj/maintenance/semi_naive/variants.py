@@ -13,6 +13,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
+from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full import head_picks
@@ -20,18 +21,21 @@ from lftj.maintenance.semi_naive.packed_rows import PackedRows, ValueTest
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.types.sources import Role, Source, named_once
 
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
 
 
-def delta_name(relation: str) -> str:
+@named_once
+def delta_name(relation: str) -> Source:
     """The name under which a rule reads the rows that were new in the last round."""
-    return f"{relation}#delta"
+    return Source(relation, Role.DELTA)
 
 
-def older_name(relation: str) -> str:
+@named_once
+def older_name(relation: str) -> Source:
     """The name under which a rule reads the rows that were there before the last round."""
-    return f"{relation}#older"
+    return Source(relation, Role.OLDER)
 
 
 @dataclass
@@ -54,8 +58,7 @@ class Variant:
     unreduced: bool = False  # there is no test that drops enough rows
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
     idle: int = 0  # kernel steps that led to nothing, the last time
-    wasted: int = 0  # the same since it was planned
-    tries: int = 0  # how often that was reason to look for another plan
+    rent: Rent = NOTHING_LOST  # the same since a better plan was last looked for
     reduced: bool = (
         False  # it reads rows of the stratum that were looked through for what matches the delta
     )
@@ -64,7 +67,7 @@ class Variant:
 
     def begin(self) -> None:
         """Forget what was found out in an earlier evaluation, but for the plan."""
-        self.tests, self.seen, self.unreduced, self.wasted, self.tries = (), 0, False, 0, 0
+        self.tests, self.seen, self.unreduced, self.rent = (), 0, False, NOTHING_LOST
         self.idle, self.reduced, self.reading = 0, False, {}
 
     @property
@@ -103,7 +106,7 @@ class Variant:
 
 
 def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[int]:
-    """Which atoms of a rule read the stratum."""
+    """Numbers of a rule's atoms that read the stratum."""
     return [number for number, atom in enumerate(rule.atoms) if atom.relation in schemas]
 
 

@@ -27,8 +27,8 @@ from scantree.jit import compiled, load, store
 
 
 class Weights(NamedTuple):
-    """How many proofs each seed of `Parts` has, and how many instantiations each target of the
-    graph stands for.
+    """Number of proofs of each seed of `Parts`, and number of instantiations behind each target of
+    the graph.
     """
 
     seeds: np.ndarray

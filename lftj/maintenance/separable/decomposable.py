@@ -41,7 +41,7 @@ class Decomposition:
 def decompose(
     schemas: Mapping[str, RelationSchema], rules: Iterable[NormalRule]
 ) -> Decomposition | None:
-    """How a stratum falls apart, or None when it does not."""
+    """Decompose a stratum into parts; None when it has none."""
     if len(schemas) != 1:
         return None
     (name,) = schemas

@@ -8,6 +8,7 @@ iteration in which semi-naïve evaluation finds it.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +17,35 @@ from lftj.join.access.row_scan import RowScan
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.rules.full import projected
-from lftj.maintenance.separable.decomposable import Decomposition
+from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.separable.decomposable import Decomposition, decompose
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
+from lftj.maintenance.strategy import Strategy
 from lftj.program.normal_form import NormalRule
 from scantree.rows import equal_runs, sort_rows
 
-_SPARSE = 8  # a range of values this many times wider than their number is numbered anew
-_FIRST_ROOM = 1 << 20  # rows
+
+class Walks(Strategy[dict[str, Columns]]):
+    """A walk for each value that recursion keeps, of a stratum that falls apart so."""
+
+    name = "walks"
+    change: Closure
+
+    @cached_property
+    def _shape(self) -> Decomposition | None:
+        return decompose(self.change.schemas, self.change.normal)
+
+    def applies(self) -> bool:
+        """Tell whether the stratum falls apart."""
+        return not self.change.whole and self._shape is not None
+
+    def run(self) -> dict[str, Columns]:
+        """The rows of its relation, sorted."""
+        shape, closure = self._shape, self.change
+        assert shape is not None
+        first = closure.first(shape.relation)
+        return {shape.relation: close_parts(shape, first, closure.relations, closure.context)}
 
 
 def close_parts(
@@ -39,7 +61,7 @@ def close_parts(
         return first
     kept = [column for place, column in enumerate(first) if place != shape.changing]
     ordered = sort_rows([*kept, first[shape.changing]])
-    nodes = _Nodes([ordered[-1], before, after])
+    nodes = _Nodes([ordered[-1], before, after], context.tuning.walk_sparse)
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(
         np.append(heads, len(ordered[-1])),
@@ -105,12 +127,12 @@ class _Nodes:
     where they lie far apart.
     """
 
-    def __init__(self, columns: Columns):
+    def __init__(self, columns: Columns, sparse: int):
         self._low = min(int(column.min()) for column in columns)
         span = max(int(column.max()) for column in columns) - self._low + 1
         self._ranked = None
         self.count = span
-        if span > _SPARSE * sum(map(len, columns)):
+        if span > sparse * sum(map(len, columns)):
             self._ranked = np.unique(np.concatenate(columns))
             self.count = len(self._ranked)
 
@@ -132,7 +154,11 @@ def _walk(parts: Parts, graph: Graph, context: Context) -> np.ndarray:
 
     def begin(parts: Parts) -> Walk[_Reached]:
         return Walk(
-            _kernel, parts, graph, lambda rows: _Reached(np.empty(rows, np.int64)), _FIRST_ROOM
+            _kernel,
+            parts,
+            graph,
+            lambda rows: _Reached(np.empty(rows, np.int64)),
+            context.tuning.walk_rows,
         )
 
     found = [piece.nodes for piece in walked(begin, parts, context)]

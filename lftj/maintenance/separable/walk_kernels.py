@@ -30,7 +30,7 @@ DIGITS = 1 << DIGIT_BITS
 
 
 class Graph(NamedTuple):
-    """Where each node's steps begin (and one more entry), and where the steps lead."""
+    """Graph of steps: the position of each node's steps (and one more entry), and their targets."""
 
     starts: np.ndarray
     targets: np.ndarray
@@ -47,7 +47,7 @@ class Parts(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What the present walk has reached: a byte per node, all 0 between walks, and the queue.
+    """Nodes that the present walk has reached: a byte per node, all 0 between walks, and the queue.
     `spare` and `places` are for sorting it.
     """
 

@@ -14,9 +14,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from lftj.join import shared_work
 from lftj.join.context import Context
-from lftj.join.run.run import SLICE
 from lftj.join.shared_work import SharedWork
 from lftj.maintenance.separable.walk_kernels import (
     DONE,
@@ -88,7 +86,7 @@ class Walk(Generic[Output]):
         return self.steps - before
 
     def found(self) -> Output:
-        """What was reached, part by part."""
+        """Nodes reached, part by part."""
         return type(self._out)(*(column[: int(self._state[ROWS])] for column in self._out))
 
     def _make_room(self) -> None:
@@ -105,7 +103,8 @@ class Walk(Generic[Output]):
 
 
 def walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Context) -> list[Output]:
-    """What walks over all parts reach, in pieces in the order of the parts. Fills the parts' ends.
+    """Walk over all parts; return the reached nodes, in pieces in the order of the parts. Fills the
+    parts' ends.
 
     A walk counts the nodes that it reaches and the steps from them, each of which is an assignment
     that satisfies a recursive rule.
@@ -121,8 +120,9 @@ def _walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Conte
     threads = context.threads
     patience = threads.patience if threads is not None and threads.workers > 1 else None
     while walk.status != DONE:
+        steps = context.tuning.run_steps
         context.spend(
-            walk.go(SLICE if patience is None else max(1, min(SLICE, patience - walk.steps)))
+            walk.go(steps if patience is None else max(1, min(steps, patience - walk.steps)))
         )
         if patience is not None and walk.steps >= patience:
             if walk.status != DONE and walk.part + 1 < len(parts.ends):
@@ -158,7 +158,7 @@ def _on_threads(
             else begin(Parts(parts.bounds[low : high + 1], parts.seeds, parts.ends[low:high]))
         )
         while mine.status != DONE:
-            work.spend(number, mine.go(shared_work.SLICE))
+            work.spend(number, mine.go(context.tuning.shared_run_steps))
         return mine.found()
 
     found = list(work.results(do))

@@ -1,4 +1,4 @@
-"""Whether a rule is maintained by its trace, and at which granularities.
+"""Choice of a trace for a rule, and of its granularities.
 
 A body whose delta queries are selective needs no trace: pinning a changed row leaves little to
 evaluate, and its head counts proofs. Two kinds of bodies are better off with one: those where a
@@ -14,21 +14,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import unevenness
 from lftj.join.plan.comparison_bounds import ends, is_alone, least
 from lftj.join.plan.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.least_values import least_plan, many_proofs
-from lftj.join.run.sampled_join_size import unevenness
 from lftj.maintenance.trace.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
 from lftj.syntax.attention import look
+from scantree.layout import PAGE_COLUMNS
 from sensitivity import EXACT, NONE, Granularity, hull
 from sensitivity.estimate import AtomStatistics, Option, estimate
 from sensitivity.planner import GranularityChoice, choose_granularities
 from sensitivity.shape import Position, PositionKey
-
-MANY_PROOFS = 8.0
-"""Estimated proofs per head row from which on a search for the first one pays."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,9 @@ class TraceChoice:
 def choose_trace(
     rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context
 ) -> TraceChoice | None:
-    """How to trace a rule, or None where delta queries serve better. O(positions · levels²)."""
+    """Choose how to trace a rule, or None where delta queries serve better. O(positions ·
+    levels²).
+    """
     if (
         any(
             not probe.args or all(argument is None for argument in probe.args)
@@ -80,7 +80,7 @@ def choose_trace(
     )
     if (
         first is not None
-        and _proofs_per_row(first, relations, context) >= MANY_PROOFS
+        and _proofs_per_row(first, relations, context) >= context.tuning.first_proof
         and not _few_in_all(first, relations, context)
     ):
         return _within_budget(
@@ -111,13 +111,17 @@ def _proofs_per_row(plan: RulePlan, relations: Relations, context: Context) -> f
         if variable in emitted
     ]
     rows = before[-1] if before else 1.0
-    more = unevenness(plan.rule, relations, context) if plan.least else 1.0
+    more = (
+        unevenness(plan.rule, relations, context.statistics, context.dictionary)
+        if plan.least
+        else 1.0
+    )
     return plan.choice.bindings[-1] * more / max(rows, 1.0) if plan.choice.bindings else 1.0
 
 
 def _few_in_all(plan: RulePlan, relations: Relations, context: Context) -> bool:
-    """Whether there is one head row at most, and finding its first proof may take longer than
-    counting all that a change has part in.
+    """Test for a rule with one head row at most, whose first proof may take longer to find than
+    counting all proofs that a change is part of.
 
     Any change that matters has that row searched for anew, from the beginning. Where proofs are
     many the first one is not far. The values of an aggregate are kept as well, unless they are many
@@ -159,7 +163,8 @@ def _within_budget(
         granularities[key] = (
             choice.granularity if choice.granularity.kept else EXACT if always else hull()
         )
-    if sum(options[key][kept].bytes for key, kept in granularities.items()) > budget:
+    taken = sum(options[key][kept].bytes for key, kept in granularities.items())
+    if taken > budget or _too_wide(body, granularities):
         return None
     rows = {
         key: float(max(1, relations[_atom(body.plan, key[0]).relation].count)) for key in changing
@@ -174,20 +179,31 @@ def _within_budget(
     )
 
 
+def _too_wide(body: TracedBody, chosen: Mapping[PositionKey, Granularity]) -> bool:
+    """Test for an index with more columns than a page can hold: α, the ends of the interval, and
+    the kept levels of γ.
+    """
+    return any(
+        len(position.alpha) + 2 + len(chosen[position.key].kept_levels(position.gamma))
+        > PAGE_COLUMNS
+        for position in body.shape.indexable
+    )
+
+
 def _steps(
     options: Mapping[PositionKey, Mapping[Granularity, Option]],
     chosen: Mapping[PositionKey, Granularity],
     rows: Mapping[PositionKey, float],
 ) -> float:
-    """What changes at these positions would cost, of each relation as many as it has `rows`: few of
-    a small one are to be expected.
+    """Cost of changes at these positions, of each relation as many as it has `rows`: few of a small
+    one are to be expected.
     """
     return sum(options[key][chosen[key]].steps * count for key, count in rows.items())
 
 
 def _loses_bounds(body: TracedBody) -> bool:
-    """Whether a comparison with arithmetic bounds a level, as `t - begin < 9` does, that would be
-    logged, and so all of it searched.
+    """Test for a comparison with arithmetic that bounds a level, as `t - begin < 9` does, which
+    would be logged, and so all of it searched.
     """
     for number in {position.level for position in body.shape.indexable}:
         level, rule = body.plan.levels[number], body.rule

@@ -49,8 +49,8 @@ class TraceState:
 
 
 class Logging:
-    """Which positions a run logs, and where its records go. `relations`: any that the body's plan
-    can be assembled over.
+    """Positions that a run logs, and the sinks of its records. `relations`: any that the body's
+    plan can be assembled over.
     """
 
     def __init__(

@@ -34,12 +34,15 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
 from lftj.types import Type, encode_constant
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source, in_role
 from sensitivity import AtomShape, BodyShape, Constant, Regions, Surgeries
 
 _MOST_KEPT = 64  # assemblies: plans for regions of several shapes, logged in several ways
 
-REGION = "#region"
-"""The name, with a number behind it, under which a plan reads regions."""
+
+def region_name(batch: int) -> Source:
+    """The name under which a plan reads a batch of regions."""
+    return Source("", Role.REGION, batch)
 
 
 class TracedBody:
@@ -117,8 +120,8 @@ class TracedBody:
     def region_plans(
         self, batches: tuple[Regions, ...], relations: Relations
     ) -> Iterator[tuple[RulePlan, int]]:
-        """For each batch of regions the plan that evaluates it without what the batches before
-        cover, and the level to log from.
+        """Plan for each batch of regions, which evaluates it without the batches before, and the
+        level to log from.
         """
         shapes: tuple[tuple[int, ...], ...] = ()
         for batch in batches:
@@ -130,12 +133,12 @@ class TracedBody:
     def _region_plan(self, shapes: tuple[tuple[int, ...], ...], relations: Relations) -> RulePlan:
         rule, last = self.rule, len(shapes) - 1
         inside = (
-            [PositiveAtom(f"{REGION}{last}", self._pinned(shapes[last]))]
+            [PositiveAtom(region_name(last), self._pinned(shapes[last]))]
             if self._pinned(shapes[last])
             else []
         )
         before = [
-            NegatedAtom(f"{REGION}{number}", self._pinned(levels))
+            NegatedAtom(region_name(number), self._pinned(levels))
             for number, levels in enumerate(shapes[:last])
         ]
         rule = replace(rule, atoms=(*rule.atoms, *inside), negated=(*rule.negated, *before))
@@ -174,7 +177,7 @@ class TracedBody:
         )
 
     def channels(self, relations: Relations, logged: Logged, which: Hashable) -> list[Channel]:
-        """What the body's own plan logs, by the channels' numbers; as `assembled`."""
+        """Channels that the body's own plan logs, by their numbers; as `assembled`."""
         known = self._assemblies.get((id(self.plan), which))
         return (known or self._assemble(self.plan, relations, logged, which)).channels
 
@@ -202,7 +205,7 @@ class TracedBody:
                 np.zeros(1, np.int64)
             ]
             types = [(f"c{i}", self._type(batch.levels[i])) for i in picks]
-            name = f"{REGION}{number}"
+            name = region_name(number)
             found[name] = LooseRows(RelationSchema(name, tuple(types)), context.arena, columns)
         return found
 
@@ -220,7 +223,7 @@ class WithRegions(Mapping[str, RelationVersion]):
         self._regions = regions
 
     def __getitem__(self, name: str) -> RelationVersion:
-        return self._regions[name] if name.startswith(REGION) else self._relations[name]
+        return self._regions[name] if in_role(name, Role.REGION) else self._relations[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._relations, *self._regions))

@@ -132,9 +132,7 @@ def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...],
 
 
 class _Meanings:
-    """What type names stand for, as far as it is known by now. `own`: names that the program
-    defines.
-    """
+    """Meanings of type names, as far as they are known. `own`: names that the program defines."""
 
     def __init__(self, known: dict[str, Type], own: set[str]):
         self.known, self.own = known, own
@@ -182,8 +180,8 @@ def _defined(alias: tree.TypeAlias, base: Type, meanings: _Meanings) -> Iterator
 def _undefined(
     waiting: list[tree.TypeAlias], catalog: Catalog, own: set[str]
 ) -> Iterator[LftjError]:
-    """Why names are left that stand for no type in the catalog. Of a circle and what leads into it,
-    the circle alone is told.
+    """Errors for names that stand for no type in the catalog. Of a circle and the names that lead
+    into it, only the circle is reported.
     """
     bases = {alias.name: (alias.base, *alias.others) for alias in waiting}
     circular = [name for name in bases if _refers_to(name, name, bases)]
@@ -227,7 +225,7 @@ def _is_taken(name: str, base: Type) -> bool:
 
 
 def _refers_to(name: str, wanted: str, bases: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a type name leads to another one."""
+    """Test for a type name that leads to another one."""
     seen, ahead = set[str](), [name]
     while ahead:
         for base in bases.get(ahead.pop(), ()):

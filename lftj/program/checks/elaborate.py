@@ -1,5 +1,5 @@
-"""From the heads and bodies of the syntax tree, renamed apart, to checked ones: names looked up,
-arities counted, types settled.
+"""Elaboration of the heads and bodies of the syntax tree, renamed apart, to checked ones: names
+looked up, arities counted, types resolved.
 
 Every problem is reported here but unbound variables, which `safety` reports.
 """
@@ -318,7 +318,7 @@ class Elaborator(Expressions):
 def _target_type(
     elaborator: Elaborator, aggregate: tree.Aggregate, expected: Type | None
 ) -> Type | None:
-    """What a target of constants only should be, so that `x = sum 1 : { … }` may be a float."""
+    """Type of a target made of constants only, so that `x = sum 1 : { … }` may be a float."""
     guess = elaborator.inference.guess(aggregate.target)
     return (
         expected
@@ -350,7 +350,7 @@ def check_form(atom: tree.Atom, schema: RelationSchema) -> None:
 
 
 def check_body_aggregate(aggregate: tree.Aggregate) -> None:
-    """Is it a known function? Raises UnknownNameError."""
+    """Check that the function is known. Raises UnknownNameError."""
     function = aggregate.function
     if function not in BODY_AGGREGATES:
         near = closest(function, BODY_AGGREGATES)

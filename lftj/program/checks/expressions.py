@@ -8,7 +8,7 @@ term with a problem becomes None.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from lftj.errors import (
@@ -22,20 +22,16 @@ from lftj.errors import (
 from lftj.program import arithmetic, functors
 from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
+from lftj.program.checks.overloads import arithmetic_overload, rounding_overload
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
 from lftj.program.schema import Catalog
 from lftj.program.scope import user_name
 from lftj.program.signatures import (
     CONVERSIONS,
     KNOWN_FUNCTORS,
-    Guess,
     common_type,
     constant_hint,
     conversion_hint,
-    negated_type,
-    operand_types,
-    result_type,
-    rounded_type,
     same_type,
     unknown_functor_hint,
 )
@@ -222,9 +218,9 @@ class Expressions:
             )
         guesses = [self.inference.guess(arg) for arg in call.args]
         if guesses[0] and (found := CONVERSIONS.get((name, guesses[0].type.name))):
-            return self._apply(found[0], call, [guesses[0].type], found[1], span)
+            return self._apply(call, found[0], [guesses[0].type], found[1], span)
         if guesses[0] and name == "to_number" and guesses[0].type.unsigned:
-            return self._apply("as_int", call, [UNSIGNED], INT, span)
+            return self._apply(call, "as_int", [UNSIGNED], INT, span)
         if guesses[0] and (name, guesses[0].type.name) in (
             ("to_number", "int"),
             ("to_float", "float"),
@@ -236,35 +232,11 @@ class Expressions:
             return self._functor(functors.RANGES[kind], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
-        if name == "round" or any(name == functor for functor, _ in CONVERSIONS):
-            return self._of_one_kind(call, guesses[0], span)
-        return self._arithmetic(call, guesses, expected, span)
-
-    def _of_one_kind(
-        self, call: tree.Call, guess: Guess | None, span: Span | None
-    ) -> Expression | None:
-        """`round`; and the functors that take values of a few types, on one of another type, which
-        is an error.
-        """
-        name, places = call.functor, getattr(call.args[-1], "value", None)
-        if guess is None:
+        if name != "round" and not any(name == functor for functor, _ in CONVERSIONS):
+            return self._apply(call, *arithmetic_overload(call, guesses, expected), span)
+        if guesses[0] is None:
             return self.term(call.args[0], None, "", span)
-        if name != "round":
-            kinds = [kind for functor, kind in CONVERSIONS if functor == name]
-            hint = (
-                f"it takes a {' or a '.join(kinds)}"
-                if name != "ord"
-                else "it gives the number of a number; compare strings with < and >"
-            )
-            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
-        if (result := rounded_type(guess.type, places)) is None:
-            message = f"`round` does not take {guess.type} and {call.args[1]}"
-            raise TypeClashError(
-                message,
-                code="E132",
-                hint="write round(x, 2): of a decimal or an int, with a number of places",
-            )
-        return self._apply(name, call, [guess.type, INT], result, span)
+        return self._apply(call, *rounding_overload(call, guesses[0]), span)
 
     def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
         """`as(x, T)`: a value as it is, where T is another name of its type, or both are integers.
@@ -275,69 +247,12 @@ class Expressions:
         wanted, found = self.catalog.type(str(name.value), name.span), self.inference.guess(value)
         if found and found.firm and {found.type, wanted} == {INT, UNSIGNED}:
             call = tree.Call("as", (value,), span=call.span)
-            return self._apply(
-                "as_unsigned" if wanted.unsigned else "as_int", call, [found.type], wanted, span
-            )
+            operator = "as_unsigned" if wanted.unsigned else "as_int"
+            return self._apply(call, operator, [found.type], wanted, span)
         return self.term(value, wanted, " for `as`", span)
 
-    def _arithmetic(
-        self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None
-    ) -> Expression | None:
-        """Numbers and dates. Where only constants stand, they take the type that is expected of the
-        result.
-        """
-        name = call.functor
-        scaled = (
-            name == "*" and expected is not None and expected.name == "decimal"
-        )  # the product of constants has a scale of its own
-        if (
-            expected is not None
-            and expected.numeric
-            and not scaled
-            and all(guess is not None and not guess.firm for guess in guesses)
-        ):
-            guesses = [Guess(expected, True)] * len(guesses)
-        operand = common_type(guesses) or expected or INT
-        if name == "neg":
-            return self._apply(
-                name, call, [operand], self._admitted(name, negated_type(operand), operand), span
-            )
-        if name in PREFIX:
-            operand = UNSIGNED if operand.unsigned else INT
-            return self._apply(name, call, [operand], operand, span)
-        if name in ("min", "max"):
-            result = self._admitted(name, result_type(name, operand, operand), operand)
-            return self._apply(name, call, [operand] * len(call.args), result, span)
-        operands = operand_types(name, *guesses) or tuple(
-            INT if guess is None else guess.type for guess in guesses
-        )
-        return self._apply(
-            name,
-            call,
-            list(operands),
-            self._admitted(name, result_type(name, *operands), *operands),
-            span,
-        )
-
-    def _admitted(self, name: str, result: Type | None, *operands: Type) -> Type:
-        if result is None:
-            shown = " and ".join(dict.fromkeys(map(str, operands)))
-            hint = (
-                "convert one side with to_float(…) or to_number(…)"
-                if all(each.numeric for each in operands)
-                else None
-            )
-            if any(each.name == "decimal" for each in operands):
-                hint = (
-                    "decimals multiply with decimals and ints, up to 18 places, and add with "
-                    "one scale, which round(x, 2) gives; 0.5 is "
-                )
-                hint += 'written decimal("0.5"); for anything else compute with to_float(…)'
-            raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
-        return result
-
     def _apply(
-        self, operator: str, call: tree.Call, types: list[Type], result: Type, span: Span | None
+        self, call: tree.Call, operator: str, types: Sequence[Type], result: Type, span: Span | None
     ) -> Expression | None:
         where = f" for `{call.functor}`"
         args = [

@@ -19,15 +19,15 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
+from lftj.program.checks.choices import choice_errors
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
+from lftj.program.checks.inlining import inlining_errors
 from lftj.program.checks.safety import unsafe_variables
 from lftj.program.functors import STRING_FUNCTORS
-from lftj.program.inlining import inlining_errors
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import QUESTION, RelationSchema, Value
-from lftj.program.rewrites.choices import choice_errors
 from lftj.program.schema import Catalog, Derivation
 from lftj.program.scope import rename_apart, term_aggregates, term_names
 from lftj.syntax import tree
@@ -258,8 +258,8 @@ _IN_ONE_BODY = (
 
 
 def _as_rules(head: tree.Atom, column: int, function: str) -> str:
-    """What to write for facts beside a head that has this function in this column, as for where a
-    shortest path begins.
+    """Hint for facts beside a head that has this function in this column, such as the start of a
+    shortest path.
     """
     args = ", ".join(
         f"{function}(…)" if place == column else "…" for place in range(len(head.terms))

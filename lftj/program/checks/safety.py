@@ -1,4 +1,5 @@
-"""Is every variable of a rule bound? Works on rules whose variables have been renamed apart.
+"""Safety check: every variable of a rule is bound. Works on rules whose variables have been renamed
+apart.
 
 A variable is bound by a positive atom of which it is an argument, by `x = expression` (either way
 round) whose variables are bound, by the result of a body aggregate, or by a disjunction that binds
@@ -53,7 +54,7 @@ PLACES: dict[str, tuple[str, str]] = {
         "an expression computes from bound variables only: bind `{name}` with a positive atom",
     ),
 }
-"""For each kind of place: the error's code and what to write instead."""
+"""Error code and remedy for each kind of place."""
 
 
 def unsafe_variables(rule: tree.Rule) -> list[UnsafeRuleError]:

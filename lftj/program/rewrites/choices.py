@@ -1,5 +1,5 @@
-"""Rule-based choice, `choice((X), (Y))`: where it may stand, and the hidden relation with choice
-domains that it becomes [Choice 3].
+"""Rule-based choice, `choice((X), (Y))`, as the hidden relation with choice domains that it is
+[Choice 3].
 
     h(x, y) :- a(x), b(y), choice((x), (y)).
 is
@@ -12,150 +12,36 @@ Several choices in one rule choose together, so they become the domains of one r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from lftj.errors import DeclarationError, LftjError, ProgramErrors
-from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
-from lftj.program.cycles import CycleError
-from lftj.program.hidden import HiddenRelations, of_part
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
-from lftj.program.rewrites.constructs import Lowering
-from lftj.program.scope import mentioned_names
-from lftj.syntax import tree
-from lftj.syntax.depth import children
+from lftj.program.checked import CheckedAtom, CheckedChoice
+from lftj.program.normal_form import Ref, RuleVariable
+from lftj.program.rewrites.draft import Body, Definition, RuleProgram
 
 
-# ── checks ────────────────────────────────────────────────────────────────────────────────────────
-def choice_errors(body: tree.Body) -> list[LftjError]:
-    """E167 for each choice of a rule that is nested, that is not of variables, or that is of others
-    than the first. O(size of the body).
-    """
-    own = [literal for literal in body.literals if isinstance(literal, tree.Choice)]
-    errors = [
-        _error(each, *problem) for each in own if (problem := _problem(each, own[0])) is not None
-    ]
-    for literal in body.literals:
-        if not isinstance(literal, tree.Choice):
-            nested = (
-                "move the condition around it into a relation of its own, and choose beside that"
-            )
-            errors += [
-                _error(each, "stands inside another condition", nested) for each in _inside(literal)
-            ]
-    return errors
-
-
-def refuse_choice_beside_extremes(
-    strata: Iterable[Stratum], schemas: Mapping[str, RelationSchema]
-) -> None:
-    """Raise ProgramErrors (E153) where a stratum both chooses and takes `min` or `max`, for what
-    was chosen cannot improve, or makes strings, or asks for parts of bodies, which come a round
-    later than the rules say that a choice is made.
-    """
-    errors: list[LftjError] = []
-    for stratum in strata:
-        if not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
-            continue
-        names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
-        for rule in _beside_choice(stratum):
-            what, verb = ("a part of a body that no variable links to the rest", "decide it")
-            if not of_part(rule.relation):
-                what, verb = (
-                    (f"the functor `{rule.functor}`", "compute")
-                    if isinstance(rule, FunctorRule)
-                    else ("an aggregate", "aggregate")
-                )
-            hint = f"{verb} in a relation of its own, outside the cycle, and choose among its rows"
-            error = CycleError(
-                f"choice beside {what} in one cycle: {names}",
-                code="E153",
-                span=rule.span,
-                hint=hint,
-            )
-            error.source, error.members = rule.source, frozenset(stratum.relations)
-            errors.append(error)
-    if errors:
-        raise ProgramErrors(errors)
-
-
-def _beside_choice(stratum: Stratum) -> Sequence[NormalRule | FunctorRule]:
-    """The rules that must not stand beside a choice: one for each of the user's that makes strings
-    or has parts, or else the last that aggregates, which closed the cycle as often as not.
-    """
-    late = (
-        rule
-        for rule in reversed(stratum.rules)
-        if isinstance(rule, FunctorRule) or of_part(rule.relation)
-    )
-    functors = {rule.source: rule for rule in late}  # of each its first
-    aggregates = [
-        rule for rule in stratum.rules if isinstance(rule, NormalRule) and rule.aggregates
-    ]
-    return [*functors.values()] or sorted(aggregates, key=lambda rule: rule.source)[-1:]
-
-
-def _problem(choice: tree.Choice, first: tree.Choice) -> tuple[str, str] | None:
-    """What is wrong with a choice of a rule's own body, and what to write instead."""
-    terms = (*choice.determining, *choice.determined)
-    if not all(isinstance(term, tree.Variable) for term in terms):
-        return (
-            "takes variables only",
-            "give the value a name beside it: z = x + 1, choice((z), (y))",
-        )
-    if not choice.determined or len(set(terms)) < len(terms):
-        return (
-            "needs other variables in its second list",
-            "write choice((x), (y)): for each x one y",
-        )
-    if mentioned_names((*choice.determining, *choice.determined)) != mentioned_names(
-        (*first.determining, *first.determined)
-    ):
-        hint = (
-            "choices of one rule are made together, over the same variables; make the others "
-            "in a rule of their own"
-        )
-        return "is over other variables than the rule's first choice", hint
-    return None
-
-
-def _error(choice: tree.Choice, problem: str, hint: str) -> LftjError:
-    return DeclarationError(f"`{choice}` {problem}", code="E167", span=choice.span, hint=hint)
-
-
-def _inside(node: tree.Node) -> Iterator[tree.Choice]:
-    for child in children(node):
-        if isinstance(child, tree.Choice):
-            yield child
-        yield from _inside(child)
-
-
-# ── lowering ──────────────────────────────────────────────────────────────────────────────────────
-def chosen_body(rule: CheckedRule, hidden: HiddenRelations) -> tuple[CheckedLiteral, ...] | None:
-    """The body with an atom of what is chosen in place of its choices; None when it is false.
-    Raises DeclarationError (E166).
-    """
-    choices = [literal for literal in rule.body.literals if isinstance(literal, CheckedChoice)]
-    rest = tuple(
-        literal for literal in rule.body.literals if not isinstance(literal, CheckedChoice)
-    )
-    if not choices:
-        return rest
-    columns = _columns(rule, choices)
+def choices(program: RuleProgram) -> RuleProgram:
+    """An atom of a hidden relation with choice domains in place of the choices of a body."""
+    found = [literal for literal in program.body if isinstance(literal, CheckedChoice)]
+    if not found:
+        return program
+    draft = program.copy()
+    rest = tuple(literal for literal in program.body if not isinstance(literal, CheckedChoice))
+    columns = choice_columns(program.variables, found)
     domains = tuple(
-        sorted({tuple(sorted(columns.index(ref) for ref in each.determining)) for each in choices})
+        sorted({tuple(sorted(columns.index(ref) for ref in each.determining)) for each in found})
     )
-    lowering = Lowering(rule, hidden)
-    name = hidden.define(
-        "choice", columns, lowering.lower(rest, single=False), lowering.variables, domains
-    )
-    return None if name is None else (*rest, CheckedAtom(name, columns))
+    name = draft.define("choice", Definition(columns, waiting=(Body(rest),), choice=domains))
+    draft.body = (*rest, CheckedAtom(name, columns))
+    return draft
 
 
-def _columns(rule: CheckedRule, choices: Sequence[CheckedChoice]) -> tuple[Ref, ...]:
+def choice_columns(
+    variables: Sequence[RuleVariable], choices: Sequence[CheckedChoice]
+) -> tuple[Ref, ...]:
     """The variables in the order in which candidates are compared: those of the choice that comes
     first by their names.
 
     So the order of the body says nothing.
     """
     listed = [(*each.determining, *each.determined) for each in choices]
-    return min(listed, key=lambda refs: [rule.variables[ref.variable].name for ref in refs])
+    return min(listed, key=lambda refs: [variables[ref.variable].name for ref in refs])

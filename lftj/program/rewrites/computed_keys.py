@@ -8,40 +8,42 @@ column, and the other side is looked up there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-
 from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedLiteral
-from lftj.program.conjunct import Conjunct
-from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
-from lftj.types import Type
+from lftj.program.normal_form import Apply, Expression, Filter, Ref
+from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites.draft import Copied, RuleProgram
 
 
-def with_computed_keys(
-    conjunct: Conjunct,
-    hidden: HiddenRelations,
-    variables: Sequence[RuleVariable],
-    new_variable: Callable[[Type], Ref],
-    cyclic: Collection[str],
-) -> Conjunct:
-    """The conjunction with such atoms replaced. Not those of `cyclic` relations, nor where
+def computed_keys(program: RuleProgram) -> RuleProgram:
+    """Hidden relations in place of such atoms. Not of relations that depend on the rule, nor where
     arithmetic may fail in a row that finds no partner.
     """
+    definition = program.finished
+    if definition is None:
+        return program
+    copied = Copied(program)
+    finished = tuple(_with_keys(conjunct, copied) for conjunct in definition.finished)
+    if all(made is was for made, was in zip(finished, definition.finished, strict=True)):
+        return program
+    copied.draft.replace_top(finished=finished)
+    return copied.draft
+
+
+def _with_keys(conjunct: Conjunct, copied: Copied) -> Conjunct:
     for equation in [
         each for each in conjunct.positive if isinstance(each, Filter) and _computes(each)
     ]:
         for mine, other in ((equation.right, equation.left), (equation.left, equation.right)):
             atom = _alone(conjunct, equation, mine, other)
-            if atom is None or atom.relation in cyclic:
+            if atom is None or atom.relation in copied.draft.cyclic:
                 continue
             assert isinstance(mine, Apply)
-            key, columns = (
-                new_variable(mine.type),
-                [Ref(variable) for variable in sorted(of_literal(atom))],
-            )
-            name = hidden.define_computed(atom, (key, *columns), key, mine, variables)
+            key = copied.draft.new_variable(mine.type)
+            columns = [Ref(variable) for variable in sorted(of_literal(atom))]
+            computed = Conjunct([atom, Filter("=", key, mine)])
+            name = copied.draft.define_by("in", (key, *columns), computed)
             found: list[CheckedLiteral] = [
                 CheckedAtom(name, (key, *columns)),
                 Filter("=", key, other),
@@ -55,7 +57,7 @@ def with_computed_keys(
 
 
 def _computes(equation: Filter) -> bool:
-    """Whether both sides are computed, and always have a value."""
+    """Test for an equation whose sides are both computed and always have a value."""
     return all(
         isinstance(side, Apply) and not may_fail(side) for side in (equation.left, equation.right)
     )
@@ -80,5 +82,5 @@ def _alone(
 
 
 def _binds(literal: CheckedLiteral) -> bool:
-    """Whether a literal binds a variable: an atom, or an equation of one."""
+    """Test for a literal that binds a variable: an atom, or an equation of one."""
     return not isinstance(literal, Filter) or bool(definitions(literal))

@@ -20,28 +20,28 @@ have cancelled it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
-from lftj.program.conjunct import Conjunct, HeadTerm
-from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
+from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites.draft import HeadTerm, RuleProgram
 from lftj.program.signatures import aggregate_type
-from lftj.program.statistics_hints import Known
 from lftj.types import INT, Type
+from lftj.types.sources import is_hidden
 
 _TOGETHER = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-"""What makes the aggregate of a whole out of those of its parts."""
+"""Aggregate that combines the aggregates of parts into that of the whole."""
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
 
 
 class _Value(NamedTuple):
-    """What is aggregated of an assignment: the product of `base` and `factors`, which are numbers
-    of rows of branches; None for a count.
+    """Aggregated value of an assignment: the product of `base` and `factors`, which are numbers of
+    rows of branches; None for a count.
     """
 
     base: Expression | None
@@ -59,7 +59,7 @@ class _Value(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """What is said of the variables of one atom, which has the link in common with the `rest` and
+    """Literals about the variables of one atom, which has the link in common with the `rest` and
     nothing else; `own` are the others.
     """
 
@@ -69,30 +69,33 @@ class _Branch(NamedTuple):
     rest: Conjunct
 
 
-class EagerAggregation:
-    """Conjunctions of one rule, with aggregates drawn into them. `new_variable`: as of `Agenda`,
-    which gives the `variables` too.
+def eager_aggregation(program: RuleProgram) -> RuleProgram:
+    """Aggregates of branches of a join in place of the branches."""
+    definition = program.finished
+    if definition is None or not definition.draws or len(definition.finished) != 1:
+        return program
+    if not any(isinstance(term, CheckedHeadAggregate) for term in definition.head):
+        return program
+    draft, was = program.copy(), definition.finished[0]
+    conjunct, head = EagerAggregation(draft).of(was, definition.head)
+    if conjunct is was:
+        return program
+    draft.replace_top(head=head, finished=(conjunct,), aggregate=None, draws=False)
+    return draft
 
-    Nothing is drawn over relations in `cyclic`, which depend on the rule. Nor over one of which the
-    link is a key, as far as is `known`.
+
+class EagerAggregation:
+    """Draws aggregates into conjunctions of one rule.
+
+    Nothing is drawn over relations that depend on the rule. Nor over one of which the link is a
+    key, as far as that is known.
     """
 
-    def __init__(
-        self,
-        hidden: HiddenRelations,
-        variables: Sequence[RuleVariable],
-        new_variable: Callable[[Type], Ref],
-        cyclic: Collection[str],
-        known: Known,
-    ):
-        self._hidden = hidden
-        self._variables = variables
-        self._new_variable = new_variable
-        self._cyclic = cyclic
-        self._known = known
-        self._links: dict[
-            CheckedAtom, Variables
-        ] = {}  # of the atoms of aggregates that were drawn in: what settles their results
+    def __init__(self, draft: RuleProgram):
+        self._draft = draft
+        self._variables = draft.variables
+        self._known = draft.known
+        self._links = draft.settled
 
     def of(
         self, conjunct: Conjunct, head: Sequence[HeadTerm]
@@ -123,7 +126,7 @@ class EagerAggregation:
     ) -> _Branch | None:
         """The first branch that can be cut off; None if there is none."""
         for atom in conjunct.positive:
-            if not isinstance(atom, CheckedAtom) or "#" in atom.relation:
+            if not isinstance(atom, CheckedAtom) or is_hidden(atom.relation):
                 continue
             reached = self._settled_by(atom, conjunct)
             said = (
@@ -169,13 +172,12 @@ class EagerAggregation:
         return reached
 
     def _is_worthwhile(self, atom: CheckedAtom, branch: _Branch, counted: bool) -> bool:
-        """Whether the branch may be evaluated apart, and a value of the link has several rows on
-        either side.
+        """Test for a branch that can be evaluated apart, where a value of the link has several rows
+        on either side.
 
-        Where it has one row on one of them, there are no more assignments than rows on the other;
-        nothing is won then, and rules that range over the same assignments can no longer be
-        followed as one. `counted`: all that is asked for is a number, and nothing has been drawn
-        in.
+        Where it has one row on one of them, there are no more assignments than rows on the other.
+        Nothing is won then, and rules that range over the same assignments could no longer be
+        maintained as one. `counted`: only a number is asked for, and nothing has been drawn in.
         """
         inside, rest = branch.literals, branch.rest
         read = [
@@ -184,7 +186,7 @@ class EagerAggregation:
             if isinstance(each, CheckedAtom)
         ]
         tests = [each for each in (*inside.positive, *inside.filters) if isinstance(each, Filter)]
-        if any(name in self._cyclic for name in read) or any(map(comparison_may_fail, tests)):
+        if any(name in self._draft.cyclic for name in read) or any(map(comparison_may_fail, tests)):
             return False
         atoms = [each for each in rest.positive if isinstance(each, CheckedAtom)]
         if of_literals(atoms) <= branch.link or _is_selective(rest):
@@ -197,7 +199,7 @@ class EagerAggregation:
         return all(self._repeats(each, branch.link) for each in (atom, *joined))
 
     def _repeats(self, atom: CheckedAtom, link: Variables) -> bool:
-        """Whether a value of the link is known to have several rows of the atom."""
+        """Test for a link whose values are known to have several rows of the atom."""
         if self._known.keyed(atom, link):
             return False
         columns = (
@@ -218,7 +220,7 @@ class EagerAggregation:
             type = aggregate_type(function, None if value is None else self._type(value))
             assert type is not None, "it was aggregated before"
             column = CheckedHeadAggregate(function, () if value is None else (value,), type)
-            return columns.setdefault(column, self._new_variable(type))
+            return columns.setdefault(column, self._draft.new_variable(type))
 
         now: list[_Value] = []
         for term, value in zip(terms, values, strict=True):
@@ -238,8 +240,7 @@ class EagerAggregation:
                 now.append(_Value(value.base, (*others, rows)))
         kind = next((column.function for column in columns), "in")
         link = tuple(map(Ref, branch.link))
-        name = self._hidden.define(kind, (*link, *columns), [branch.literals], self._variables)
-        assert name is not None, "one conjunction makes one rule"
+        name = self._draft.define_by(kind, (*link, *columns), branch.literals)
         atom = CheckedAtom(name, (*link, *columns.values()))
         self._links[atom] = branch.link
         return Conjunct(
@@ -251,7 +252,7 @@ class EagerAggregation:
 
 
 def _is_exact(term: CheckedHeadAggregate) -> bool:
-    """Whether it comes out the same, whatever is aggregated first."""
+    """Test for an aggregate with the same result in any order of aggregation."""
     function = _TOGETHER.get(term.function)
     return function is not None and (function != "sum" or term.type.name != "float")
 
@@ -264,8 +265,8 @@ def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:
 
 
 def _is_selective(conjunct: Conjunct) -> bool:
-    """Whether it asks for given values: then few rows may have to be read, while a branch that is
-    evaluated apart reads all.
+    """Test for a conjunction that asks for given values: then few rows may have to be read, while a
+    branch that is evaluated apart reads all.
     """
     for literal in conjunct.positive:
         sides = (

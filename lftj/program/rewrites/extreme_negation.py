@@ -26,16 +26,16 @@ from lftj.program.checked import (
     CheckedLiteral,
     CheckedNegation,
 )
-from lftj.program.conjunct import Conjunct
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
+from lftj.program.rewrites.conjunct import Conjunct
 
 _FUNCTIONS = {"<": "min", ">": "max"}
 
 Literal = TypeVar("Literal", CheckedAtom, Filter)
-"""What comes in goes out."""
+"""Type of a literal that keeps its class."""
 
 Images = Mapping[int, Expression]
-"""What stands in the body around for variables of the negation."""
+"""Expressions of the body around for variables of the negation."""
 
 
 def as_extreme(
@@ -106,8 +106,8 @@ def _absent(literal: CheckedLiteral) -> CheckedAtom | None:
 
 
 def _stands_in(literals: Sequence[CheckedLiteral], images: Images, conjunct: Conjunct) -> bool:
-    """Whether the conjunction has all of these literals, with `images` for their variables and any
-    for the others.
+    """Check that the conjunction has all of these literals, with `images` for their variables and
+    any for the others.
     """
     tests = {each for each in (*conjunct.filters, *conjunct.positive) if isinstance(each, Filter)}
     for found in _matches(

@@ -11,14 +11,22 @@ rows, which may as well be kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from lftj.program.bindings import Variables, of_expressions, of_literal, of_literals
-from lftj.program.checked import CheckedAtom, CheckedLiteral
-from lftj.program.conjunct import Conjunct
-from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
+from lftj.program.bindings import Variables, of_expressions, of_literal, of_literals, shared
+from lftj.program.checked import (
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedHeadAggregate,
+    CheckedLiteral,
+)
+from lftj.program.normal_form import Apply, Expression, Filter, Ref
+from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites.draft import RuleProgram
 from lftj.types import INT, Type
+
+Bounds = list[tuple[Filter, tuple[str, Expression]]]
+"""Comparisons, each with how it bounds a variable."""
 
 _BELOW, _ABOVE = ("<", "<="), (">", ">=")
 
@@ -30,85 +38,99 @@ def mirror(value: Expression, type: Type = INT) -> Apply:
     return Apply("mirror", (value,), type)
 
 
-class Mirrored:
-    """Conjunctions of one rule, with a variable mirrored. `new_variable`: as of `Agenda`, which
-    gives the `variables` too.
-    """
+def max_as_min(program: RuleProgram) -> RuleProgram:
+    """The body aggregate `max` as the mirrored least of a mirrored variable, where that is won."""
+    definition = program.finished
+    if definition is None or definition.aggregate is None or not definition.finished:
+        return program
+    aggregate, conjunct = definition.aggregate, definition.finished[0]
+    target, bounds = aggregate.target, _bounds(aggregate, conjunct, program)
+    if not isinstance(target, Ref) or not bounds:
+        return program
+    atoms = [
+        each
+        for each in conjunct.positive
+        if isinstance(each, CheckedAtom) and target.variable in of_literal(each)
+    ]
+    if not atoms:
+        return program
+    draft = program.copy()
+    body, turned = _mirrored(conjunct, target, bounds, atoms, shared(aggregate), draft)
+    least = draft.new_variable(INT)
+    draft.replace_top(
+        head=(*definition.head[:-1], CheckedHeadAggregate("min", (turned,), INT)),
+        finished=(body,),
+        aggregate=None,
+        draws=False,
+    )
+    draft.replace_reader(
+        definition.relation,
+        lambda atom: (
+            CheckedAtom(atom.relation, (*atom.args[:-1], least)),
+            Filter("=", Ref(aggregate.result), mirror(least, aggregate.type)),
+        ),
+    )
+    return draft
 
-    def __init__(
-        self,
-        hidden: HiddenRelations,
-        variables: Sequence[RuleVariable],
-        new_variable: Callable[[Type], Ref],
+
+def _bounds(aggregate: CheckedAggregate, conjunct: Conjunct, program: RuleProgram) -> Bounds:
+    """The upper bounds of a maximum by outer variables; none where something else bounds it."""
+    target, group = aggregate.target, shared(aggregate)
+    if (
+        aggregate.function != "max"
+        or not isinstance(target, Ref)
+        or target.variable in group
+        or program.variables[target.variable].type.name == "str"
     ):
-        self._hidden = hidden
-        self._variables = variables
-        self._new_variable = new_variable
+        return []
+    found = [
+        (test, bound) for test in conjunct.filters if (bound := bound_of(test, target)) is not None
+    ]
+    bounds = [
+        (test, bound)
+        for test, bound in found
+        if (read := of_expressions(bound[1:])) and read <= group
+    ]
+    return [] if any(operator not in _BELOW for _, (operator, _) in bounds) else bounds
 
-    def of(
-        self, conjunct: Conjunct, target: Expression | None, group: Variables
-    ) -> tuple[Conjunct, Ref] | None:
-        """The conjunction and the variable whose least value mirrors the greatest of `target`; None
-        where nothing would be won.
-        """
-        if (
-            not isinstance(target, Ref)
-            or target.variable in group
-            or self._variables[target.variable].type.name == "str"
-        ):
-            return None
-        found = [
-            (test, bound)
-            for test in conjunct.filters
-            if (bound := bound_of(test, target)) is not None
-        ]
-        bounds = [
-            (test, bound)
-            for test, bound in found
-            if (read := of_expressions(bound[1:])) and read <= group
-        ]
-        if not bounds or any(operator not in _BELOW for _, (operator, _) in bounds):
-            return None
-        atoms = [
-            each
-            for each in conjunct.positive
-            if isinstance(each, CheckedAtom) and target.variable in of_literal(each)
-        ]
-        if not atoms:
-            return None
-        others: list[CheckedLiteral] = [each for each in conjunct.positive if each not in atoms]
-        filters = [
-            test for test in conjunct.filters if all(test is not other for other, _ in bounds)
-        ]
-        turned = self._new_variable(INT)
-        asked = group | of_literals([*others, *filters, *conjunct.negated])
-        made = [self._atom(each, target, turned, asked | _in_others(each, atoms)) for each in atoms]
-        if target.variable in of_literals([*others, *filters, *conjunct.negated]):
-            others.append(
-                Filter("=", target, mirror(turned, self._variables[target.variable].type))
-            )
-        filters += [
-            Filter(operator, mirror(bound), turned).turned for _, (operator, bound) in bounds
-        ]
-        return Conjunct([*made, *others], list(conjunct.negated), filters), turned
 
-    def _atom(self, atom: CheckedAtom, target: Ref, turned: Ref, asked: Variables) -> CheckedAtom:
-        """The atom of a hidden relation that has the mirrored value in place of the target, and
-        other variables where somebody asks.
-        """
-        others = [
-            Ref(variable) for variable in sorted(of_literal(atom) & asked - {target.variable})
-        ]
-        made = self._new_variable(INT)
-        name = self._hidden.define_computed(
-            atom, (*others, made), made, mirror(target), self._variables
-        )
-        return CheckedAtom(name, (*others, turned))
+def _mirrored(
+    conjunct: Conjunct,
+    target: Ref,
+    bounds: Bounds,
+    atoms: Sequence[CheckedAtom],
+    group: Variables,
+    draft: RuleProgram,
+) -> tuple[Conjunct, Ref]:
+    """The conjunction and the variable whose least value mirrors the greatest of `target`."""
+    others: list[CheckedLiteral] = [each for each in conjunct.positive if each not in atoms]
+    filters = [test for test in conjunct.filters if all(test is not other for other, _ in bounds)]
+    turned = draft.new_variable(INT)
+    rest = of_literals([*others, *filters, *conjunct.negated])
+    asked = group | rest
+    made = [_atom(each, target, turned, asked | _in_others(each, atoms), draft) for each in atoms]
+    if target.variable in rest:
+        others.append(Filter("=", target, mirror(turned, draft.variables[target.variable].type)))
+    filters += [Filter(operator, mirror(bound), turned).turned for _, (operator, bound) in bounds]
+    return Conjunct([*made, *others], list(conjunct.negated), filters), turned
+
+
+def _atom(
+    atom: CheckedAtom, target: Ref, turned: Ref, asked: Variables, draft: RuleProgram
+) -> CheckedAtom:
+    """The atom of a hidden relation that has the mirrored value in place of the target, and the
+    other variables that something else asks for.
+    """
+    others = [Ref(variable) for variable in sorted(of_literal(atom) & asked - {target.variable})]
+    made = draft.new_variable(INT)
+    computed = Conjunct([atom, Filter("=", made, mirror(target))])
+    name = draft.define_by("in", (*others, made), computed)
+    return CheckedAtom(name, (*others, turned))
 
 
 def bound_of(test: Filter, target: Ref) -> tuple[str, Expression] | None:
-    """How a comparison bounds a variable: the operator as if the variable stood left of it, and
-    what stands on the other side.
+    """Bound of a variable by a comparison: the operator as if the variable stood left of it, and
+    the other side.
     """
     reading = next((each for each in (test, test.turned) if each.left == target), None)
     return (

@@ -12,7 +12,7 @@ from bench.cases import CASES
 from bench.figure import Report, ResultsDiffer
 from bench.recursion import NEEDS_DATA
 from bench.recursion.peers import compare_analysis
-from bench.registry import UnknownBenchmark, run
+from bench.registry import NAMES, UnknownBenchmark, run
 
 DIFFERENCES = {"add_rule_ms"}  # of two times, which may come out below 0
 
@@ -48,6 +48,25 @@ def test_a_missed_gate_ends_with_status_1_only_when_strict(monkeypatch: pytest.M
 def test_an_unknown_figure_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", "--only", "speed"]) == 2
     assert "`load` has no figure 'speed'; there are load_vs_pyarrow" in capsys.readouterr().err
+
+
+def test_all_runs_every_benchmark_or_those_that_have_the_figures(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran = []
+
+    def report(name: str, size: str, data: Path | None, only: list[str]) -> Report:
+        ran.append((name, only))
+        return Report(name, size, BARS[name])
+
+    monkeypatch.setattr("bench.__main__.run", report)
+    assert main(["all", "--json", str(tmp_path / "all.json")]) == 0
+    assert ran == [(name, []) for name in NAMES]
+    assert {path.name for path in tmp_path.iterdir()} == {f"all-{name}.json" for name in NAMES}
+    ran.clear()
+    assert main(["all", "--only", "state_ratio", "--only", "edit10"]) == 0
+    assert ran == [("recursion", ["state_ratio"]), ("maintenance", ["state_ratio", "edit10"])]
+    assert main(["all", "--only", "speed"]) == 2
 
 
 @pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])

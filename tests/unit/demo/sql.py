@@ -1,4 +1,4 @@
-"""What the demo must say on any evening, computed by DuckDB from the packaged Parquet files and
+"""The demo's expected output on any evening, computed by DuckDB from the packaged Parquet files and
 nothing else.
 
 Nothing here is shared with `lftj.demo`: neither the feed nor the rules.
@@ -26,7 +26,8 @@ FACTS = {
     "tail": "SELECT source.id, source.tail FROM source JOIN flight USING (id) WHERE source.tail IS "
     "NOT NULL",
     "delay": """
-        SELECT id, CASE WHEN source.day = $day AND id % 20 = 0 THEN departure_delay ELSE arrival_delay END AS minutes
+        SELECT id, CASE WHEN source.day = $day AND id % 20 = 0 THEN departure_delay
+            ELSE arrival_delay END AS minutes
         FROM source JOIN flight USING (id) WHERE arrival_delay IS NOT NULL""",
 }
 
@@ -46,7 +47,8 @@ VIEWS = {
     "(id)",
     "turn": """
         SELECT day, a.dest AS x, a.arrives AS landed, b.origin AS o, b.leaves AS off, b.dest AS y
-        FROM flown AS a JOIN (SELECT day, tail, origin, leaves, dest FROM flown) AS b USING (day, tail)""",
+        FROM flown AS a JOIN (SELECT day, tail, origin, leaves, dest FROM flown) AS b USING (day,
+            tail)""",
     "leg": """
         SELECT day, origin AS a, dest AS b, leaves, arrives FROM flight
         UNION SELECT day, x, o, landed, off FROM turn WHERE landed < off""",
@@ -54,20 +56,23 @@ VIEWS = {
         WITH RECURSIVE found(day, start, airport, time) AS (
             SELECT DISTINCT day, origin, dest, arrives FROM flight
             UNION
-            SELECT found.day, start, b, arrives FROM found JOIN leg ON leg.day = found.day AND a = airport AND time <= leaves
+            SELECT found.day, start, b, arrives FROM found JOIN leg ON leg.day = found.day
+                AND a = airport AND time <= leaves
         ) SELECT * FROM found""",
     "earliest": "SELECT day, start, airport, min(time) AS time FROM reach GROUP BY day, start, "
     "airport",
     "only_by_connection": """
         SELECT day, start, airport FROM earliest WHERE start <> airport
-        AND NOT EXISTS (FROM flight WHERE flight.day = earliest.day AND origin = start AND dest = airport)""",
+        AND NOT EXISTS (FROM flight WHERE flight.day = earliest.day AND origin = start
+            AND dest = airport)""",
     "reachable": "SELECT day, start, count(*) AS airports FROM earliest WHERE start <> airport "
     "GROUP BY day, start",
     "connections": "SELECT day, start, count(*) AS airports FROM only_by_connection GROUP BY day, "
     "start",
     "linked": "SELECT DISTINCT x AS a, y AS b FROM turn WHERE x < y",
     "triangle": """
-        SELECT p.a, p.b, q.b AS c FROM linked p JOIN linked q ON q.a = p.b JOIN linked r ON r.a = p.a AND r.b = q.b""",
+        SELECT p.a, p.b, q.b AS c FROM linked p JOIN linked q ON q.a = p.b JOIN linked r
+            ON r.a = p.a AND r.b = q.b""",
     "triangles_at": """
         SELECT faa, name, count(*) FROM airports
         JOIN (SELECT unnest([a, b, c]) AS faa FROM triangle) USING (faa) GROUP BY faa, name""",

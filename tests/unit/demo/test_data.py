@@ -13,8 +13,9 @@ from lftj.demo.prepare import arrival, behind_new_york, minutes
 
 SUMMER, WINTER = datetime.date(2013, 7, 1), datetime.date(2013, 1, 15)
 LISTED = re.findall(
-    r"\| `(\w+)\.parquet` \| ([\d,]+) \| (.*) \|",
+    r"^- `(\w+)\.parquet`: ([\d,]+) rows; columns: (.*?)\.$",
     (feed.DATA / "README.md").read_text(encoding="utf-8"),
+    re.DOTALL | re.MULTILINE,
 )
 
 
@@ -22,7 +23,7 @@ LISTED = re.findall(
 def test_readme_lists_rows_and_columns(name: str, rows: str, columns: str) -> None:
     table = feed.table(name)
     assert len(table) == int(rows.replace(",", ""))
-    assert table.column_names == re.sub(r"\s*\([^)]*\)", "", columns).split(", ")
+    assert table.column_names == re.split(r",\s+", re.sub(r"\s*\([^)]*\)", "", columns))
 
 
 def test_every_table_is_listed() -> None:

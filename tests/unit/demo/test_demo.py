@@ -176,9 +176,11 @@ def _figures(evening: Evening, day: datetime.date) -> Iterator[tuple[str, ...]]:
     day.
     """
     query = f"""
-        SELECT day::VARCHAR, start, airports::VARCHAR, coalesce(c.airports, 0)::VARCHAR, format('{{:.2f}}', mean)
+        SELECT day::VARCHAR, start, airports::VARCHAR, coalesce(c.airports, 0)::VARCHAR,
+            format('{{:.2f}}', mean)
         FROM reachable LEFT JOIN connections AS c USING (day, start)
-        JOIN day_delay AS d(day, start, n, mean) USING (day, start) WHERE day = DATE '{day}' ORDER BY start"""
+        JOIN day_delay AS d(day, start, n, mean) USING (day, start) WHERE day = DATE '{day}'
+            ORDER BY start"""
     yield from evening.ask(query.replace("start, airports::", "start, reachable.airports::"))
 
 

@@ -1,4 +1,4 @@
-"""What the demo compiles, it compiles beforehand, once per machine, and under a line of its own."""
+"""The demo compiles its kernels beforehand, once per machine, and under a line of its own."""
 
 from __future__ import annotations
 

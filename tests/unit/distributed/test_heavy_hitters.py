@@ -1,4 +1,4 @@
-"""What is counted before rules come, and how exactly."""
+"""Values counted before rules come, and the precision of their counts."""
 
 from __future__ import annotations
 

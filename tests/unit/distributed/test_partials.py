@@ -34,7 +34,7 @@ rows = st.dictionaries(
 )
 
 
-def declared(workspace: lftj.Workspace | lftj.DistributedWorkspace) -> None:
+def declared(workspace: lftj.Workspace | lftj.Workspace) -> None:
     workspace.relation("m", {"k": int, "f": float, "i": int, "d": "decimal(9,2)"})
     workspace.add_rules(PROGRAM)
 

@@ -11,8 +11,9 @@ from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import described, digest, restored
 from lftj.program.program import Program
-from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.database import base_name
 from lftj.syntax.parser import parse
+from lftj.types.sources import Role, in_role, without_role
 from tests.unit.program.listing import list_rule
 
 EDGE = ".decl e(x: number, y: number)\n"
@@ -259,9 +260,8 @@ def test_the_plan_knows_in_which_cut_each_local_relation_is_held(
     assert made.held.keys() == made.local.keys() - unplaced
     assert unplaced == {"p~", "n%"}
     for local, (name, cut) in made.held.items():
-        assert local == local_name(name.removesuffix(BASE_SUFFIX), cut) + (
-            BASE_SUFFIX if name.endswith(BASE_SUFFIX) else ""
-        )
+        share = local_name(without_role(name, Role.BASE), cut)
+        assert local == (base_name(share) if in_role(name, Role.BASE) else share)
 
 
 def test_best_values_in_rounds_have_witnesses_beside_them() -> None:

@@ -84,7 +84,7 @@ def as_polars(rows: list[tuple[Any, ...]], _: Path) -> object:
 
 
 class SparkLike:
-    """What pyspark's DataFrame offers for this: `toArrow`."""
+    """Stand-in for pyspark's DataFrame: `toArrow` alone."""
 
     def __init__(self, table: pa.Table):
         self._table = table

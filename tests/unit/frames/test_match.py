@@ -1,6 +1,4 @@
-"""Which column of a frame becomes which column of the relation, and what is said where
-none does.
-"""
+"""Assignment of a frame's columns to a relation's, and the errors where one is missing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a result writes, `load` reads as it was: as CSV, TSV, Parquet and Soufflé's facts, for
-values of every type.
+"""`load` reads every file that a result writes as it was: CSV, TSV, Parquet and Soufflé's facts,
+for values of every type.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def test_the_error_of_a_key_says_what_to_do() -> None:
     rows = [(key, value) for key in range(12) for value in range(3)]
     with pytest.raises(
         KeyViolationError,
-        match=r"two rows of acct share a key: \(0, 0\) and \(0, 1\) \(and 11 more\)",
+        match=r"two rows of acct share a key: \(0, 0\) and \(0, 1\); .*; and 9 more",
     ) as caught:
         check_function(columns_of(rows), 1, relation="acct", functional=False)
     assert caught.value.rows == rows[:30]

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.run.by_groups import evaluate_by_groups
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.program.normal_form import NormalRule
+from lftj.tuning import Tuning
+from lftj.types.dictionary import Dictionary
+from scantree import Arena
+
+
+def tuned(arena: Arena, tuning: Tuning, **options: Any) -> Context:
+    """The surroundings of an evaluation with these thresholds."""
+    return Context(arena, Dictionary(), statistics=Statistics(tuning=tuning), **options)
 
 
 def evaluate(
@@ -30,7 +40,7 @@ def evaluate(
 
 
 def tallied(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int, ...]]:
-    """How often each row counts."""
+    """Count each row."""
     found: Counter[tuple[int, ...]] = Counter()
     for *row, count in zip(*(column.tolist() for column in columns), counts.tolist(), strict=True):
         found[tuple(row)] += count

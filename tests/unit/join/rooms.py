@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-import pytest
 
-from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
-from lftj.join.run import run as running
 from lftj.join.run.evaluate import run_plan
 from lftj.storage.relation import RelationVersion
-from lftj.types.dictionary import Dictionary
+from lftj.tuning import Tuning
 from scantree import Arena
+from tests.unit.join.evaluating import tuned
 
 Room = tuple[int, int]
 """Rows of output, and steps, after which a run comes back."""
@@ -27,16 +25,13 @@ def require_rows(
     relations: Mapping[str, RelationVersion],
     arena: Arena,
     rooms: Iterable[Room],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The plan gives these rows in this order, one proof each, and counts the same work, in any
     room.
     """
     works = set()
     for room, steps in rooms:
-        monkeypatch.setattr(running, "_CHUNK", room)
-        monkeypatch.setattr(running, "SLICE", steps)
-        context = Context(arena, Dictionary())
+        context = tuned(arena, Tuning(run_rows=room, run_steps=steps))
         columns, counts = run_plan(plan, relations, context)
         assert [tuple(row) for row in np.array(columns).T.tolist()] == expected
         assert set(counts.tolist()) == {1}

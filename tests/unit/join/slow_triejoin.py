@@ -105,7 +105,7 @@ class SlowTriejoin:
         )
 
     def untested(self, level: Level) -> bool:
-        """Whether a comparison cannot be made."""
+        """Test for a comparison with an unknown side."""
         return any(
             self.value_of(side) is None
             for condition in level.filters
@@ -113,7 +113,7 @@ class SlowTriejoin:
         )
 
     def present(self, probe: int) -> bool | None:
-        """Whether a negated atom has its tuple; None: its arguments are not known."""
+        """Test for a negated atom's tuple; None when its arguments are not known."""
         planned = self.plan.probes[probe]
         sought = tuple(map(self.value_of, planned.args))
         if None in sought:
@@ -174,7 +174,7 @@ class SlowTriejoin:
         self.touched.append(((kind, atom, column), tuple(self.bindings[:depth]), low, high))
 
     def search(self, depth: int) -> bool:
-        """Whether there is a proof below; stops at the first when the plan does."""
+        """Search for proofs below this level; stop at the first when the plan does."""
         if depth == len(self.plan.levels):
             self.proofs.append(tuple(self.bindings))
             self.failed |= self.doubts > 0
@@ -199,7 +199,7 @@ class SlowTriejoin:
         return found
 
     def is_free(self, depth: int) -> bool:
-        """Whether a level should compute its value and cannot."""
+        """Test for a level that should compute its value and cannot."""
         value = self.plan.levels[depth].value
         return value is not None and self.value_of(value) is None
 
@@ -291,7 +291,7 @@ class Iterators:
 
 
 def expressions(levels: Sequence[Level]) -> list[Expression]:
-    """What these levels compute and compare."""
+    """Expressions that these levels compute and compare."""
     sides = [
         side
         for level in levels

@@ -11,19 +11,16 @@ import pytest
 
 import lftj
 from lftj.errors import ValueRangeError
-from lftj.join.context import Context
-from lftj.join.run import by_groups
 from lftj.join.run.by_groups import evaluate_by_groups
 from lftj.join.run.evaluate import plan_rule, run_plan
-from lftj.types.dictionary import Dictionary
+from lftj.tuning import Tuning
 from scantree import Arena
-from tests.unit.join.evaluating import tallied
+from tests.unit.join.evaluating import tallied, tuned
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 
 @pytest.mark.parametrize("piece", [1, 5])
-def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(by_groups, "_PIECE", piece)
+def test_pieces_have_all_rows_and_each_group_once(piece: int):
     several = 0
     for seed in range(1500):
         by = random.Random(seed)
@@ -32,7 +29,7 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytes
         width = by.randrange(len(needed) + 1)
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = Context(arena, Dictionary())
+        context = tuned(arena, Tuning(grouped_bindings=piece))
         try:
             expected = run_plan(
                 plan_rule(rule, data, context, needed=needed, count=True), data, context

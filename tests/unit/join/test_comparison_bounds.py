@@ -1,5 +1,5 @@
-"""What comparisons are taken to keep, and that searches between two ends of a range begin where the
-range is known.
+"""Estimated selectivity of comparisons, and searches between two ends of a range, which begin where
+the range is known.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_a_window_over_rows_costs_its_rows_alone():
         transaction.insert("from", [(77,)])
         transaction.delete("from", [(1200,)])
     work = workspace.profile(last=1)
-    assert set(work.strategy) == {"update"}
+    assert set(work.outcome) == {"update"}
     assert int(work.steps.sum()) < 1000
     expected = {
         (x, float(sum(a for _, a in rows[x + 1 : x + 50])))

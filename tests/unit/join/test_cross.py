@@ -68,9 +68,7 @@ def test_all_pairs_come_out_in_order_with_any_room(needed: str, monkeypatch: pyt
         tuple(binding[["z", "x", "y"].index(name)] for name in needed.split())
         for binding in bindings
     ]
-    require_rows(
-        expected, plan, relations, arena, [(room, UNINTERRUPTED) for room in ROOMS], monkeypatch
-    )
+    require_rows(expected, plan, relations, arena, [(room, UNINTERRUPTED) for room in ROOMS])
 
 
 def test_what_depends_on_the_value_before_is_not_crossed():

@@ -131,7 +131,7 @@ def by_brute_force(rule: NormalRule, rows: Rows) -> Counter[Row] | None:
 
 
 def joined(rule: NormalRule, chosen: Sequence[Row]) -> Env | None:
-    """What these rows of the atoms bind; None when they disagree."""
+    """Bindings by these rows of the atoms; None when they disagree."""
     env: Env = [None] * len(rule.variables)
     for atom, row in zip(rule.atoms, chosen, strict=True):
         for term, value in zip(atom.args, row, strict=True):
@@ -142,8 +142,8 @@ def joined(rule: NormalRule, chosen: Sequence[Row]) -> Env | None:
 
 
 def admitted(rule: NormalRule, rows: Rows, env: Env) -> bool:
-    """Whether no comparison and no negated atom rejects the assignment; what reads the unknown does
-    not.
+    """Check that no comparison and no negated atom rejects the assignment; a literal that reads the
+    unknown does not.
     """
     for condition in rule.filters:
         left, right = value_of(condition.left, env), value_of(condition.right, env)

@@ -13,14 +13,14 @@ import pytest
 
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.context import Context
-from lftj.join.run import run as running
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
+from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body, Term, graph_rule
-from tests.unit.join.evaluating import evaluate
+from tests.unit.join.evaluating import evaluate, tuned
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 BODIES = {
@@ -39,7 +39,7 @@ def database(edges: set[tuple[int, int]], arena: Arena) -> dict[str, RelationVer
 def by_brute_force(
     atoms: tuple[tuple[int, int], ...], edges: set[tuple[int, int]], needed: tuple[int, ...]
 ) -> Counter[tuple[int, ...]]:
-    """How many assignments stand behind each row of `needed`."""
+    """Count the assignments behind each row of `needed`."""
     found: list[dict[int, int]] = [{}]
     for a, b in atoms:
         found = [
@@ -62,11 +62,8 @@ def counted(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int,
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 20_000_000), (1 << 16, 1), (3, 1)])
 @pytest.mark.parametrize("body", BODIES)
-def test_every_order_finds_what_brute_force_finds(
-    body: str, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(running, "_CHUNK", room[0])
-    monkeypatch.setattr(running, "SLICE", room[1])
+def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, int]):
+    tuning = Tuning(run_rows=room[0], run_steps=room[1])
     by = random.Random(7)
     edges = {(by.randrange(14), by.randrange(14)) for _ in range(90)}
     arena = Arena()
@@ -75,7 +72,7 @@ def test_every_order_finds_what_brute_force_finds(
     atoms = BODIES[body]
     variables = graph_rule(atoms).variables
     for order in itertools.permutations(range(len(variables))):
-        context = Context(arena, Dictionary(), orders={1: tuple(variables[v].name for v in order)})
+        context = tuned(arena, tuning, orders={1: tuple(variables[v].name for v in order)})
         for needed in (tuple(range(len(variables))), (1, 0), (len(variables) - 1,), ()):
             expected = by_brute_force(atoms, edges, needed)
             assert counted(*evaluate(graph_rule(atoms), data, context, needed=needed)) == expected
@@ -117,10 +114,7 @@ def test_skew_costs_in_proportion_to_the_rows():
     assert work(8000) < 2.5 * work(4000)
 
 
-def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(running, "SLICE", 10)
+def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable():
     edges = {(i, j) for i in range(20) for j in range(20)}
     arena = Arena()
     data = database(edges, arena)
@@ -128,7 +122,7 @@ def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(
         evaluate(
             graph_rule(BODIES["triangle"]),
             data,
-            Context(arena, Dictionary(), work_limit=50),
+            tuned(arena, Tuning(run_steps=10), work_limit=50),
             needed=(),
         )
     _, counts = evaluate(

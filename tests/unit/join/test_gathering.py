@@ -1,4 +1,4 @@
-"""What is found in blocks: listed, counted, or added up where values lie close together."""
+"""Results gathered in blocks: listed, counted, or added up where values lie close together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lftj.join.access.gathering import Listed, Number, Totals, all_rows, gathering
+from lftj.tuning import DEFAULT
 from tests.unit.join.evaluating import tallied
 
 LOW = -(2**63)
@@ -22,7 +23,7 @@ def gathered(
     needed: Sequence[int] = (3, 1),
     count: bool = True,
 ) -> Any:
-    return gathering(needed, bounds, rows, count=count, held=lambda size: None)
+    return gathering(needed, bounds, rows, count=count, tuning=DEFAULT, held=lambda size: None)
 
 
 @pytest.mark.parametrize(

@@ -13,34 +13,26 @@ import pytest
 
 import lftj
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join.access import gathering, star_join
+from lftj.join.access import star_join
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.star_join import looked_up_rows
-from lftj.join.context import Context
 from lftj.join.run.evaluate import plan_rule, run_plan
-from lftj.types.dictionary import Dictionary
+from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from tests.unit.join.evaluating import tallied
+from tests.unit.join.evaluating import tallied, tuned
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
 
 FACTS = 40_000
 
 
-@pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Facts are looked at however few they are, in blocks of a few, and added up where there are no
-    more places than facts.
-    """
-    monkeypatch.setattr(star_join, "LEAST", 1)
-    monkeypatch.setattr(gathering, "_FEWER", 1)
-    monkeypatch.setattr(star_join, "BLOCK", 7)
-    monkeypatch.setattr(star_join, "_SPAN", 5)
+ALWAYS = Tuning(star_facts=1, summed_rows=1, block_rows=7, star_span=5)
+"""Facts are looked at however few they are, in blocks of a few, and added up where there are no
+more places than facts.
+"""
 
 
-def test_looking_up_finds_what_a_search_finds(
-    always: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = negated = counted = computed = 0
     kinds: Counter[str] = Counter()
     gathered = star_join.gathering
@@ -58,7 +50,7 @@ def test_looking_up_finds_what_a_search_finds(
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
         threads = ThreadExecutor(2, patience=1) if seed % 50 == 0 else None
-        count, context = by.random() < 0.7, Context(arena, Dictionary(), threads=threads)
+        count, context = by.random() < 0.7, tuned(arena, ALWAYS, threads=threads)
         plan = plan_rule(rule, data, context, needed=needed, count=count)
         rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
         if rows is None:
@@ -96,7 +88,7 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
         drawn = sorted(drawn) if ascending else drawn
         drawn = list(dict.fromkeys(drawn)) if by.random() < 0.3 else drawn
         key = list(np.array(drawn, np.int64).reshape(-1, width).T.copy())
-        table = row_table(key)
+        table = row_table(key, DEFAULT)
         first: dict[tuple[int, ...], int] = {}
         for row, of in enumerate(drawn):
             first.setdefault(of, row)
@@ -130,7 +122,7 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
 def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(
     kind: str, key: list[list[int]]
 ) -> None:
-    assert type(row_table([np.array(column, np.int64) for column in key])).__name__ == kind
+    assert type(row_table([np.array(column, np.int64) for column in key], DEFAULT)).__name__ == kind
 
 
 @pytest.mark.parametrize(
@@ -146,7 +138,7 @@ def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(
 )
 def test_keys_that_differ_in_few_bits_lie_apart(keys: np.ndarray) -> None:
     """A search looks at the slots from where its key belongs up to the next empty one."""
-    table: Any = row_table([keys])
+    table: Any = row_table([keys], DEFAULT)
     assert type(table).__name__ == "_HashedRows"
     empty = np.flatnonzero(table._table < 0)
     assert np.diff(empty).max() < 64
@@ -163,14 +155,17 @@ STAR = """
 
 
 @pytest.fixture(params=[1, 3])
-def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+def threads(request: pytest.FixtureRequest) -> int:
     """So many look at spans of some thousand facts."""
-    monkeypatch.setattr(star_join, "_SPAN", 3000)
     return request.param
 
 
 def star(threads: int = 1, **options: Any) -> Any:
-    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads, patience=1000), **options)
+    workspace = lftj.connect(
+        executor=lftj.ThreadExecutor(threads, patience=1000),
+        tuning=Tuning(star_span=3000),
+        **options,
+    )
     workspace.add_rules(STAR)
     workspace.load("sale", [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)])
     workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
@@ -218,7 +213,7 @@ def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date(threads: int) ->
             workspace.load("shop", [(1000, "A")])
             with workspace.transaction() as tx:
                 tx.delete("shop", [(3, "D")])
-            assert set(workspace.profile(last=1)["strategy"]) == {"update"}
+            assert set(workspace.profile(last=1)["outcome"]) == {"update"}
 
 
 def test_a_key_that_several_rows_have_is_searched_for() -> None:
@@ -272,7 +267,8 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners(threads: int) -> 
     workspace = star(threads)
     workspace.add_rules("""
         .decl worth(kind: number, town: symbol, sum: number)
-        worth(y, x, sum(w)) :- sale(_, s, t, d, p), shop(s, x), thing(t, y), w = p * (d + y), 100 / (y + 1) > 9, x < "D".
+        worth(y, x, sum(w)) :- sale(_, s, t, d, p), shop(s, x), thing(t, y), w = p * (d + y),
+            100 / (y + 1) > 9, x < "D".
     """)
     expected: Counter[tuple[int, str]] = Counter()
     for _, s, t, d, p in sales():

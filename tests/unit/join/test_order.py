@@ -11,22 +11,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lftj.join.plan import order
-from lftj.join.plan.atom_statistics import AtomStatistics
+from lftj.join.plan.atom_statistics import AtomStatistics, skew_of
+from lftj.join.plan.cardinality import RelationStatistics, estimate
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.order import Choice, OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER, NEW_ORDER
-from lftj.join.plan.statistics import RelationStatistics, estimate
 from lftj.join.plan.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.random_rules import ARITIES, random_rule
 
-SEARCHES = {"permutations": (99, 99), "subsets": (0, 99), "greedy": (0, 0)}
+SEARCHES = {
+    "permutations": Tuning(permuted_variables=99, searched_variables=99),
+    "subsets": Tuning(permuted_variables=0, searched_variables=99),
+    "greedy": Tuning(permuted_variables=0, searched_variables=0),
+}
 each_search = pytest.mark.parametrize("search", SEARCHES)
 
 
@@ -43,27 +47,19 @@ def chosen(
     leading: Sequence[int] = (),
     key_orders: Mapping[str, list[tuple[int, ...]]] | None = None,
     building: float = NEW_ORDER,
+    tuning: Tuning = DEFAULT,
 ) -> Choice:
     known = statistics(sizes)
     existing = key_orders or {
         name: [tuple(range(len(distinct)))] for name, (_, *distinct) in sizes.items()
     }
     return OrderSearch(
-        rule, known.__getitem__, existing.__getitem__, frozenset(leading), building
+        rule, known.__getitem__, existing.__getitem__, frozenset(leading), building, tuning=tuning
     ).choose()
 
 
-def use(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    permuted, searched = SEARCHES[search]
-    monkeypatch.setattr(order, "PERMUTED", permuted)
-    monkeypatch.setattr(order, "SEARCHED", searched)
-
-
 @each_search
-def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(
-    search: str, monkeypatch: pytest.MonkeyPatch
-):
-    use(search, monkeypatch)
+def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: str):
     by = random.Random(11)
     for _ in range(300):
         rule = random_rule(by)
@@ -72,7 +68,7 @@ def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(
             for name, arity in ARITIES.items()
         }
         leading = by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1))
-        choice = chosen(rule, sizes, leading)
+        choice = chosen(rule, sizes, leading, tuning=SEARCHES[search])
         assert sorted(choice.order) == list(range(len(rule.variables)))
         assert len(choice.bindings) == len(choice.order)
         in_atoms = {a.variable for atom in rule.atoms for a in atom.args if isinstance(a, Ref)}
@@ -86,7 +82,7 @@ def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(
                 assert any(needed <= set(choice.order[:place]) for needed in inputs)
 
 
-def test_all_permutations_are_never_dearer_than_the_other_searches(monkeypatch: pytest.MonkeyPatch):
+def test_all_permutations_are_never_dearer_than_the_other_searches():
     by = random.Random(5)
     better = 0
     for _ in range(150):
@@ -97,38 +93,42 @@ def test_all_permutations_are_never_dearer_than_the_other_searches(monkeypatch: 
         }
         cost = {}
         for search in SEARCHES:
-            use(search, monkeypatch)
-            cost[search] = chosen(rule, sizes).cost
+            cost[search] = chosen(rule, sizes, tuning=SEARCHES[search]).cost
         assert cost["permutations"] <= min(cost.values()) * (1 + 1e-9)
         better += cost["permutations"] < cost["greedy"] * (1 - 1e-9)
     assert better
 
 
 @each_search
-def test_a_selective_relation_comes_first(search: str, monkeypatch: pytest.MonkeyPatch):
-    use(search, monkeypatch)
+def test_a_selective_relation_comes_first(search: str):
     body = Body("x y z", [("e", "xy"), ("e", "yz"), ("few", "z")])
-    choice = chosen(body.rule, {"e": (100_000, 1000, 1000), "few": (3, 3)}, building=0.0)
-    assert choice.order[0] == body.names.index("z")
-
-
-@each_search
-def test_a_constant_makes_its_atom_selective(search: str, monkeypatch: pytest.MonkeyPatch):
-    use(search, monkeypatch)
-    body = Body("x y z", [("e", "xy"), ("f", "yz"), ("f", ["z", 7])])
     choice = chosen(
-        body.rule, {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)}, building=0.0
+        body.rule,
+        {"e": (100_000, 1000, 1000), "few": (3, 3)},
+        building=0.0,
+        tuning=SEARCHES[search],
     )
     assert choice.order[0] == body.names.index("z")
 
 
 @each_search
-def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(
-    search: str, monkeypatch: pytest.MonkeyPatch
-):
-    use(search, monkeypatch)
+def test_a_constant_makes_its_atom_selective(search: str):
+    body = Body("x y z", [("e", "xy"), ("f", "yz"), ("f", ["z", 7])])
+    choice = chosen(
+        body.rule,
+        {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)},
+        building=0.0,
+        tuning=SEARCHES[search],
+    )
+    assert choice.order[0] == body.names.index("z")
+
+
+@each_search
+def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(search: str):
     body = Body("a x b y c", [("t", "axb"), ("t", "cyx"), ("e", "xy")])
-    choice = chosen(body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)})
+    choice = chosen(
+        body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)}, tuning=SEARCHES[search]
+    )
     assert set(choice.order[:2]) == set(body.numbers("x y"))
     last = [body.names[v] for v in choice.order[2:]]
     assert last in (["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["c", "b", "a"])
@@ -221,10 +221,7 @@ def test_key_orders_have_constants_first_then_follow_the_variables():
 
 
 @pytest.mark.parametrize("search", ["permutations", "subsets"])
-def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(
-    search: str, monkeypatch: pytest.MonkeyPatch
-):
-    use(search, monkeypatch)
+def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(search: str):
     # as in q(x, m, o) :- q(x, k, z), r(k, l, m), q(z, l, o) for a given head
     body = Body("x m o k z l", [("given", "xmo"), ("q", "xkz"), ("r", "klm"), ("q", "zlo")])
     sizes = {
@@ -234,7 +231,7 @@ def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(
     }
     identity = {name: [(0, 1, 2)] for name in sizes}
     kept, free = (
-        chosen(body.rule, sizes, body.numbers("x m o"), identity, building)
+        chosen(body.rule, sizes, body.numbers("x m o"), identity, building, tuning=SEARCHES[search])
         for building in (KEPT_ORDER, 0.0)
     )
     assert kept.order.index(body.names.index("l")) < kept.order.index(body.names.index("o"))
@@ -242,21 +239,24 @@ def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(
 
 
 @each_search
-def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(
-    search: str, monkeypatch: pytest.MonkeyPatch
-):
-    use(search, monkeypatch)
+def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(search: str):
     body = Body("x y z", [("r", "xy"), ("s", "yz"), ("r", "xz")])
     sizes = {
         "r": (513_000, 14_120, 20_913),
         "s": (4_000_000, 59_838, 58_604),
     }  # a slice by its first column, and all
-    assert chosen(body.rule, sizes).order[0] == 1
+    assert chosen(body.rule, sizes, tuning=SEARCHES[search]).order[0] == 1
     led = replace(body.rule, lead=0)
-    assert chosen(led, sizes).order[0] == 0
-    assert chosen(led, sizes, building=0.0).order == chosen(body.rule, sizes, building=0.0).order
+    assert chosen(led, sizes, tuning=SEARCHES[search]).order[0] == 0
+    assert (
+        chosen(led, sizes, building=0.0, tuning=SEARCHES[search]).order
+        == chosen(body.rule, sizes, building=0.0, tuning=SEARCHES[search]).order
+    )
     known = {name: [(0, 1), (1, 0)] for name in sizes}
-    assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known).order[0] != 0
+    assert (
+        chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known, tuning=SEARCHES[search]).order[0]
+        != 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -390,3 +390,22 @@ def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(
     rule = Body("x y z", [("p", "xy"), ("q", "yz"), ("r", "xz")]).rule
     choice = OrderSearch(rule, known.__getitem__, lambda _: [(0, 1)], frozenset()).choose()
     assert (set(choice.order[:2]) == {0, 1}) == (exponent is None)
+
+
+def test_what_many_atoms_of_a_kind_know_of_a_variable_is_known_once() -> None:
+    """As if each pair of atoms were looked at."""
+    values = np.array([[1] * 500 + list(range(2, 502)), list(range(1000))])
+    about = estimate(LooseRows(RelationSchema("e", (("x", INT), ("y", INT))), Arena(), [*values]))
+    atoms = [
+        AtomStatistics.of(
+            "e", (Ref(0), Ref(number)) if number % 2 else (Ref(number), Ref(0)), about, ()
+        )
+        for number in range(1, 9)
+    ]
+    skew = skew_of(atoms, [list(range(8))], DEFAULT.crowded)
+    mine = about.sample.frequent(0) if about.sample is not None else {}
+    rows = about.rows * sum(share * share for share in mine.values())
+    for number in range(0, 8, 2):
+        others = sum(1 << other + 1 for other in range(0, 8, 2) if other != number)
+        assert skew[number, 1] == [(others, pytest.approx(rows))]
+    assert {number for number, _ in skew} == {0, 2, 4, 6}

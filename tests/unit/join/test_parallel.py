@@ -14,19 +14,20 @@ import numpy as np
 import pytest
 
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join import shared_work
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.budget import AllowanceSpentError, Budget
+from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
-from lftj.join.run import run as running
 from lftj.join.run.evaluate import chunks, run_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.bodies import graph_rule
+from tests.unit.join.evaluating import tuned
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
 
 PARTS = (2, 7, 64)
@@ -48,13 +49,18 @@ class Outcome:
     parts: list[int]
 
 
+OFTEN = Tuning(shared_run_steps=50)
+"""Tasks look often whether they are to stop."""
+
+
 def outcome(
     plan: RulePlan,
     relations: dict[str, RelationVersion],
     arena: Arena,
     threads: ThreadExecutor | None,
+    tuning: Tuning = DEFAULT,
 ) -> Outcome:
-    context = Context(arena, Dictionary(), threads=threads)
+    context = tuned(arena, tuning, threads=threads)
     try:
         columns, counts = run_plan(plan, relations, context)
     except ValueRangeError as failure:
@@ -66,11 +72,8 @@ def outcome(
 
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 7)])
-def test_parts_give_the_same_rows_in_the_same_order(
-    parts: int, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(running, "_CHUNK", room[0])
-    monkeypatch.setattr(shared_work, "SLICE", room[1])
+def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int, int]):
+    tuning = Tuning(run_rows=room[0], shared_run_steps=room[1])
     by = random.Random(parts * room[0])
     divisions = failures = 0
     for _ in range(250):
@@ -86,8 +89,8 @@ def test_parts_give_the_same_rows_in_the_same_order(
             count=by.random() < 0.5,
             forced=random_order(by, rule),
         )
-        whole = outcome(plan, relations, arena, None)
-        found = outcome(plan, relations, arena, divided(parts, by.choice((1, 20))))
+        whole = outcome(plan, relations, arena, None, tuning)
+        found = outcome(plan, relations, arena, divided(parts, by.choice((1, 20))), tuning)
         if isinstance(whole.rows, str):
             assert found.rows == whole.rows
             failures += 1
@@ -157,12 +160,11 @@ def test_small_evaluations_and_single_threads_are_not_divided():
 
 
 @pytest.mark.parametrize("limit", [10_000, 30_000])
-def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shared_work, "SLICE", 50)
+def test_a_work_limit_stops_all_parts(limit: int):
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     before = threading.active_count()
-    context = Context(arena, Dictionary(), threads=divided(16), work_limit=limit)
+    context = tuned(arena, OFTEN, threads=divided(16), work_limit=limit)
     with pytest.raises(LimitError):
         run_plan(triangles(arena, relations), relations, context)
     assert threading.active_count() == before
@@ -172,19 +174,16 @@ def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("parts", PARTS)
-def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(
-    parts: int, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(shared_work, "SLICE", 50)
+def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: int):
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     plan = triangles(arena, relations)
-    context = Context(arena, Dictionary(), threads=divided(parts), allowance=20_000)
+    context = tuned(arena, OFTEN, threads=divided(parts), budget=Budget(20_000))
     with pytest.raises(AllowanceSpentError):
         run_plan(plan, relations, context)
     assert context.work == 20_001
     whole = outcome(plan, relations, arena, None)
-    enough = Context(arena, Dictionary(), threads=divided(parts), allowance=whole.work + 2_000)
+    enough = tuned(arena, OFTEN, threads=divided(parts), budget=Budget(whole.work + 2_000))
     assert len(run_plan(plan, relations, enough)[1]) == whole.rows.shape[1]
 
 
@@ -226,10 +225,9 @@ def test_rows_that_parts_gathered_count_before_they_are_taken():
 def test_what_the_caller_is_interrupted_by_ends_all_threads(
     raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
-    context = Context(arena, Dictionary(), threads=divided(16))
+    context = tuned(arena, OFTEN, threads=divided(16))
     spend: Callable[[int], None] = context.spend
     calls = 0
 

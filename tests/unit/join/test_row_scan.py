@@ -64,7 +64,7 @@ def things() -> Any:
 
 def asked_of(workspace: Any, rules: str) -> Sequence[Any]:
     workspace.add_rules(rules)
-    return workspace._engine.state.program.rules
+    return workspace._backend.state.program.rules
 
 
 def orders(workspace: Any) -> int:

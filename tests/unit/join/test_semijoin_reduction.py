@@ -17,25 +17,22 @@ from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
 from lftj.storage.transient_relation import LooseRows
-from lftj.types.dictionary import Dictionary
+from lftj.tuning import DEFAULT, Tuning
 from scantree import Arena
-from tests.unit.join.evaluating import tallied
+from tests.unit.join.evaluating import tallied, tuned
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 FACTS = 40_000
 
 
-@pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every relation is reduced, whatever its width and size."""
-    for name, value in {
-        "NARROW": 0,
-        "_LEAST": 1,
-        "_SMALLER": 1,
-        "_PASSING": 1.0,
-        "_WORTH_IT": 1.0,
-    }.items():
-        monkeypatch.setattr(semijoin_reduction, name, value)
+ALWAYS = Tuning(
+    narrow_columns=0,
+    semijoin_rows=1,
+    semijoin_smaller=1,
+    semijoin_passing=1.0,
+    semijoin_worth=1.0,
+)
+"""Every relation is reduced, whatever its width and size."""
 
 
 def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[int, ...]] | str:
@@ -49,7 +46,7 @@ def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[
 
 
 def test_what_is_left_gives_the_same_rows_and_the_same_failures(
-    always: None, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     of = semijoin_reduction.MatchingRows.of
     monkeypatch.setattr(
@@ -63,7 +60,7 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        count, context = by.random() < 0.7, Context(arena, Dictionary())
+        count, context = by.random() < 0.7, tuned(arena, ALWAYS)
         plan, reduced = plan_once(rule, data, context, needed=needed, count=count)
         if reduced is data:
             continue
@@ -87,8 +84,8 @@ STAR = """
 """
 
 
-def star() -> Any:
-    workspace = lftj.connect(executor=lftj.ThreadExecutor(1))
+def star(tuning: Tuning = DEFAULT) -> Any:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1), tuning=tuning)
     workspace.add_rules(STAR)
     workspace.load("sale", [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)])
     workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
@@ -174,22 +171,19 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "value"), [("_LEAST", FACTS + 1), ("NARROW", 5)])
+@pytest.mark.parametrize("tuning", [Tuning(semijoin_rows=FACTS + 1), Tuning(narrow_columns=5)])
 def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: int
+    tuning: Tuning,
 ) -> None:
-    monkeypatch.setattr(semijoin_reduction, name, value)
-    workspace = star()
+    workspace = star(tuning)
     rule = workspace.add_rules(RULES)[1]
     assert "only rows of sale" not in str(workspace.plan(rule))
     assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}
 
 
-def test_rows_that_match_count_towards_the_memory_limit_and_columns_that_are_looked_at_take_none() -> (
-    None
-):
+def test_rows_that_match_count_towards_the_memory_limit_and_tested_columns_take_none() -> None:
     workspace = star()
-    used = workspace._engine.arena.bytes_in_use + workspace._engine.dictionary.bytes_in_use
+    used = workspace._backend.arena.bytes_in_use + workspace._backend.dictionary.bytes_in_use
     with (
         workspace.limits(memory=used + FACTS),
         pytest.raises(lftj.LimitError, match="memory limit"),
@@ -225,7 +219,7 @@ def test_a_star_is_followed_by_delta_queries_whatever_changes() -> None:
     for change in ("delete", "insert", "delete", "insert"):
         with workspace.transaction() as tx:
             getattr(tx, change)("day", [days[40]])
-    assert workspace.profile(last=1)["strategy"].tolist() == ["update"]
+    assert workspace.profile(last=1)["outcome"].tolist() == ["update"]
     assert workspace.profile(last=1)["steps"].sum() < 1000
     assert workspace.verify() == []
 

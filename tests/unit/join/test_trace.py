@@ -15,16 +15,17 @@ from lftj.errors import ValueRangeError
 from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
-from lftj.join.run import run as running
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import chunks
 from lftj.join.run.trace import EXACT, HULL, Logged
 from lftj.join.run.trace import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
+from tests.unit.join.evaluating import tuned
 from tests.unit.join.random_rules import (
     DOMAIN,
     HIGHEST,
@@ -42,9 +43,9 @@ ASKED = sorted(
     {value + step for value in DOMAIN for step in (-1, 0, 1) if LOWEST <= value + step <= HIGHEST}
 )
 ROOMS = {
-    "plenty": (1 << 16, 20_000_000, 1 << 14),
-    "little": (3, 1, 1),
-    "little log": (1 << 16, 20_000_000, 1),
+    "plenty": DEFAULT,
+    "little": Tuning(run_rows=3, run_steps=1, run_records=1),
+    "little log": Tuning(run_records=1),
 }
 Coverage = set[tuple[Channel, Row, int]]
 
@@ -76,12 +77,14 @@ class Case:
     rows: Rows
     logged: Logged
 
-    def run(self, threads: ThreadExecutor | None = None) -> tuple[list[Touch], Counter[Row]]:
+    def run(
+        self, threads: ThreadExecutor | None = None, tuning: Tuning = DEFAULT
+    ) -> tuple[list[Touch], Counter[Row]]:
         """The records, and the output rows with their proofs. ValueRangeError when arithmetic
         fails.
         """
         arena = Arena()
-        context = Context(arena, Dictionary(), threads=threads)
+        context = tuned(arena, tuning, threads=threads)
         relations = database(self.rows, arena)
         assembly = Assembly(self.plan, relations, context.dictionary, self.logged)
         log = Records(assembly.channels)
@@ -161,7 +164,7 @@ def needed(coverage: Coverage, slow: SlowTriejoin) -> Coverage:
 
 
 def as_logged(case: Case, touches: list[Touch]) -> list[Touch]:
-    """What of these is to be logged: of HULL channels one interval per context."""
+    """Select the touches that are to be logged: of HULL channels one interval per context."""
     modes = case.modes()
     kept = [
         touch for touch in touches if touch[0] in modes and len(touch[1]) >= case.logged.log_from
@@ -176,15 +179,13 @@ def as_logged(case: Case, touches: list[Touch]) -> list[Touch]:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_the_log_covers_what_a_slow_triejoin_depends_on(room: str, monkeypatch: pytest.MonkeyPatch):
-    for name, value in zip(("_CHUNK", "SLICE", "_RECORDS"), ROOMS[room], strict=True):
-        monkeypatch.setattr(running, name, value)
+def test_the_log_covers_what_a_slow_triejoin_depends_on(room: str):
     by = random.Random(room)
     for _ in range(150):
         case = random_case(by, (EXACT, HULL))
         if (slow := slow_run(case)) is None:
             continue
-        records, _ = case.run()
+        records, _ = case.run(tuning=ROOMS[room])
         assert needed(covered(records), slow) == needed(
             covered(as_logged(case, slow.touched)), slow
         )
@@ -214,7 +215,7 @@ def test_logging_changes_no_result():
 
 
 def distinct(plan: RulePlan) -> bool:
-    """Whether the outputs tell the bindings of the levels before `emit_level` apart."""
+    """Test for outputs that distinguish the bindings of the levels before `emit_level`."""
     return all(
         level in plan.outputs
         for level in range(plan.emit_level)
@@ -292,12 +293,13 @@ def logged_by(
     *,
     count: bool = True,
     needed: tuple[int, ...] = (0,),
+    tuning: Tuning = DEFAULT,
 ):
     """The intervals of each channel."""
     stored: Rows = {name: {(value,) for value in values} for name, values in rows.items()}
     arena = Arena()
     relations = {name: database({"g": found}, arena)["g"] for name, found in stored.items()}
-    context = Context(arena, Dictionary())
+    context = tuned(arena, tuning)
     plan = make_plan(rule, needed, relations, context.statistics, count=count)
     assembly = Assembly(plan, relations, context.dictionary, logged)
     channels = assembly.channels
@@ -327,13 +329,13 @@ def test_two_sets_that_share_little():
     assert hull == {"atom 0": [(LOWEST, HIGHEST)], "atom 1": [(0, 40)]}
 
 
-def test_a_search_broken_off_for_want_of_room_logs_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_a_search_broken_off_for_want_of_room_logs_the_same():
     by = random.Random(5)
     rows = {name: set(by.sample(range(300), 60)) for name in "abc"}
     logged = Logged({(atom, 0): EXACT for atom in range(3)})
     expected = logged_by(unary("a", "b", "c"), rows, logged)
-    monkeypatch.setattr(running, "_RECORDS", 1)
-    assert logged_by(unary("a", "b", "c"), rows, logged) == expected
+    little = Tuning(run_records=1)
+    assert logged_by(unary("a", "b", "c"), rows, logged, tuning=little) == expected
 
 
 def test_a_pinned_value_is_logged_as_a_point_and_its_landing():

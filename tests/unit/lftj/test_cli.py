@@ -315,6 +315,17 @@ def test_check_prints_strata_and_plans(folder: Path, capsys: pytest.CaptureFixtu
     assert "edge" in out
 
 
+def test_check_shows_rewrites(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ".decl e(x: int)\n.decl f(x: int)\n.decl g(x: int)\ng(x) :- e(x), !(f(x), x < 3)."
+    (folder / "negated.dl").write_text(text, encoding="utf-8")
+    assert main(["check", "--passes", "negated.dl"]) == 0
+    shown = capsys.readouterr().out
+    assert "  after negations: a row is looked up in a relation of what must not be\n" in shown
+    assert "    g(x) :- e(x), !rule1#not1(x).\n    rule1#not1(x) :- f(x), x < 3.\n" in shown
+    assert main(["check", "negated.dl"]) == 0
+    assert "after" not in capsys.readouterr().out
+
+
 def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(
@@ -333,8 +344,10 @@ def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "feather"])
 def test_tables_are_read_and_written_by_the_ending_of_their_name(folder: Path, ending: str) -> None:
-    text = f""".decl city(name: symbol, size: number) city("Ulm", 1). city("Aachen", 2). .output city(filename="city.{ending}")
-               .decl again(size: number, name: symbol) .input again(filename="city.{ending}") .output again(filename="out.{ending}")"""
+    text = f""".decl city(name: symbol, size: number) city("Ulm", 1). city("Aachen", 2).
+               .output city(filename="city.{ending}")
+               .decl again(size: number, name: symbol) .input again(filename="city.{ending}")
+               .output again(filename="out.{ending}")"""
     first, second = text.split(".decl again")
     assert main(["run", program(folder, first)]) == 0
     assert main(["run", program(folder, ".decl again" + second)]) == 0

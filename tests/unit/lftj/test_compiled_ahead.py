@@ -43,7 +43,8 @@ import numba
 def watched(module_kernel, dispatcher):
     before = dispatcher._compile_for_args
     def asks(*arguments, **named):
-        if (found := key(module_kernel, [dispatcher.typeof_pyval(each) for each in arguments])) not in known:
+        kinds = [dispatcher.typeof_pyval(each) for each in arguments]
+        if (found := key(module_kernel, kinds)) not in known:
             asked.append(found)
         return before(*arguments, **named)
     dispatcher._compile_for_args = asks

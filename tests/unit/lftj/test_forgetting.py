@@ -26,7 +26,7 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def held(codes: list[int]) -> Callable[[int], np.ndarray]:
-    """That these codes stand in rows, and no others."""
+    """Make a function that marks these codes, and no others, as used in rows."""
     return lambda below: np.isin(np.arange(below), codes)
 
 

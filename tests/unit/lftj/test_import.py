@@ -33,9 +33,13 @@ def test_a_workspace_at_work_loads_no_frames():
 ALL_TYPES = """
 import datetime, decimal, pathlib, pickle, sys, tempfile, lftj
 ws = lftj.connect()
-types = {"i": int, "f": float, "s": str, "b": bool, "d": datetime.date, "m": datetime.datetime, "c": "decimal(6,2)"}
+types = {
+    "i": int, "f": float, "s": str, "b": bool, "d": datetime.date, "m": datetime.datetime,
+    "c": "decimal(6,2)",
+}
 every = ws.relation("every", types)
-row = (1, 1.5, "é", True, datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 2, 3), decimal.Decimal("1.25"))
+day, time = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 2, 3)
+row = (1, 1.5, "é", True, day, time, decimal.Decimal("1.25"))
 ws.load(every, [row])
 folder = pathlib.Path(tempfile.mkdtemp())
 for kind in ("facts", "csv", "parquet"):
@@ -45,7 +49,8 @@ for kind in ("facts", "csv", "parquet"):
 assert ws.load(every, folder / "odd.csv", nulls="drop") == 0
 ws.load(ws.relation("holds", {}), [()])
 ws.add_rules(".decl n(s: symbol, n: number) n(s, count()) :- every(_, _, s, _, _, _, _).")
-assert ws["every"].fetchall() == [row] and ws["n"].fetchall() == [("é", 1)] and ws["holds"].arrow().num_rows == 1
+assert ws["every"].fetchall() == [row] and ws["n"].fetchall() == [("é", 1)]
+assert ws["holds"].arrow().num_rows == 1
 assert pickle.loads(pickle.dumps(ws.query("every(i, _, s, _, _, _, _)"))).fetchall() == [(1, "é")]
 assert ws.verify() == [] and ws.memory().fetchall()
 print(*sorted({"pandas", "polars", "pyspark", "matplotlib", "duckdb"} & set(sys.modules)))

@@ -1,4 +1,4 @@
-"""What POSIX alone has is not needed to import the library and to run a program."""
+"""The library can be imported and a program run without modules that POSIX alone has."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from pathlib import Path
 
 WITHOUT = """
 import mmap, os, signal, sys
-import lark, numba, numba.np.ufunc, numpy, pyarrow.parquet, sortedcontainers  # which know their system themselves
+# which know their system themselves
+import lark, numba, numba.np.ufunc, numpy, pyarrow.parquet, sortedcontainers
 for module in ("fcntl", "resource", "termios", "pwd", "grp"):
     sys.modules[module] = None
-for name in ("sched_getaffinity", "register_at_fork", "fork", "uname", "sysconf", "getuid", "O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"):
+for name in (
+    "sched_getaffinity", "register_at_fork", "fork", "uname", "sysconf", "getuid", "O_NOFOLLOW",
+    "O_DIRECTORY", "O_CLOEXEC",
+):
     delattr(os, name)
 os.supports_dir_fd.clear()
 for name in ("MAP_PRIVATE", "MAP_ANONYMOUS", "MADV_DONTNEED", "MADV_HUGEPAGE", "PROT_READ"):
@@ -27,7 +31,7 @@ ws.add_rules(".decl t(x: number, n: number) t(x, count()) :- e(x, _).")
 ws.load("e", [(1, "a"), (1, "b")])
 ws["t"].write_facts("t.facts")
 print(ws["t"].fetchall(), open("t.facts").read())
-import lftj.distributed.workspace
+import lftj.distributed.backend
 import lftj.distributed.work.worker
 from lftj.distributed.stored.storing import begin_storing, end_storing, storing
 """

@@ -78,7 +78,7 @@ def declared(names: Iterable[str]) -> str:
 def expected(
     name: str, edges: Iterable[Edge], weights: Iterable[tuple[int, int]]
 ) -> list[tuple[int, Any]]:
-    """What a view holds, by brute force."""
+    """Rows of a view, by brute force."""
     groups: dict[int, Values] = {}
     for x, y, v, t in edges:
         for other, w in weights:
@@ -89,11 +89,11 @@ def expected(
 
 def shared_heads(workspace: lftj.Workspace) -> list[SharedHead]:
     """The states of all aggregated heads, each once."""
-    states = workspace._engine.state.heads.values()  # type: ignore[attr-defined]
+    states = workspace._backend.state.heads.values()  # type: ignore[attr-defined]
     rules = [rule for state in states if isinstance(state, RelationState) for rule in state.rules]
     return list({id(rule.head): rule.head for rule in rules if rule.head is not None}.values())
 
 
 def kept(workspace: lftj.Workspace) -> list[str]:
-    """What `ws.memory()` lists of heads."""
+    """Heads that `ws.memory()` lists."""
     return [row[1] for row in workspace.memory().fetchall() if row[1].startswith("(head")]

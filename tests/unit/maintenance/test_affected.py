@@ -27,7 +27,8 @@ def views_by_kind() -> lftj.Workspace:
     workspace.add_rules(
         """
         .decl event(kind: symbol, id: number, place: number)
-        .decl here(id: number) .decl without(id: number) .decl never(id: number) .decl all(kind: symbol, n: number)
+        .decl here(id: number) .decl without(id: number) .decl never(id: number)
+        .decl all(kind: symbol, n: number)
         here(i) :- event("kind1", i, 7).
         without(i) :- event("kind2", i, _), !event("kind3", i, 5).
         never(i) :- event("no such kind", i, _).

@@ -88,7 +88,7 @@ def test_one_row_of_all_is_the_least(type: str):
         for place, least_now in ((0, rows[0]), (2, rows[2]), (1, rows[1])):
             ws.load("a", [rows[place]])
             assert ws["r"].fetchall() == [least_now]
-            assert "choice" not in set(ws.profile(last=1)["strategy"])
+            assert "choice" not in set(ws.profile(last=1)["outcome"])
         for place, left in ((1, [rows[2]]), (0, [rows[2]]), (2, [])):
             with ws.transaction() as tx:
                 tx.delete("a", [rows[place]])
@@ -109,7 +109,7 @@ def test_a_commit_looks_at_the_candidates_that_change():
         ):
             change(ws, {"a": inserted}, {"a": deleted})
             profile = ws.profile(last=1)
-            assert set(profile["strategy"]) == {"update"}
+            assert set(profile["outcome"]) == {"update"}
             assert profile["steps"].sum() < full / 100
             assert ws.query(f"r({7}, y)").fetchall() == [(first,)]
 
@@ -119,7 +119,7 @@ def test_several_domains_choose_anew():
         ws.add_rules(NUMBERS.format("x, y"))
         ws.load("a", [(x, y) for x in range(5) for y in range(5)])
         change(ws, {}, {"a": [(0, 0)]})
-        assert ws.profile(last=1)["strategy"].tolist() == ["choice"]
+        assert ws.profile(last=1)["outcome"].tolist() == ["choice"]
         assert set(ws["r"].fetchall()) == {(0, 1), (1, 0), (2, 2), (3, 3), (4, 4)}
 
 

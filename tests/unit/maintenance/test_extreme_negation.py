@@ -1,5 +1,5 @@
-"""What it takes to follow a negation that says that a value is the least or the greatest: what
-following the value takes.
+"""A negation that says that a value is the least or the greatest costs as much to maintain as the
+value.
 """
 
 from __future__ import annotations

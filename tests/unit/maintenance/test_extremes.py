@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj.maintenance.rules.extremes import extremes_of
 from lftj.program.normal_form import NormalRule
+from lftj.tuning import DEFAULT
 
 OFFER = ".decl offer(item: symbol, shop: number, cost: number)\n"
 VIEWS = """
@@ -30,7 +31,7 @@ rows = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(-3, 3))
 
 
 def rules_of(workspace: Any, relation: str) -> list[NormalRule]:
-    stratified = workspace._engine.state.program.stratified
+    stratified = workspace._backend.state.program.stratified
     return [
         rule for stratum in stratified.strata for rule in stratum.rules if rule.relation == relation
     ]
@@ -92,7 +93,7 @@ def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
             transaction.delete("offer", [("i", (size - 1) % 10, size - 1)])
         assert (9, size - 11) in workspace["dear"].fetchall()
         assert workspace.profile(last=1)[
-            ["strategy", "surgeries", "head_changes"]
+            ["outcome", "surgeries", "head_changes"]
         ].values.tolist() == [["update", 1, 2]]
         work[size] = transaction.work
     assert work[20_000] <= work[1_000] + 4
@@ -113,7 +114,7 @@ def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
 def test_other_heads_keep_a_state(rule: str) -> None:
     workspace = lftj.connect()
     workspace.add_rules(f"{OFFER}.decl r(item: symbol, n: number)\n{rule}")
-    assert all(extremes_of(each) is None for each in rules_of(workspace, "r"))
+    assert all(extremes_of(each, DEFAULT) is None for each in rules_of(workspace, "r"))
 
 
 def test_texts_stand_in_an_order_of_their_own() -> None:
@@ -122,7 +123,7 @@ def test_texts_stand_in_an_order_of_their_own() -> None:
         OFFER + ".decl first(shop: number, item: symbol)\nfirst(s, min(x)) :- offer(x, s, _)."
     )
     workspace.load("offer", [("z", 1, 1), ("a", 1, 1)])
-    assert extremes_of(rules_of(workspace, "first")[0]) is None
+    assert extremes_of(rules_of(workspace, "first")[0], DEFAULT) is None
     workspace.load("offer", [("B", 1, 1)])
     assert workspace["first"].fetchall() == [(1, "B")]
 

@@ -183,7 +183,7 @@ def test_a_part_that_goes_is_read_off_the_view(watched: Any):
     assert sorted(tx.changes("a").fetchall())[0] == (5, 0, -1, tx.version)
     assert len(tx.changes("a").fetchall()) == DAY // 2
     work = watched.profile(last=1).set_index("relation")
-    assert work["strategy"].tolist() == ["update", "update"]
+    assert work["outcome"].tolist() == ["update", "update"]
     assert work["head_changes"].tolist() == [DAY // 2, (DAY // 2) * (DAY // 2 - 1) // 2]
     assert work["steps"].max() < 8  # paths to the part alone
     assert watched.verify() == []

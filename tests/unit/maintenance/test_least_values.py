@@ -41,7 +41,7 @@ def bounded(rule: str, type_: str = "int") -> lftj.Workspace:
 def steps(workspace: lftj.Workspace) -> int:
     """Kernel steps and look-ups of the last commit."""
     profile = workspace.profile(last=1)
-    assert set(profile["strategy"]) == {"update"}
+    assert set(profile["outcome"]) == {"update"}
     return int(profile["steps"].sum() + profile["stabs"].sum())
 
 

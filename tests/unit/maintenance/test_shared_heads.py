@@ -52,7 +52,7 @@ def test_many_rules_cost_the_steps_of_one_body() -> None:
         with workspace.transaction() as transaction:
             transaction.delete("e", EDGES[7:8])
     one, many = (workspace.profile(last=1) for workspace in (alone, together))
-    assert many.strategy.tolist() == ["update"] * 5
+    assert many.outcome.tolist() == ["update"] * 5
     assert many.steps.sum() == one.steps.sum() > 0
     assert many.assignments.sum() == one.assignments.sum() == 1
     check(together, ("lo", "hi", "size", "mean", "total"), EDGES[:7] + EDGES[8:])
@@ -77,7 +77,7 @@ def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(
     both, one, other = (workspace.profile(last=1) for workspace in workspaces)
     assert (both.steps > 0).sum() == 1
     assert both.steps.sum() <= max(one.steps.sum(), other.steps.sum())
-    assert set(both.strategy) == {"update"}
+    assert set(both.outcome) == {"update"}
     assert workspaces[0].verify() == []
 
 
@@ -93,7 +93,7 @@ def test_that_nothing_changed_is_told_too() -> None:
     insert(workspace, "f", WEIGHTS)
     insert(workspace, "e", [(9, 77, 1, "t")])
     done = workspace.profile(last=1)
-    assert (done.strategy.tolist(), done.surgeries.sum()) == (["update"] * 2, 1)
+    assert (done.outcome.tolist(), done.surgeries.sum()) == (["update"] * 2, 1)
 
 
 def test_two_heads_of_which_each_could_tell_the_other() -> None:
@@ -236,7 +236,7 @@ def test_the_least_goes_again_and_again_until_the_group_is_gone_and_all_come_bac
         delete(workspace, "e", [edge])
         left.remove(edge)
         check(workspace, names, left)
-        assert set(workspace.profile(last=1).strategy) <= {"update"}
+        assert set(workspace.profile(last=1).outcome) <= {"update"}
     for edge in sorted((edge for edge in edges if edge[0] == 1), key=lambda edge: -edge[2]):
         insert(workspace, "e", [edge])
         left.append(edge)

@@ -27,5 +27,5 @@ def test_a_ring_of_five_is_followed_from_the_edge_that_changed():
         with workspace.transaction() as transaction:
             getattr(transaction, "delete" if changed in edges else "insert")("x", [changed])
         (done,) = workspace.profile(last=1).to_dict("records")
-        assert (done["strategy"], done["steps"] < 3000) == ("update", True)
+        assert (done["outcome"], done["steps"] < 3000) == ("update", True)
     assert workspace.verify() == []

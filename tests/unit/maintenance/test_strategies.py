@@ -1,5 +1,5 @@
-"""What a commit does for each rule, told by its counters: the least there is to do, and what is
-done when that is too much.
+"""The strategy of a commit for each rule, by its counters: the least work possible, and the
+fallback when that is too much.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 import lftj
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
-from lftj.maintenance.rules import one_relation
+from tests.retuning import retuned
 
 Rows = Sequence[tuple[int, ...]]
 RULES = """
@@ -47,7 +47,7 @@ def commit(
 def test_a_view_that_reads_nothing_changed_does_no_work(workspace: Any):
     done = commit(workspace, "n", insert=[(61,)])
     assert {row["relation"] for row in done} == {"lonely", "known"}
-    assert {row["strategy"] for row in done} == {"update"}
+    assert {row["outcome"] for row in done} == {"update"}
 
 
 def test_a_change_that_ends_in_a_view_does_not_reach_the_strata_above(workspace: Any):
@@ -128,20 +128,20 @@ def test_what_is_no_number_of_commits_is_refused(workspace: Any, last: Any):
 def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
     handle = workspace.add_rule("known(x) :- e(_, x).")
     assert {
-        (row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")
+        (row["relation"], row["outcome"]) for row in workspace.profile(last=1).to_dict("records")
     } == {("known", "added")}
     assert (40,) in workspace["known"].fetchall()
     workspace.remove_rule(handle)
     (done,) = workspace.profile(last=1).to_dict("records")
-    assert (done["relation"], done["strategy"], done["head_changes"]) == ("known", "removed", 40)
+    assert (done["relation"], done["outcome"], done["head_changes"]) == ("known", "removed", 40)
     assert done["steps"] > 0
     assert workspace.verify() == []
-    assert {row["strategy"] for row in commit(workspace, "e", insert=[(50, 51)])} == {"update"}
+    assert {row["outcome"] for row in commit(workspace, "e", insert=[(50, 51)])} == {"update"}
 
 
 def test_support_is_counted_where_a_row_may_be_derived_in_several_ways(workspace: Any):
     counted = {
-        name: workspace._engine.state.heads[name].support is not None
+        name: workspace._backend.state.heads[name].support is not None
         for name in ("two", "far", "lonely", "known")
     }
     assert counted == {"two": True, "far": False, "lonely": False, "known": True}
@@ -161,11 +161,9 @@ def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
 
 # ── when an update is too much ────────────────────────────────────────────────────────────────────
 @pytest.fixture
-def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
+def strict() -> Any:
     """A workspace where an update may take hardly any of a full evaluation's work."""
-    monkeypatch.setattr(one_relation, "_ALWAYS", 1)
-    monkeypatch.setattr(one_relation, "_SOON", 1)
-    made = lftj.connect(elastic=0.001)
+    made = lftj.connect(elastic=0.001, tuning=lftj.Tuning(update_steps=1, update_soon_steps=1))
     made.add_rules(RULES)
     made.load("e", [(i, i + 1) for i in range(300)])
     return made
@@ -173,16 +171,16 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_an_update_that_costs_more_than_allowed_is_given_up_for_a_full_evaluation(strict: Any):
     done = commit(strict, "e", insert=[(i, i + 2) for i in range(10)])
-    strategies = {row["strategy"] for row in done}
+    strategies = {row["outcome"] for row in done}
     assert strategies & {"fallback", "forecast"}
     assert strict.verify() == []
     assert (0, 3) in strict["two"].fetchall()
 
 
-def test_after_a_fallback_updates_go_on(strict: Any, monkeypatch: pytest.MonkeyPatch):
+def test_after_a_fallback_updates_go_on(strict: Any):
     commit(strict, "e", insert=[(i, i + 2) for i in range(10)])
-    monkeypatch.setattr(one_relation, "_ALWAYS", 20_000)
-    assert {row["strategy"] for row in commit(strict, "e", delete=[(0, 2)])} == {"update"}
+    with retuned(strict, update_steps=20_000):
+        assert {row["outcome"] for row in commit(strict, "e", delete=[(0, 2)])} == {"update"}
     assert strict.verify() == []
 
 
@@ -196,13 +194,13 @@ def test_an_update_is_not_started_when_most_has_changed():
         delete=[(i, i + 1) for i in range(0, 3000, 2)],
         insert=[(i, i + 2) for i in range(0, 3000, 2)],
     )
-    assert "forecast" in {row["strategy"] for row in done if row["relation"] == "two"}
+    assert "forecast" in {row["outcome"] for row in done if row["relation"] == "two"}
     assert made.verify() == []
 
 
 def test_a_view_and_its_support_counts_share_pages(workspace: Any):
     commit(workspace, "e", insert=[(0, 20)], delete=[(3, 4)])
-    state = workspace._engine.state
+    state = workspace._backend.state
     for name in ("two", "known"):
         assert state.database[name].identity.root == state.heads[name].support.tree.root
 
@@ -262,6 +260,6 @@ def test_a_plan_for_a_change_expects_it_where_most_rows_are():
         tx.delete("all", every[::100])
         tx.delete("own", own[:6000:600])
     (done,) = workspace.profile(last=1).to_dict("records")
-    assert done["strategy"] == "update"
+    assert done["outcome"] == "update"
     assert done["steps"] < 10_000, "39,000 when it looks at all rows of those two values for each"
     assert workspace.verify() == []

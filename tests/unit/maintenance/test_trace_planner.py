@@ -1,4 +1,4 @@
-"""Which rules are kept up to date by their traces, and which by delta queries."""
+"""Choice between traces and delta queries for each rule."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import pytest
 
 import lftj
+from lftj.maintenance.trace import trace_planner
 from tests.unit.maintenance.tracing import crowded, spans_and_events, work
 
 
@@ -47,11 +48,18 @@ def test_a_rule_that_is_older_than_its_data_is_traced_once_there_are_some(
 
 def test_a_rule_of_data_that_were_replaced_goes_on_as_it_did():
     workspace = crowded(trace_budget=0)
-    workspace._engine.trace_budget = 1 << 28
+    workspace._backend.trace_budget = 1 << 28
     with workspace.transaction() as tx:
         tx.delete_where("b")
         tx.insert("b", [(y, z) for y in range(40) for z in range(70, 120)])
-    assert work(workspace)["strategy"] != "update"
+    assert work(workspace)["outcome"] != "update"
+    assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+
+
+def test_a_trace_that_no_page_can_hold_is_not_kept(monkeypatch: pytest.MonkeyPatch):
+    assert "by its trace" in str(crowded().plan(crowded().rules[-1]))
+    monkeypatch.setattr(trace_planner, "PAGE_COLUMNS", 2)
+    workspace = crowded()
     assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
 
 
@@ -77,7 +85,7 @@ def test_a_disjunction_of_constants_is_no_reason_for_a_trace():
     )
     assert "by its trace" not in str(workspace.plan(workspace.rules[-1]))
     workspace.load("sale", [(-1, 1, 3, 100)])
-    assert work(workspace)["strategy"] == "update"
+    assert work(workspace)["outcome"] == "update"
     assert workspace.verify() == []
 
 
@@ -102,7 +110,7 @@ def test_no_trace_is_kept_with_which_most_changes_would_take_longer():
     with workspace.transaction() as tx:
         tx.delete("shop", [(7, 2)])
         tx.insert("shop", [(7, 1)])
-    assert work(workspace)["strategy"] == "update"
+    assert work(workspace)["outcome"] == "update"
     assert work(workspace)["steps"] < 300_000
     assert workspace.verify() == []
 
@@ -130,7 +138,7 @@ def test_no_trace_is_kept_where_a_change_takes_part_in_as_many_proofs_anyway():
     with workspace.transaction() as tx:
         tx.delete("shop", [(3, 0)])
         tx.insert("shop", [(3, 1)])
-    assert work(workspace)["strategy"] == "update"
+    assert work(workspace)["outcome"] == "update"
     assert workspace.profile(last=1)["steps"].max() < 40_000
     assert workspace.verify() == []
 
@@ -141,7 +149,8 @@ def wide_sales() -> lftj.Workspace:
     """
     workspace, by = lftj.connect(), random.Random(1)
     workspace.add_rules("""
-        .decl line(o: number, n: number, p: number, s: number, q: number, e: number, a: number, b: number, c: number, d: number)
+        .decl line(o: number, n: number, p: number, s: number, q: number, e: number, a: number,
+        b: number, c: number, d: number)
         .decl order(o: number, day: number, a: number, b: number, c: number)
         .decl part(p: number, name: symbol, a: number, b: number, c: number)
         .decl offer(p: number, s: number, a: number, cost: number)

@@ -24,7 +24,7 @@ def test_a_change_that_no_search_looked_at_evaluates_nothing():
     with workspace.transaction() as tx:
         tx.delete("b", [(30, z) for z in range(50)])
     row = work(workspace)
-    assert (row["strategy"], row["regions"], row["assignments"], row["head_changes"]) == (
+    assert (row["outcome"], row["regions"], row["assignments"], row["head_changes"]) == (
         "update",
         0,
         0,
@@ -39,7 +39,7 @@ def test_a_row_that_leaves_others_with_all_that_is_joined_is_not_even_looked_up(
         tx.delete("b", [(0, 0), (39, 49)])
         tx.insert("b", [(0, -1), (1, 50)])
     row = work(workspace)
-    assert (row["strategy"], row["stabs"], row["regions"], row["head_changes"]) == (
+    assert (row["outcome"], row["stabs"], row["regions"], row["head_changes"]) == (
         "update",
         0,
         0,
@@ -126,7 +126,7 @@ def test_a_level_that_is_logged_is_searched_between_its_bounds():
     workspace.load("event", [(-1, 50_000)])
     assert workspace.query("during(k, -1)").fetchall() == [(2939,), (2940,), (2941,)]
     row = work(workspace)
-    assert row["strategy"] == "update"
+    assert row["outcome"] == "update"
     assert row["regions"] <= 5
     assert row["steps"] < 100
     assert workspace.verify() == []
@@ -137,30 +137,30 @@ def test_more_look_ups_than_evaluating_anew_costs_are_not_begun():
     with workspace.transaction() as tx:
         tx.delete_where("event", i=5)
         tx.insert("event", [(-i, i) for i in range(100)])
-    assert work(workspace)["strategy"] == "update"
+    assert work(workspace)["outcome"] == "update"
     with workspace.transaction() as tx:
         tx.delete("event", [(i, i * 12_289 % 100_003) for i in range(6000)])
     row = work(workspace)
-    assert row["strategy"] == "forecast"
+    assert row["outcome"] == "forecast"
     assert row["stabs"] == 0
     assert workspace.verify() == []
 
 
-@pytest.mark.parametrize(("before", "strategy"), [(0, "update"), (100, "forecast")])
-def test_what_changes_took_tells_what_larger_ones_will_take(before: int, strategy: str):
+@pytest.mark.parametrize(("before", "outcome"), [(0, "update"), (100, "forecast")])
+def test_what_changes_took_tells_what_larger_ones_will_take(before: int, outcome: str):
     workspace = spans_and_events()
     events = [(i, i * 12_289 % 100_003) for i in range(before + 1200)]
     with workspace.transaction() as tx:
         tx.delete("event", events[:before])
     with workspace.transaction() as tx:
         tx.delete("event", events[before:])
-    assert work(workspace)["strategy"] == strategy
+    assert work(workspace)["outcome"] == outcome
     assert workspace.verify() == []
 
 
 def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern():
-    """Who of a tree has cousins: every node looks for a child of its parent's siblings, of which
-    the new parent −1 is none.
+    """Nodes with cousins: every node looks for a child of its parent's siblings, of which the new
+    parent −1 is none.
     """
     workspace = lftj.connect()
     workspace.add_rules("""
@@ -185,7 +185,7 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
         with workspace.transaction() as transaction:
             transaction.insert("par", [row])
         done = work(workspace)
-        assert done["strategy"] == "update"
+        assert done["outcome"] == "update"
         assert int(str(done["steps"])) < 100
         assert int(str(done["regions"])) < 10
     assert workspace.verify() == []

@@ -1,5 +1,5 @@
-"""What rules read during a commit: each relation as it is, as it was, and which of its rows, or
-beginnings of rows, came and went.
+"""Versions that rules read during a commit: each relation as it is, as it was, and its rows, or
+prefixes of rows, that came and went.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import random
 import numpy as np
 import pytest
 
-from lftj.maintenance.inputs.versions import CHANGE, OLD, SIGNED, Versions
+from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.sources import Role, Source
 from scantree import Arena
 
 Rows = set[tuple[int, ...]]
@@ -43,7 +44,7 @@ def test_now_and_before():
     made = versions({(1, 2, 3), (4, 5, 6)}, {(1, 2, 3), (7, 8, 9)})
     assert rows_of(made["t"].columns()) == {(1, 2, 3), (7, 8, 9)}
     assert (
-        rows_of(made["t" + OLD].columns())
+        rows_of(made[Source("t", Role.PREVIOUS)].columns())
         == rows_of(made.before("t").columns())
         == {(1, 2, 3), (4, 5, 6)}
     )
@@ -51,7 +52,7 @@ def test_now_and_before():
 
 def test_a_relation_that_did_not_change_shares_its_key_orders():
     made = versions({(1, 2, 3)}, {(1, 2, 3)})
-    assert made["t" + OLD] is made["t"]
+    assert made[Source("t", Role.PREVIOUS)] is made["t"]
 
 
 def test_a_view_that_is_done_is_read_as_it_is_now():
@@ -59,7 +60,7 @@ def test_a_view_that_is_done_is_read_as_it_is_now():
     later = made["t"].apply(Delta(columns({(5, 5, 5)}), columns(set())))
     made.update("t", later, later.difference(made["t"]))
     assert rows_of(made["t"].columns()) == {(1, 2, 3), (5, 5, 5)}
-    assert rows_of(made["t" + OLD].columns()) == {(1, 2, 3)}
+    assert rows_of(made[Source("t", Role.PREVIOUS)].columns()) == {(1, 2, 3)}
     assert made.deltas["t"].inserted == 1
 
 
@@ -108,6 +109,6 @@ def test_a_whole_change_is_read_with_its_signs(bound: tuple[int, ...] | None):
 def test_only_key_orders_that_are_read_already_cost_nothing_to_keep():
     made = versions({(i, i, i) for i in range(20)}, {(i, i, i) for i in range(1, 21)})
     upkeep = made.upkeep({"t": {(2, 1, 0)}})
-    assert upkeep.price("t", (0, 1, 2)) == upkeep.price("t" + OLD, (2, 1, 0)) == 0
+    assert upkeep.price("t", (0, 1, 2)) == upkeep.price(Source("t", Role.PREVIOUS), (2, 1, 0)) == 0
     assert upkeep.price("t", (1, 0, 2)) > 0
     assert made.upkeep({}).price("t", (2, 1, 0)) == upkeep.price("t", (1, 0, 2))

@@ -1,5 +1,5 @@
-"""What is noted beside the states of views is what a look at all of them says; states of no use
-under new rules are gone.
+"""Notes beside the states of views agree with the states themselves; states of no use under new
+rules are gone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TEXTS = [rule for _, rule, _ in RULES.values()]
 
 def check(workspace: Any) -> None:
     """The states know what one makes of them from nothing."""
-    states: ViewStates = workspace._engine.state.heads
+    states: ViewStates = workspace._backend.state.heads
     anew = ViewStates.of(dict(states))
     heads = [
         (name, rule.head)
@@ -56,7 +56,7 @@ def test_what_is_noted_follows_every_change(
     steps: list[int | tuple[int, int]], traced: bool
 ) -> None:
     workspace = lftj.connect()
-    workspace._engine.trace_override = TraceOverride(lambda _: hull()) if traced else None
+    workspace._backend.trace_override = TraceOverride(lambda _: hull()) if traced else None
     workspace.add_rules(declared(RULES))
     workspace.load("f", [(y, y) for y in range(4)])
     handles: dict[int, Any] = {}
@@ -82,7 +82,7 @@ def test_a_view_that_others_draw_into_a_cycle_begins_anew_when_it_is_out_of_it(m
     )
     workspace.load("e", [(1, 2), (2, 2)])
     rules = workspace.add_rules(more)
-    assert set(workspace._engine.state.heads) == {"#stratum a b" + " c" * ("c(" in more)}
+    assert set(workspace._backend.state.heads) == {"#stratum a b" + " c" * ("c(" in more)}
     workspace.load("e", [(3, 4)])
     workspace.remove_rule(rules)
     with workspace.transaction() as transaction:

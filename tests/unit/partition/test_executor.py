@@ -251,7 +251,8 @@ def square(number):
 
 def work():
     executor = ThreadExecutor(2)
-    print(list(executor.map(square, range(30))) == executor.together(square, range(30)) == [number * number for number in range(30)])
+    mapped, together = list(executor.map(square, range(30))), executor.together(square, range(30))
+    print(mapped == together == [number * number for number in range(30)])
 
 threading.Thread(target=work).start()
 atexit.register(work)

@@ -13,8 +13,8 @@ from partition.places import mapped, places_of
 
 @dataclass
 class FakeContext:
-    """What `mapped` asks of a SparkContext. An RDD is its partitions; `made`: the environment and
-    payloads of those that have an id.
+    """Stand-in for a SparkContext, with the calls of `mapped`. An RDD is its partitions; `made`:
+    the environment and payloads of those that have an id.
     """
 
     master: str

@@ -12,7 +12,7 @@ from typing import Any
 from lftj.program import arithmetic, functors
 from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, Value
 from lftj.program.stratification import StratifiedProgram
-from tests.reference.aggregates import fold
+from lftj.proofs.aggregates import fold
 
 Row = tuple[object, ...]
 Relations = dict[str, set[Row]]
@@ -74,7 +74,8 @@ def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
     while waiting:
         ready = next(each for each in waiting if all(_has(env, each.expression) for env in envs))
         waiting.remove(ready)
-        envs = [{**env, ready.variable: value} for env, value in ((env, value_of(ready.expression, env)) for env in envs)
+        valued = ((env, value_of(ready.expression, env)) for env in envs)
+        envs = [{**env, ready.variable: value} for env, value in valued
                 if env.get(ready.variable, value) == value]  # fmt: skip
     envs = [
         env

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.checked import CheckedProgram, CheckedRule
 from lftj.program.checks.program_checks import check, check_rule
-from lftj.program.invariants import check_invariants
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
@@ -15,6 +14,7 @@ from lftj.program.strata import strata_of
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from tests.unit.program.invariants import check_invariants
 from tests.unit.program.listing import list_rule
 
 DECLARATIONS = """

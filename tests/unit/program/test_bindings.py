@@ -1,4 +1,4 @@
-"""What literals bind, and how little of a body is enough to bind given variables."""
+"""Variables that literals bind, and the least part of a body that binds given variables."""
 
 from __future__ import annotations
 

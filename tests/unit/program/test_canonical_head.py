@@ -1,4 +1,4 @@
-"""Which aggregated rules range over the same assignments in the same groups, whatever their
+"""Aggregated rules that range over the same assignments in the same groups, whatever their
 variables are called.
 """
 
@@ -24,7 +24,7 @@ def head_of(rule: str) -> CanonicalHead:
     workspace.add_rules(DECLARED + rule)
     rules = [
         each
-        for stratum in workspace._engine.state.program.stratified.strata
+        for stratum in workspace._backend.state.program.stratified.strata
         for each in stratum.rules
     ]
     (found,) = [rule for rule in rules if isinstance(rule, NormalRule) and rule.aggregates]

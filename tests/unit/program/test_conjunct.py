@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.program.conjunct import orient
 from lftj.program.normal_form import Apply, Assignment, Expression, Filter, Ref, Value
+from lftj.program.rewrites.conjunctive_rules import orient
 from lftj.types import INT
 
 

@@ -1,4 +1,4 @@
-"""Which aggregates are drawn into a join, and what becomes of the rule."""
+"""Aggregates that are drawn into a join, and the rules that result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.join.plan.statistics import Statistics
+from lftj.join.plan.cardinality import Statistics
 from lftj.program.program import Program
 from lftj.syntax.parser import parse
 from tests.unit.program.listing import list_rule
@@ -129,7 +129,7 @@ GREATEST = "v(x, n) :- e(x, _), n = max d : { e(x, y), w(y, _, d) }."
 
 
 def hidden_of(workspace: lftj.Workspace) -> list[str]:
-    return [name for name in workspace._engine.state.database if name.startswith("rule")]
+    return [name for name in workspace._backend.state.database if name.startswith("rule")]
 
 
 def test_a_rule_that_was_there_before_the_rows_is_drawn_in_when_they_are_loaded() -> None:

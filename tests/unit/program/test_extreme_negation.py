@@ -1,4 +1,4 @@
-"""Which negations say that a value is the least or the greatest, and become that aggregate."""
+"""Negations that say that a value is the least or the greatest become that aggregate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of bodies are taken out, and what becomes of the rule."""
+"""Parts of bodies that are taken out, and the rules that result."""
 
 from __future__ import annotations
 

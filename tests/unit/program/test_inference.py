@@ -25,7 +25,8 @@ CASES = [
     ("h() :- x = 1.5.", {"x": "float"}),
     ("h1(y) :- m(d, _, _, _), y = d - e, m(e, _, _, _).", {"d": "date", "e": "date", "y": "int"}),
     ("h() :- m(d, t, c, f), x = d + 1, y = t - 5, z = c + 1.", {
-        "d": "date", "t": "timestamp", "c": "decimal(10,2)", "f": "bool", "x": "date", "y": "timestamp", "z": "decimal(18,2)"}),
+        "d": "date", "t": "timestamp", "c": "decimal(10,2)", "f": "bool", "x": "date",
+        "y": "timestamp", "z": "decimal(18,2)"}),
     ("h() :- n = count : { w(x, v) }.", {"n": "int", "x": "int", "v": "float"}),
     ("h() :- n = sum v : { w(_, v) }, k = mean x : { b(x) "
         "}.", {"n": "float", "v": "float", "k": "float", "x": "int"}),

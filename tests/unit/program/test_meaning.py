@@ -10,7 +10,6 @@ from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from lftj.errors import ProgramErrors, StratificationError
-from lftj.program.invariants import check_invariants
 from lftj.program.program import Program
 from lftj.program.scope import mentioned_names
 from lftj.syntax import tree
@@ -19,6 +18,7 @@ from tests.strategies.bodies import LOCAL
 from tests.strategies.programs import Program as Drawn
 from tests.strategies.programs import programs
 from tests.strategies.schemas import Row, databases
+from tests.unit.program.invariants import check_invariants
 from tests.unit.program.normal_evaluator import evaluate_normal
 
 

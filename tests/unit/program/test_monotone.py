@@ -1,4 +1,4 @@
-"""Which uses of a least or greatest value a cycle may have."""
+"""Permitted uses of a least or greatest value in a cycle."""
 
 from __future__ import annotations
 

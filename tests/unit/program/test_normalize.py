@@ -1,4 +1,4 @@
-"""What each construct becomes, as the text of normal rules (`:=` is an assignment)."""
+"""Each construct as the text of normal rules (`:=` is an assignment)."""
 
 from __future__ import annotations
 

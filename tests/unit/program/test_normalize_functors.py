@@ -1,5 +1,5 @@
-"""What functors, and the parts of a rule that ask the rest of it for values, become as the text of
-normal rules (`:=` is an assignment).
+"""Functors, and the parts of a rule that ask the rest of it for values, as the text of normal rules
+(`:=` is an assignment).
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ CASES = {
         rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
         rule1#in3(_2, _1) :- rule1#cat1(t, t, _1), _2 := "x".
         rule1#!contains1(x0, x1) :- rule1#in3(x0, x1), !contains(x0, x1).
-        hs(t) :- s(_0, t), rule1#strlen1(t, _2), rule1#cat1(t, t, _3), rule1#!contains1("x", _3), _2 <= 3.""",
+        hs(t) :- s(_0, t), rule1#strlen1(t, _2), rule1#cat1(t, t, _3), \
+rule1#!contains1("x", _3), _2 <= 3.""",
     ),
     "operators on strings are functors": (
         'hs(t + "!") :- s(_, t), max(t, "m") = t.',

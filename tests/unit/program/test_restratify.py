@@ -44,7 +44,7 @@ def made(source: int, head: str, reads: set[str], negated: set[str]) -> NormalRu
 
 
 def summary(strata: tuple[Stratum, ...]) -> set[tuple[frozenset[str], frozenset[int], bool]]:
-    """What strata hold, without their order."""
+    """Contents of strata, without their order."""
     return {
         (frozenset(each.relations), frozenset(rule.source for rule in each.rules), each.recursive)
         for each in strata

@@ -1,4 +1,4 @@
-"""Which variables are bound, and which errors the others give."""
+"""Bound variables, and the errors for all others."""
 
 from __future__ import annotations
 

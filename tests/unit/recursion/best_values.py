@@ -87,7 +87,8 @@ OTHERS = {
         best(min(max(b / 2, 1))) :- best(b), own(_, w), b < w.
         cost(x, b) :- best(b), own(x, _).""",
     "branches of one rule": """
-        cost(x, min(c)) :- ( own(x, c) ; cost(y, d), c = d + 1, ( both(x, y, _) ; both(x, _, y) ) ), !closed(x).""",
+        cost(x, min(c)) :- ( own(x, c) ; cost(y, d), c = d + 1, ( both(x, y, _) ; both(x, _, y) ) ),
+            !closed(x).""",
     "two relations in turn": """
         cost(x, min(w)) :- own(x, w).
         cost(z, min(c)) :- back(c, z).

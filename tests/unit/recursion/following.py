@@ -16,11 +16,11 @@ CLOSURE = (
 RING = [(i, (i + 1) % 40) for i in range(40)]
 
 
-def workspace(text: str, facts: dict[str, list[tuple[Any, ...]]], elastic: float = 0.2) -> Any:
+def workspace(text: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any) -> Any:
     """A workspace with these rules and rows, its first small change done, so that states are
-    counted.
+    counted. `options` are those of `lftj.connect`.
     """
-    found = lftj.connect(elastic=elastic)
+    found = lftj.connect(**options)
     found.add_rules(text)
     name, rows = next((name, rows) for name, rows in facts.items() if rows)
     with counted_at_once():
@@ -46,7 +46,7 @@ def strategies(target: Any, commits: int = 1) -> list[str]:
     profile = target.profile(last=commits)
     return [
         strategy
-        for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True)
+        for strategy, rule in zip(profile["outcome"], profile["rule"], strict=True)
         if not rule
     ]
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 import lftj
+from lftj.tuning import DEFAULT
 
 PROGRAMS = {
     "kept first": "r(d, x, y) :- e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z).",
@@ -38,7 +39,7 @@ def test_parts_that_changed_are_evaluated_and_no_others(name):
                 tx.insert(relation, [row(width)])
                 tx.delete(relation, [row(width)])
         profile = workspace.profile(last=1)
-        strategies |= set(profile["strategy"])
+        strategies |= set(profile["outcome"])
         assert workspace.verify() == []
     assert "parts" in strategies
 
@@ -48,7 +49,7 @@ def test_a_change_that_tells_no_part_is_not_answered_by_parts():
     workspace.add_rules(DECLARED + "r(d, x, y) :- e(d, x, y).\nr(d, x, z) :- r(d, x, y), f(y, z).")
     workspace.load("e", [(d, d, d + 1) for d in range(20)])
     workspace.load("f", [(3, 9), (9, 12)])
-    assert set(workspace.profile(last=1)["strategy"]) != {"parts"}
+    assert set(workspace.profile(last=1)["outcome"]) != {"parts"}
     assert workspace.verify() == []
 
 
@@ -67,8 +68,10 @@ def test_rules_that_come_and_go_are_not_answered_by_parts():
 GUARDED = "r(d, x, y) :- f(d, 0), e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z)."
 
 
-def in_four_large_parts(edges: list[tuple[int, int]]) -> lftj.Workspace:
-    workspace = lftj.connect()
+def in_four_large_parts(
+    edges: list[tuple[int, int]], tuning: lftj.Tuning = DEFAULT
+) -> lftj.Workspace:
+    workspace = lftj.connect(tuning=tuning)
     workspace.add_rules(DECLARED + GUARDED)
     with workspace.transaction() as tx:
         tx.insert("e", [(d, x, y) for d in range(4) for x, y in edges])
@@ -77,15 +80,13 @@ def in_four_large_parts(edges: list[tuple[int, int]]) -> lftj.Workspace:
 
 
 def followed(workspace: lftj.Workspace, name: str, row: tuple[int, ...]) -> list[tuple[str, int]]:
-    """How the stratum follows the deletion of a row and its return, and in how many steps; and that
-    it does.
-    """
+    """Strategies and steps for the deletion of a row and its return; both are verified."""
     found: list[tuple[str, int]] = []
     for change in "delete", "insert":
         with workspace.transaction() as tx:
             getattr(tx, change)(name, [row])
         profile = workspace.profile(last=1)
-        found.append((profile["strategy"][0], int(profile["steps"].sum())))
+        found.append((profile["outcome"][0], int(profile["steps"].sum())))
         assert workspace.verify() == []
     return found
 
@@ -100,25 +101,26 @@ def test_a_small_change_of_a_large_part_is_followed_by_rows():
     assert took + needed < whole / 20
 
 
-def test_a_part_that_comes_or_goes_is_evaluated_however_large(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._SMALL", 10_000)
-    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1000)
+def test_a_part_that_comes_or_goes_is_evaluated_however_large():
     blocks = in_four_large_parts(
-        [(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)]
+        [(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)],
+        lftj.Tuning(rows_small=10_000, elastic_steps=1000),
     )
     assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
 
 
-def test_a_large_part_is_evaluated_where_following_takes_too_much(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._SMALL", 10_000)
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows.ALWAYS", 10_000)
-    dense = in_four_large_parts([(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)])
+def test_a_large_part_is_evaluated_where_following_takes_too_much():
+    dense = in_four_large_parts(
+        [(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)],
+        lftj.Tuning(rows_small=10_000, elastic_steps=10_000),
+    )
     assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
 
 
 # ── parts of many rounds ──────────────────────────────────────────────────────────────────────────
 LIVE = """
-.decl next(a: number, b: number)     .decl sets(n: number, v: number)    .decl uses(n: number, v: number)
+.decl next(a: number, b: number)     .decl sets(n: number, v: number)    .decl uses(n: number,
+    v: number)
 .decl before(n: number, v: number)   .decl after(n: number, v: number)
 before(n, v) :- uses(n, v).
 before(n, v) :- after(n, v), !sets(n, v).
@@ -127,8 +129,8 @@ after(n, v) :- next(n, m), before(m, v).
 
 
 def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
-    """Which variables are live: a part is what is derived for one of eight variables, in as many
-    rounds as the longest block has nodes.
+    """Live variables: a part is all that is derived for one of eight variables, in as many
+    iterations as the longest block has nodes.
     """
     workspace = lftj.connect()
     workspace.add_rules(LIVE)
@@ -160,6 +162,6 @@ def test_a_row_that_joins_no_part_goes_and_changes_nothing():
     for row in ((2, 0, 2), (3, 0, 3)):
         with workspace.transaction() as tx:
             tx.delete("d", [row])
-        assert "parts" in set(workspace.profile(last=1)["strategy"])
+        assert "parts" in set(workspace.profile(last=1)["outcome"])
     assert len(workspace["w"]) == 1600
     assert workspace.verify() == []

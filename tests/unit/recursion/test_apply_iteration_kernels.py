@@ -1,4 +1,4 @@
-"""What becomes of rows that are due."""
+"""Kernels that apply the rows due in an iteration."""
 
 from __future__ import annotations
 

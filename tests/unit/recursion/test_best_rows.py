@@ -15,6 +15,7 @@ from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
+from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
@@ -109,14 +110,14 @@ def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
 
 @pytest.mark.parametrize("few", [True, False], ids=["much the same", "all different"])
 @pytest.mark.parametrize("function", [None, "min", "max"])
-def test_of_very_many_offers_only_those_that_count_wait(
-    function: str | None, few: bool, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
+def test_of_very_many_offers_only_those_that_count_wait(function: str | None, few: bool):
     draw, schema = np.random.default_rng(8), RelationSchema("v", (("x", INT), ("value", INT)))
     rows = BestRows(
-        RelationVersion.empty(schema, Arena()), function and Lattice(1, function), Dictionary()
-    )  # type: ignore[arg-type]
+        RelationVersion.empty(schema, Arena()),
+        function and Lattice(1, function),  # type: ignore[arg-type]
+        Dictionary(),
+        tuning=Tuning(offered_rows=500),
+    )
     expected: set[tuple[int, ...]] = set()
     for turn in range(2):
         offers = [draw.integers(-20, 20 if few else 10**12, (2, 300)) for _ in range(40)]
@@ -134,10 +135,12 @@ def test_of_very_many_offers_only_those_that_count_wait(
             assert found == (expected if function is None else set(of_group.items()))
 
 
-def test_threads_that_add_very_many_offers_lose_none(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
+def test_threads_that_add_very_many_offers_lose_none():
     rows = BestRows(
-        RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()), None, Dictionary()
+        RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()),
+        None,
+        Dictionary(),
+        tuning=Tuning(offered_rows=500),
     )
     with ThreadPoolExecutor(4) as threads:
         list(

@@ -159,7 +159,7 @@ def test_a_rule_whose_cycle_is_cut_chooses_anew_though_no_candidate_came_or_went
 def test_the_profile_names_the_strategy_and_what_nothing_touches_does_no_work():
     workspace = loaded(ORDER + ".decl other(x: number)", node=[("b",)])
     workspace.load("node", [("a",)])
-    assert workspace.profile(last=1)[["relation", "strategy", "head_changes"]].values.tolist() == [
+    assert workspace.profile(last=1)[["relation", "outcome", "head_changes"]].values.tolist() == [
         ["next", "choice", 3]
     ]
     workspace.load("other", [(1,)])

@@ -24,7 +24,7 @@ def change(workspace: lftj.Workspace, verb: str, name: str, *rows: tuple[object,
     with workspace.transaction() as tx:
         getattr(tx, verb)(name, list(rows))
     assert stratum.check(workspace) == 1
-    return str(workspace.profile(last=1)["strategy"].iloc[0])
+    return str(workspace.profile(last=1)["outcome"].iloc[0])
 
 
 def counted(text: str, **rows: list[tuple[object, ...]]) -> lftj.Workspace:
@@ -80,7 +80,7 @@ def test_a_change_of_one_tree_of_a_forest_takes_steps_for_that_tree():
             with forest.transaction() as tx:
                 getattr(tx, verb)("edge", [(20 * block, 20 * block + 8)])
             work = forest.profile(last=1)
-            assert work["strategy"].tolist() == ["update"]
+            assert work["outcome"].tolist() == ["update"]
             assert work["steps"].sum() < whole / 200
     assert stratum.check(forest) == 1
 
@@ -117,10 +117,10 @@ def test_one_choice_for_all_follows_in_a_cycle():
     assert rows_of(chain, "reached") == {("b",), ("y",)}
     change(chain, "insert", "start", ("a",))
     assert rows_of(chain, "reached") == {("a",), ("b",)}
-    assert set(chain.profile(last=1)["strategy"]) == {"update"}
+    assert set(chain.profile(last=1)["outcome"]) == {"update"}
 
 
 def test_several_domains_in_a_cycle_begin_anew():
     workspace = counted(ORDER, node=[("b",), ("d",)])
     workspace.load("node", [("c",)])
-    assert workspace.profile(last=1)["strategy"].tolist() == ["choice"]
+    assert workspace.profile(last=1)["outcome"].tolist() == ["choice"]

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import lftj
-from lftj.maintenance.counting import compiled_runs, rounds_kernels
-from lftj.maintenance.dred import by_rows
+from lftj.maintenance.counting import rounds_kernels
 from lftj.maintenance.lattice.compiled_lattice import FewOffers
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.semi_naive import variant_plans
@@ -55,10 +55,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     return found
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are tried in every round."""
-    monkeypatch.setattr(compiled_runs, "_PATIENCE", 0)
+AT_ONCE = lftj.Tuning(compiled_patience=0)
+"""Runs are tried in every round."""
 
 
 def workspace(text: str, edges: Iterable[tuple[int, ...]] = (), **options: Any) -> lftj.Workspace:
@@ -72,16 +70,16 @@ def workspace(text: str, edges: Iterable[tuple[int, ...]] = (), **options: Any) 
 
 @pytest.mark.parametrize("view", CASES)
 @pytest.mark.parametrize("seed", range(3))
-def test_random_changes_of_paths_with_shortcuts(
-    view: str, seed: int, runs: list[Run], at_once: None
-):
+def test_random_changes_of_paths_with_shortcuts(view: str, seed: int, runs: list[Run]):
     text, reference = CASES[view]
     draw = random.Random(seed)
     nodes = 40
     edges: Edges = {(i, i + 1): draw.randrange(5) for i in range(nodes)} | {
         (draw.randrange(nodes), draw.randrange(nodes)): 9 for _ in range(5)
     }
-    with workspace(text, [(*edge, weight) for edge, weight in edges.items()], elastic=1000) as ws:
+    with workspace(
+        text, [(*edge, weight) for edge, weight in edges.items()], elastic=1000, tuning=AT_ONCE
+    ) as ws:
         assert set(ws[view].fetchall()) == reference(edges)
         for step in range(30):
             missing = [
@@ -110,11 +108,11 @@ def test_random_changes_of_paths_with_shortcuts(
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("seed", range(3))
-def test_other_cycles_follow_their_facts(name: str, seed: int, runs: list[Run], at_once: None):
+def test_other_cycles_follow_their_facts(name: str, seed: int, runs: list[Run]):
     draw = random.Random(seed)
     widths = {"own": 2, "both": 3, "limit": 2, "closed": 1}
     facts: dict[str, set[tuple[int, ...]]] = {relation: set() for relation in widths}
-    with lftj.connect() as ws:
+    with lftj.connect(tuning=AT_ONCE) as ws:
         ws.add_rules(DECLARATIONS + OTHERS[name])
         for step in range(8):
             with ws.transaction() as tx:
@@ -171,12 +169,10 @@ def test_rounds_and_steps_are_those_of_other_rounds(monkeypatch: pytest.MonkeyPa
     assert taken[0] == taken[1]
 
 
-def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(
-    runs: list[Run], at_once: None
-):
+def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(runs: list[Run]):
     wide = [(20, 100 + i, 1) for i in range(200)] + [(100 + i, 1000, 200 - i) for i in range(200)]
     edges = [(i, i + 1, 1) for i in range(20)] + wide + [(i, i + 1, 1) for i in range(1000, 1040)]
-    with workspace(SHORTEST, edges) as ws:
+    with workspace(SHORTEST, edges, tuning=AT_ONCE) as ws:
         assert ws.query("dist(1040, d)").fetchall() == [(62,)]
     assert rounds_kernels.LEFT in [status for status, _ in runs]
     assert sum(rounds for _, rounds in runs) > 50
@@ -216,7 +212,7 @@ def test_limits_hold_on_the_way_and_leave_no_pages_behind(runs: list[Run]):
         for _ in range(2):
             change(ws, chain)
             change(ws, [], chain)
-        arena = ws._engine.arena
+        arena = ws._backend.arena
         used = arena.bytes_in_use
         for limit in ({"work": 60_000}, {"seconds": 0.02}, {"memory": used + (1 << 20)}):
             runs.clear()
@@ -229,10 +225,9 @@ def test_limits_hold_on_the_way_and_leave_no_pages_behind(runs: list[Run]):
 
 
 def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(
-    runs: list[Run], monkeypatch: pytest.MonkeyPatch, at_once: None
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(compiled_runs, "_ROUNDS", 50)
-    monkeypatch.setattr(variant_plans, "_PLAN_COST", 0)
+    tuning = replace(AT_ONCE, compiled_iterations=50, plan_steps=0)
     made: list[str] = []
     plan_rule = variant_plans.plan_rule
     monkeypatch.setattr(
@@ -244,7 +239,9 @@ def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(
     )
     text = SHORTEST.replace("edge(x, y, w)", "edge(y, x, w), y != 3 * x")
     with workspace(
-        text, [(i + 1, i, 1) for i in range(400)] + [(1000 + i, i, 3) for i in range(400)]
+        text,
+        [(i + 1, i, 1) for i in range(400)] + [(1000 + i, i, 3) for i in range(400)],
+        tuning=tuning,
     ) as ws:
         assert len(ws["dist"]) == 801
         assert ws.query("dist(1399, d)").fetchall() == [(402,)]
@@ -267,13 +264,11 @@ def test_least_texts_along_a_chain_are_compared_as_texts(runs: list[Run]):
     assert not runs
 
 
-def test_rows_alone_are_followed_in_compiled_rounds_too(
-    runs: list[Run], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(
-        by_rows, "_LEAST", by_rows._ALWAYS
-    )  # the chain was not there when all rows were found
-    with workspace(PLAIN, [(0, 10_000 + i, 1) for i in range(20_000)]) as ws:
+def test_rows_alone_are_followed_in_compiled_rounds_too(runs: list[Run]):
+    fan = [(0, 10_000 + i, 1) for i in range(20_000)]
+    tuning = lftj.Tuning(rows_least=20_000_000)
+    # the chain was not there when all rows were found
+    with workspace(PLAIN, fan, tuning=tuning) as ws:
         assert not runs
         assert change(ws, [(i, i + 1, 1) for i in range(1000)]) == "update"
         assert sum(rounds for _, rounds in runs) > 900
@@ -285,7 +280,7 @@ def test_rows_alone_are_followed_in_compiled_rounds_too(
         assert ws.verify() == []
 
 
-def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once: None) -> None:
+def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run]) -> None:
     """A ring of relations, each of which asks one question in its turn: after the first eight a
     stop plans as many as are planned.
     """
@@ -299,7 +294,7 @@ def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once
         "r0(x) :- seed(x).",
         *(f"r{(i + 1) % many}(y) :- r{i}(x), step(x, y)." for i in range(many)),
     ]
-    ws = lftj.connect()
+    ws = lftj.connect(tuning=AT_ONCE)
     ws.add_rules("\n".join([*declarations, *rules]))
     ws.load("step", [(x, x) for x in range(3)])
     ws.load("seed", [(1,)])
@@ -309,13 +304,16 @@ def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once
     assert ws.verify() == []
 
 
-def test_a_run_after_a_round_that_threads_shared_reads_all_rows(runs: list[Run], at_once: None):
+def test_a_run_after_a_round_that_threads_shared_reads_all_rows(runs: list[Run]):
     fan = [
         (0, x, x) for x in range(1, 301)
     ]  # more offers than a run takes: two threads do that round in pieces
     chain = [(300, 301, 1), (301, 302, 1), (302, 303, 1)]
     with workspace(
-        SHORTEST, fan + chain, executor=lftj.ThreadExecutor(threads=2, parts=64, patience=1)
+        SHORTEST,
+        fan + chain,
+        executor=lftj.ThreadExecutor(threads=2, parts=64, patience=1),
+        tuning=AT_ONCE,
     ) as ws:
         assert len(ws["dist"]) == 304
         assert sum(rounds for _, rounds in runs) > 3

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintenance.counting import compiled_runs, rounds_kernels
+from lftj.maintenance.counting import rounds_kernels
 from lftj.maintenance.counting.compiled_rounds import CompiledRounds
 from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
@@ -44,10 +44,13 @@ q(x, y, x) :- p(x, y). q(x, z, z) :- q(x, y, _), e(y, z), x != z. q(z, x, y) :- 
 )
 
 
+AT_ONCE = lftj.Tuning(compiled_patience=0)
+"""Runs are tried after every iteration."""
+
+
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """What runs ended with, and after how many iterations; they are tried after every iteration."""
-    monkeypatch.setattr(compiled_runs, "_PATIENCE", 0)
+    """Final status and iterations of each compiled run."""
     found: list[tuple[int, int]] = []
     one = CompiledRounds._slice
 
@@ -70,7 +73,12 @@ def test_random_changes_of_paths_with_shortcuts(text: str, seed: int, runs: list
     edges = {(i, i + 1) for i in range(nodes)} | {
         (rnd.randrange(nodes), rnd.randrange(nodes)) for _ in range(4)
     }
-    found = workspace(text, {"s": [(0,)], "gone": [(nodes + 1,)], "e": sorted(edges)}, elastic=1000)
+    found = workspace(
+        text,
+        {"s": [(0,)], "gone": [(nodes + 1,)], "e": sorted(edges)},
+        elastic=1000,
+        tuning=AT_ONCE,
+    )
     for _ in range(12):
         lost = set(rnd.sample(sorted(edges), min(len(edges), rnd.randrange(3))))
         won = {
@@ -92,7 +100,7 @@ def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
 ):
     wide = [(20, 100 + i) for i in range(200)] + [(100 + i, 1000) for i in range(200)]
     edges = [(i, i + 1) for i in range(20)] + wide + [(i, i + 1) for i in range(1000, 1040)]
-    found = workspace(MUTUAL, {"s": [(0,)], "e": edges}, elastic=1000)
+    found = workspace(MUTUAL, {"s": [(0,)], "e": edges}, elastic=1000, tuning=AT_ONCE)
     for step in ({}, {"e": [(0, 1)]}), ({"e": [(0, 1)]}, {}):
         runs.clear()
         change(found, *step)
@@ -104,7 +112,9 @@ def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
 
 def test_a_failing_expression_is_left_to_those_who_can_say_so(runs: list[tuple[int, int]]):
     text = DECLARED + "a(x) :- s(x). b(100 / (30 - y)) :- a(x), e(x, y). a(y) :- a(x), e(x, y).\n"
-    found = workspace(text, {"s": [(0,)], "e": [(i, i + 1) for i in range(20)]}, elastic=1000)
+    found = workspace(
+        text, {"s": [(0,)], "e": [(i, i + 1) for i in range(20)]}, elastic=1000, tuning=AT_ONCE
+    )
     change(found, {"e": [(20, 21), (22, 23), (23, 24)]}, {})
     before = {name: found[name].fetchall() for name in ("a", "b")}
     with pytest.raises(lftj.LftjError, match="division by zero"):
@@ -120,7 +130,7 @@ def test_a_long_run_heeds_limits_and_leaves_no_pages_behind():
     for _ in range(2):
         change(found, {}, {"e": [(0, 1)]})
         change(found, {"e": [(0, 1)]}, {})
-    arena = found._engine.arena
+    arena = found._backend.arena
     used = arena.bytes_in_use
     with found.limits(work=depth), pytest.raises(lftj.LimitError):
         change(found, {}, {"e": [(0, 1)]})

@@ -1,5 +1,5 @@
-"""What `ws.profile()` tells of recursive strata: assignments found, whichever way a stratum is
-followed, and the bytes of what is kept.
+"""Counters of recursive strata in `ws.profile()`: assignments found, by every strategy, and the
+bytes of kept state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which recursive rules fall apart into parts, and by which column."""
+"""Recursive rules that fall apart into parts, and the column that divides them."""
 
 from __future__ import annotations
 

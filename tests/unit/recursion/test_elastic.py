@@ -1,5 +1,5 @@
-"""How recursive strata follow changes: which strategy is taken, what it may cost, and that none
-leaves another answer.
+"""Maintenance of recursive strata: the strategy taken, its cost limit, and the same answer from
+each.
 """
 
 from __future__ import annotations
@@ -103,10 +103,12 @@ def test_the_first_evaluation_and_large_changes_count_nothing():
     assert (strategies(first), check(first)) == (["update"], 1)
 
 
-def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
-    ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
-    ring._engine.fraction = 0.001
-    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 100_000)
+A_LITTLE = lftj.Tuning(elastic_steps=100_000)
+
+
+def test_an_update_that_costs_too_much_is_given_up_without_a_trace():
+    ring = workspace(CLOSURE, {"e": RING}, elastic=1000, tuning=A_LITTLE)
+    ring._backend.fraction = 0.001
     change(ring, {}, {"e": [(39, 0)]})
     assert strategies(ring) == ["fallback"]
     assert set(ring["t"].fetchall()) == {(x, y) for x in range(40) for y in range(x + 1, 40)}
@@ -116,9 +118,8 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
     assert ring.verify() == []
 
 
-def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 100_000)
-    ring = workspace(CLOSURE, {"e": RING}, elastic=1e-6)
+def test_where_updates_keep_failing_they_are_tried_less_and_less():
+    ring = workspace(CLOSURE, {"e": RING}, elastic=1e-6, tuning=A_LITTLE)
     for _ in range(15):
         change(ring, {}, {"e": [(39, 0)]})
         change(ring, {"e": [(39, 0)]}, {})
@@ -128,12 +129,9 @@ def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: py
     assert ring.verify() == []
 
 
-def test_an_update_that_is_expected_to_cost_too_much_is_not_started(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
-    monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
-    ring._engine.fraction = 0.2
+def test_an_update_that_is_expected_to_cost_too_much_is_not_started():
+    ring = workspace(CLOSURE, {"e": RING}, elastic=1000, tuning=lftj.Tuning(large_change=10))
+    ring._backend.fraction = 0.2
     change(ring, {}, {"e": RING[::2]})
     assert strategies(ring) == ["forecast"]
     assert sorted(ring["t"].fetchall()) == sorted(RING[1::2])
@@ -293,7 +291,7 @@ def test_a_view_and_its_counted_state_share_their_pages():
         change(closure, {"e": rows}, {})
         change(closure, {}, {"e": rows})
         (state,) = states(closure)
-        view = closure._engine.state.database["t"]
+        view = closure._backend.state.database["t"]
         assert view.identity.root == state.relations["t"].identity.root
     sizes = {row[0] + row[1]: row[3] for row in closure.memory().fetchall()}
     assert sizes["t(iterations and proofs)"] == 2 * sizes["tx, y"] > 0

@@ -26,16 +26,18 @@ from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.proof_table import ProofTable
+from lftj.tuning import DEFAULT
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from scantree.reorder import reordered
+from tests.retuning import retuned
 from tests.unit.recursion.stratum import Rows, rows_of
 from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES
 
 
 def bootstrapped(workspace: Any, work: int | None = None) -> dict[str, Rows]:
     """The state of the one recursive stratum of a workspace, from nothing."""
-    engine = workspace._engine
+    engine = workspace._backend
     program, database = engine.state.program.stratified, engine.state.database
     (stratum,) = [stratum for stratum in program.strata if stratum.recursive]
     schemas = {name: program.relations[name] for name in stratum.relations}
@@ -66,11 +68,10 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
         DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts
     )
     by_parts = bootstrapped(workspace)
-    monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap._FIRST_ROOM", 2)
-    monkeypatch.setattr("lftj.maintenance.separable.walks.SLICE", 3)
-    assert bootstrapped(workspace) == by_parts
-    workspace._engine.threads = ThreadExecutor(2, parts=5, patience=1)
-    assert bootstrapped(workspace) == by_parts
+    with retuned(workspace, bootstrap_rows=2, run_steps=3):
+        assert bootstrapped(workspace) == by_parts
+        workspace._backend.threads = ThreadExecutor(2, parts=5, patience=1)
+        assert bootstrapped(workspace) == by_parts
     monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap.decompose", lambda *_: None)
     assert bootstrapped(workspace) == by_parts
     assert any(by_parts.values())
@@ -128,15 +129,16 @@ def test_standings_order_as_iterations():
 
 def test_a_version_gets_the_key_orders_of_an_earlier_one():
     workspace = loaded(".decl t(x: number, y: number)\n", {})
-    schema = workspace._engine.state.database["t"].schema
+    schema = workspace._backend.state.database["t"].schema
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
     after = before.moved(
         [np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))],
         [np.array([3]), np.array([7])],
+        DEFAULT,
     )
     before.tree((1, 0, 2))
-    moved = after.with_orders_of(before).tree((1, 0, 2))
+    moved = after.with_orders_of(before, DEFAULT).tree((1, 0, 2))
     assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
     assert iterations_of(moved.columns()[-1]).tolist() == [5, 5, 0]
     assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [
@@ -150,15 +152,20 @@ def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
         iterated_relation, "reordered", lambda *asked: made.append(asked[1]) or reordered(*asked)
     )
     workspace = loaded(".decl t(x: number, y: number)\n", {})
-    schema = workspace._engine.state.database["t"].schema
+    schema = workspace._backend.state.database["t"].schema
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
     nothing = [np.empty(0, np.int64)] * 3
     first = before.moved(
-        [np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing[:2]
+        [np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))],
+        nothing[:2],
+        DEFAULT,
     )
     second = first.moved(
-        nothing, [np.array([3]), np.array([7])], np.array([[1, 3], [9, 7], [7, GONE]])
+        nothing,
+        [np.array([3]), np.array([7])],
+        DEFAULT,
+        np.array([[1, 3], [9, 7], [7, GONE]]),
     )
     rows_then = {
         second: [[6, 4], [8, 2], [9, 1]],
@@ -169,6 +176,6 @@ def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
         assert np.transpose(version.tree((1, 0, 2)).columns()[:-1]).tolist() == expected
     assert made == [(1, 0)]
     assert proofs_of(second.tree((1, 0, 2)).columns()[-1]).tolist() == [0, 0, 0]
-    kept = second.with_orders_of(before)
+    kept = second.with_orders_of(before, DEFAULT)
     assert kept._began is None, "what is kept holds no version before it"
     assert kept.tree((1, 0, 2)) is second.tree((1, 0, 2))

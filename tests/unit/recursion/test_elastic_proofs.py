@@ -168,16 +168,13 @@ def expected(
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_state_is_what_its_definition_says_after_every_change(
-    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
-):
-    if seed >= 2:
-        monkeypatch.setattr("lftj.maintenance.counting.compiled_runs._PATIENCE", 0)
+def test_state_is_what_its_definition_says_after_every_change(name: str, seed: int):
+    tuning = lftj.Tuning(compiled_patience=0) if seed >= 2 else lftj.Tuning()
     rules = PROGRAMS[name]
     rnd = random.Random(f"{name} {seed}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
     facts: dict[str, set[Row]] = {relation: set() for relation in WIDTHS}
-    workspace = lftj.connect()
+    workspace = lftj.connect(tuning=tuning)
     workspace.add_rules(text(rules, name))
     values = 3 if seed % 2 else 5
     change(workspace, facts, [], [fact(rnd, used, values) for _ in range(rnd.randrange(3, 12))])

@@ -1,5 +1,5 @@
-"""Where the iterations stand in the variable order of a query: before the last columns of one atom,
-or behind everything.
+"""Position of the iterations in a query's variable order: before the last columns of one atom, or
+behind everything.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import pytest
 
 from lftj.join.context import Context
 from lftj.maintenance.counting.elastic_query import ElasticQuery
-from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import Ref, RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source
 from scantree import Arena
 from tests.unit.join.bodies import Body
 
-RECURSIVE, BELOW = "p" + ITERATED, "e"
+RECURSIVE, BELOW = Source("p", Role.ITERATED), "e"
 ROWS = {(x, (5 * x + i) % 40) for x in range(40) for i in range(3)}
 
 

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.maintenance.counting import iterated_relation
+import lftj
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import RelationSchema
+from lftj.tuning import DEFAULT
 from lftj.types import INT
 from scantree import Arena, Tree
+from tests.retuning import retuned
 from tests.unit.recursion.following import CLOSURE, change, strategies, workspace
 from tests.unit.recursion.stratum import check, states
 
@@ -43,22 +45,20 @@ def lags(target: Any) -> bool:
     ),
 )
 def test_states_and_views_are_right_whenever_they_are_read(text, start, steps):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(iterated_relation, "_SHARE", 1)
-        patch.setattr(iterated_relation, "_LATE", 1 << 20)
-        target = workspace(text, {"e": sorted(start)}, elastic=float("inf"))
-        edges, seen = set(start), []
-        for wanted, unwanted, then in steps:
-            change(target, {"e": sorted(wanted)}, {"e": sorted(unwanted - wanted)})
-            edges = (edges - unwanted) | wanted
-            seen.append((target.snapshot(), closure(edges)))
-            if then == "look":
-                assert set(target["t"].fetchall()) == closure(edges)
-            elif then == "check":
-                assert check(target) == len(states(target))
-        for snapshot, expected in reversed(seen):
-            assert set(snapshot["t"].fetchall()) == expected
-        assert check(target) == len(states(target))
+    tuning = lftj.Tuning(late_share=1, late_order=1 << 20)
+    target = workspace(text, {"e": sorted(start)}, elastic=float("inf"), tuning=tuning)
+    edges, seen = set(start), []
+    for wanted, unwanted, then in steps:
+        change(target, {"e": sorted(wanted)}, {"e": sorted(unwanted - wanted)})
+        edges = (edges - unwanted) | wanted
+        seen.append((target.snapshot(), closure(edges)))
+        if then == "look":
+            assert set(target["t"].fetchall()) == closure(edges)
+        elif then == "check":
+            assert check(target) == len(states(target))
+    for snapshot, expected in reversed(seen):
+        assert set(snapshot["t"].fetchall()) == expected
+    assert check(target) == len(states(target))
 
 
 def closure(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
@@ -88,11 +88,13 @@ def test_changes_wait_from_one_update_to_the_next_and_are_applied_once(
     assert check(target) == 1
 
 
-@pytest.mark.parametrize(("limit", "value"), [("_LASTING", 10), ("_SHARE", 1000), ("_LATE", 0)])
-def test_many_changes_do_not_wait(monkeypatch: pytest.MonkeyPatch, limit: str, value: int):
+@pytest.mark.parametrize(
+    ("limit", "value"), [("late_rows", 10), ("late_share", 1000), ("late_order", 0)]
+)
+def test_many_changes_do_not_wait(limit: str, value: int):
     target = workspace(CLOSURE, {"e": BLOCKS})
-    monkeypatch.setattr(iterated_relation, limit, value)
-    change(target, {}, {"e": [(17, 18)]})
+    with retuned(target, **{limit: value}):
+        change(target, {}, {"e": [(17, 18)]})
     assert (strategies(target), lags(target)) == (["update"], False)
     assert check(target) == 1
 
@@ -103,12 +105,14 @@ def test_many_changes_wait_on_when_few_follow_until_waiting_has_cost_as_much_as_
         RelationSchema("t", (("x", INT), ("y", INT))), Arena(), rows, zeros, zeros + 1
     )
     relation.tree((1, 0, 2))
-    relation = relation.moved([np.empty(0, np.int64)] * 3, [column[:1000] for column in rows])
+    relation = relation.moved(
+        [np.empty(0, np.int64)] * 3, [column[:1000] for column in rows], DEFAULT
+    )
     waited = 0
     while relation._late is not None:
         assert relation.standings([column[:1] for column in rows])[0].tolist() == [False]
         waited += 1
         one = [column[1000 + waited : 1001 + waited] for column in rows]
-        relation = relation.moved([np.empty(0, np.int64)] * 3, one)
+        relation = relation.moved([np.empty(0, np.int64)] * 3, one, DEFAULT)
     assert 5 < waited <= 10
     assert len(relation.identity) == 9000 - waited

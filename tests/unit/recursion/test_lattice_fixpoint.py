@@ -76,19 +76,19 @@ def test_to_count_proofs_nothing_is_found_again_that_is_there():
         with ws.transaction() as tx:
             tx.delete("edge", [(x, y), (y, x)])
         (deletion,) = ws.profile(last=1).to_dict("records")
-        assert deletion["strategy"] == "bootstrap"
+        assert deletion["outcome"] == "bootstrap"
         assert deletion["steps"] < 2.8 * loading, "3.06 times as many when rows are found again"
         assert ws.verify() == []
         with ws.transaction() as tx:
             tx.delete("edge", [max(edges)])
         (later,) = ws.profile(last=1).to_dict("records")
-        assert later["strategy"] == "update"
+        assert later["outcome"] == "update"
 
 
 def strategies(ws: lftj.Workspace) -> list[tuple[str, int]]:
-    """How `dist` was brought up to date by the last commit, and its kernel steps."""
+    """Strategy and kernel steps of the last commit for `dist`."""
     row = ws.profile().query("relation == 'dist'").iloc[-1]
-    return [(row["strategy"], int(row["steps"]))]
+    return [(row["outcome"], int(row["steps"]))]
 
 
 def test_rules_come_and_go():

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.join.plan import statistics
+from lftj.join.plan import cardinality
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import LooseRows
+from tests.retuning import retuned
 from tests.unit.recursion.best_values import (
     CASES,
     DECLARATIONS,
@@ -47,7 +48,7 @@ def strategy(ws: lftj.Workspace) -> str:
     """The strategy of the last recursive stratum of the last commit; "" if none was affected."""
     work = ws.profile(last=1)
     taken = [
-        strategy for strategy, rule in zip(work["strategy"], work["rule"], strict=True) if not rule
+        strategy for strategy, rule in zip(work["outcome"], work["rule"], strict=True) if not rule
     ]
     return taken[-1] if taken else ""
 
@@ -203,7 +204,7 @@ def test_an_edge_that_no_least_label_rests_on_moves_nothing():
         assert change(ws, deleted=[(1500, 1501, 0)]) == "update"
         assert steps(ws) < 300
         assert {label for _, label in ws["label"].fetchall()} == {0}
-        ws._engine.fraction = 20  # half of all rows move
+        ws._backend.fraction = 20  # half of all rows move
         assert change(ws, deleted=[(2990, 2991, 0)]) == "update"
         assert set(ws["label"].fetchall()) == {
             (x, 1501 if 1501 <= x <= 2990 else 0) for x in range(3001)
@@ -211,28 +212,26 @@ def test_an_edge_that_no_least_label_rests_on_moves_nothing():
         assert check(ws) == 1
 
 
-def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
+def test_an_update_that_costs_too_much_is_given_up_without_a_trace():
     chain = [(i, i + 1, 1) for i in range(300)]
     detour = [(0, 500, 1), (500, 1, 1)]
-    with counted(SHORTEST, [*chain, *detour]) as ws:
-        monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1000)
-        monkeypatch.setattr("lftj.maintenance.counting.forecast._WORTH", 1000)
-        ws._engine.fraction = 1e-9
+    with (
+        counted(SHORTEST, [*chain, *detour]) as ws,
+        retuned(ws, elastic_steps=1000, elastic_forecast=1000),
+    ):
+        ws._backend.fraction = 1e-9
         assert change(ws, deleted=[(0, 1, 1)]) == "fallback"
         edges = {(x, y): w for x, y, w in (*chain[1:], *detour)}
         assert set(ws["dist"].fetchall()) == shortest(edges)
         assert ws.verify() == []
-        ws._engine.fraction = 0.2
+        ws._backend.fraction = 0.2
         assert change(ws, [(0, 1, 1)]) == "update"
         assert set(ws["dist"].fetchall()) == shortest(edges | {(0, 1): 1})
 
 
-def test_an_update_that_is_expected_to_cost_too_much_is_not_started(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
+def test_an_update_that_is_expected_to_cost_too_much_is_not_started():
     edges = graph(50, 200)
-    with counted(SHORTEST, edges) as ws:
+    with counted(SHORTEST, edges, tuning=lftj.Tuning(large_change=10)) as ws:
         assert change(ws, deleted=edges[::2]) == "forecast"
         assert set(ws["dist"].fetchall()) == shortest({(x, y): w for x, y, w in edges[1::2]})
         assert change(ws, edges[::2]) == "update"  # there is no state: it goes on from the rows
@@ -243,7 +242,7 @@ def test_a_limit_inside_an_update_leaves_rows_and_state():
     chain = [(i, i + 1, 1) for i in range(2000)]
     with counted(SHORTEST, [*chain, (0, 5000, 1), (5000, 1, 1)]) as ws:
         before, kept = everything(ws), states(ws)
-        ws._engine.fraction = 20  # all rows move
+        ws._backend.fraction = 20  # all rows move
         for work in (200, 4000, 20_000):
             with ws.limits(work=work), pytest.raises(lftj.LimitError):
                 change(ws, deleted=[(0, 1, 1)])
@@ -321,14 +320,14 @@ def test_what_is_sampled_under_one_name_always_has_the_same_columns(
     monkeypatch: pytest.MonkeyPatch,
 ):
     arities: dict[str, set[int]] = {}
-    sampled = statistics.estimate
+    sampled = cardinality.estimate
 
-    def noted(relation: RelationVersion) -> statistics.RelationStatistics:
+    def noted(relation: RelationVersion, tuning: lftj.Tuning) -> cardinality.RelationStatistics:
         name = relation.schema.name + "#loose" * isinstance(relation, LooseRows)
         arities.setdefault(name, set()).add(relation.schema.arity)
-        return sampled(relation)
+        return sampled(relation, tuning)
 
-    monkeypatch.setattr(statistics, "estimate", noted)
+    monkeypatch.setattr(cardinality, "estimate", noted)
     draw = random.Random(8)
     ws = lftj.connect(elastic=math.inf)
     ws.add_rules(LEVELS)

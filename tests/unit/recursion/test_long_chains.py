@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.maintenance.counting import elastic
+from lftj.maintenance.counting import long_chains
 from lftj.maintenance.lattice import lattice_update
 from scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import SHORTEST
@@ -42,15 +42,15 @@ CHAIN = [(x, x + 1) for x in range(LENGTH)]
 
 @pytest.fixture
 def turned(monkeypatch) -> list[int]:
-    """How many strata were turned over to an update from nothing."""
+    """One entry for each stratum that was turned over to an update from nothing."""
     found: list[int] = []
 
     def noted(*given):
         found.append(1)
         return update(*given)
 
-    update = elastic.updated_from_nothing
-    for module in (elastic, lattice_update):
+    update = long_chains.updated_from_nothing
+    for module in (long_chains, lattice_update):
         monkeypatch.setattr(module, "updated_from_nothing", noted)
     return found
 

@@ -47,7 +47,7 @@ def multisets(workspace: Any) -> Multisets:
     stratum below.
     """
     (state,) = states(workspace)
-    decode = workspace._engine.dictionary.decode
+    decode = workspace._backend.dictionary.decode
     found: Multisets = []
     for row, (iteration, proofs) in rows_of(state)["vpt"].items():
         found.extend({} for _ in range(len(found), iteration + 1))

@@ -61,7 +61,7 @@ OF_X = [{}, {}, {}, {"L3": (2, 1)}, {}, {"L3": (2, 1), "L4": (0, 1)}, {"L3": (2,
 
 def multiset(workspace: Any) -> dict[tuple[str, ...], tuple[int, int]]:
     (state,) = states(workspace)
-    decode = workspace._engine.dictionary.decode
+    decode = workspace._backend.dictionary.decode
     return {
         tuple(decode(list(row)).to_pylist()): counted
         for row, counted in rows_of(state)["vpt"].items()

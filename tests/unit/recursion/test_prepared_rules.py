@@ -5,10 +5,12 @@ not know of each other.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import lftj
-from lftj.maintenance.bootstrap import bootstrap, bootstrap_prepared
+from lftj.maintenance.bootstrap import Rounds
+from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.program.normal_form import NormalRule
 
@@ -25,7 +27,7 @@ s(d, x) :- r(d, x, _), x > 2.
 def test_every_evaluation_gives_what_one_from_nothing_gives():
     workspace: Any = lftj.connect()
     workspace.add_rules(RULES)
-    engine = workspace._engine
+    engine = workspace._backend
     program = engine.state.program.stratified
     stratum = next(stratum for stratum in program.strata if stratum.recursive)
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
@@ -43,8 +45,9 @@ def test_every_evaluation_gives_what_one_from_nothing_gives():
                 ],
             )
         context = engine.context({})
-        expected = bootstrap(schemas, rules, engine.state.database, context)
-        found = bootstrap_prepared(schemas, prepared, engine.state.database, context)
+        closure = Closure(schemas, rules, engine.state.database, context)
+        expected: Any = Rounds(closure, None).run()
+        found: Any = Rounds(replace(closure, prepared=prepared), None).run()
         assert {
             name: [column.tolist() for column in columns] for name, columns in found.items()
         } == {name: [column.tolist() for column in columns] for name, columns in expected.items()}

@@ -5,11 +5,13 @@ proofs are counted instead.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import lftj
+from tests.retuning import retuned
 from tests.unit.recursion.following import (
     CLOSURE,
     EDGES,
@@ -35,11 +37,8 @@ def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any
     return found
 
 
-@pytest.fixture
-def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is too much for following by rows."""
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1 << 60)
-    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1 << 60)
+BY_ROWS = lftj.Tuning(rows_steps=1 << 60, elastic_steps=1 << 60)
+"""Nothing is too much for following by rows."""
 
 
 FALLS_APART = {"closure", "mirrored closure", "negation"}
@@ -47,23 +46,20 @@ FALLS_APART = {"closure", "mirrored closure", "negation"}
 
 
 # ── right ─────────────────────────────────────────────────────────────────────────────────────────
-@pytest.mark.usefixtures("rows_alone")
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_and_what_changed_are_right_after_every_change(
-    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
-):
+def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int):
+    tuning = BY_ROWS
     if seed > 2:  # what returns is searched for in both ways in turn
-        monkeypatch.setattr("lftj.maintenance.dred.rederive._OTHER_WAY", -1)
+        tuning = replace(tuning, rederive_turn=0, rederive_steps=0)
     if seed > 5:  # parts that are touched are evaluated, where there are some, or everything
-        monkeypatch.setattr("lftj.maintenance.ladder.follow_by_rows", lambda *_: None)
-        monkeypatch.setattr("lftj.maintenance.affected_partitions._MOST", 1.0)
-        monkeypatch.setattr("lftj.maintenance.counting.elastic.put_off", lambda kept, *_: kept)
+        anew = {"rederivation", "counting from nothing"}
+        tuning = replace(tuning, affected_share=1.0, without=anew)
     rules, rnd = PROGRAMS[name], random.Random(f"{name} {seed}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
     heads = sorted({rule.head[0] for rule in rules})
     facts: dict[str, set[Row]] = {relation: set() for relation in WIDTHS}
-    workspace = lftj.connect()
+    workspace = lftj.connect(tuning=tuning)
     workspace.add_rules(text(rules, name))
     ways: list[str] = []
     for _ in range(8):
@@ -165,8 +161,10 @@ def flows() -> Any:
     ]
     pairs = [(each[0] + i, each[0] + i + 1, each[0]) for each in points for i in range(16)]
     program = """
-        .decl pair(a: number, b: number, n: number)  .decl step(n: number, m: number)  .decl s(a: number, b: number, n: number)
-        s(a, b, n) :- pair(a, b, n).  s(a, c, n) :- s(a, b, n), s(b, c, n), a != c.  s(a, b, m) :- s(a, b, n), step(n, m).
+        .decl pair(a: number, b: number, n: number)  .decl step(n: number, m: number)
+        .decl s(a: number, b: number, n: number)
+        s(a, b, n) :- pair(a, b, n).  s(a, c, n) :- s(a, b, n), s(b, c, n), a != c.  s(a, b,
+            m) :- s(a, b, n), step(n, m).
     """
     return loaded(program, {"step": steps_, "pair": pairs})
 
@@ -186,13 +184,16 @@ def test_what_a_part_of_many_rounds_loses_is_followed():
 
 
 # ── when proofs are counted instead ───────────────────────────────────────────────────────────────
-def dense() -> Any:
-    return loaded(CLOSURE, {"e": [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]})
+def dense(**options: Any) -> Any:
+    edges = [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]
+    return loaded(CLOSURE, {"e": edges}, **options)
 
 
-def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
-    closure = dense()
+A_LITTLE = lftj.Tuning(rows_steps=1_000_000)
+
+
+def test_what_takes_too_much_is_given_up_without_a_trace():
+    closure = dense(tuning=A_LITTLE)
     change(closure, {}, {"e": [(0, 1)]})
     assert (strategies(closure), states(closure)) == (["fallback"], []), (
         "everything would have gone and come back"
@@ -200,11 +201,8 @@ def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.Mon
     assert closure.verify() == []
 
 
-def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
-    closure, taken = dense(), []
+def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much():
+    closure, taken = dense(tuning=A_LITTLE), []
     while not states(closure) and len(taken) < 20:
         change(closure, {}, {"e": [(x := len(taken), (x * 7 + 1) % 300)]})
         taken += strategies(closure)
@@ -215,7 +213,7 @@ def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(
 
 def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
     closure = dense()
-    closure._engine.fraction = 100
+    closure._backend.fraction = 100
     edges, seen = iter([(x, (x * 7 + 1) % 300) for x in range(300)]), 0
     while not states(closure) and seen < 20:
         change(closure, {}, {"e": [next(edges)]})
@@ -226,13 +224,10 @@ def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
     assert strategies(closure, seen)[:1] == ["update"]
 
 
-def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
-    with monkeypatch.context() as nothing_is_tried:
-        nothing_is_tried.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1000)
+    with retuned(closure, rows_steps=1000):
         for _ in range(4):
             change(closure, {}, {"e": middles})
             assert strategies(closure) == ["fallback"], "a quarter of the rows go"
@@ -244,11 +239,8 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(
     assert closure.verify() == []
 
 
-def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1)
-    closure = loaded(CLOSURE, {"e": BLOCKS})
+def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is():
+    closure = loaded(CLOSURE, {"e": BLOCKS}, tuning=lftj.Tuning(elastic_steps=1))
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     change(closure, {}, {"e": middles})
     assert strategies(closure) == ["bootstrap"]
@@ -257,13 +249,9 @@ def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(
     assert closure.verify() == []
 
 
-def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same():
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
-    with monkeypatch.context() as nothing_is_finished:
-        nothing_is_finished.setattr("lftj.maintenance.counting.forecast._RUN_ON", 0)
-        nothing_is_finished.setattr("lftj.maintenance.counting.forecast.ALWAYS", 10_000)
+    with retuned(closure, elastic_running=0, elastic_steps=10_000):
         for row in BLOCKS[10:13]:
             change(closure, {}, {"e": [row]})
     assert (strategies(closure), states(closure)) == (["parts"], []), (

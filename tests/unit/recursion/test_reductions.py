@@ -9,7 +9,6 @@ import random
 import pytest
 
 import lftj
-from lftj.maintenance.semi_naive import semi_joins
 from lftj.maintenance.semi_naive.semi_joins import Reductions
 from tests.unit.recursion.programs import derived, expected
 
@@ -49,22 +48,20 @@ def test_every_row_is_found(
     threads: int, spread: int, passing: float, noted: list, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Reductions, "_worthwhile", staticmethod(lambda *_: True))
-    monkeypatch.setattr(semi_joins, "_PASSING", passing)
+    tuning = lftj.Tuning(reduced_share=passing)
     by = random.Random(spread)
 
     def pairs(count: int) -> set[tuple[int, int]]:
         return {(spread * by.randrange(-6, 6), spread * by.randrange(-6, 6)) for _ in range(count)}
 
     facts = {"e": pairs(8), "f": pairs(6)}
-    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(
-        GIVEN + TEXT, facts
-    )
+    executor = lftj.ThreadExecutor(threads, patience=1)
+    found = derived(TEXT, facts, executor=executor, tuning=tuning)
+    assert found == expected(GIVEN + TEXT, facts)
     assert bool(noted) == (spread < 2**41), "rows too wide to pack are not looked through"
 
 
-def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(
-    noted: list, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(noted: list):
     """A long way whose steps each ask which rows of a wide relation of the same stratum end where
     the step does.
     """
@@ -81,8 +78,7 @@ def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(
     facts = {"next": [(x, x + 1) for x in range(30)], "given": [(x, x % 5000) for x in range(5000)]}
     steps = {}
     for patience in (4, 0):
-        monkeypatch.setattr(semi_joins, "_WORTH_IT", patience)
-        with lftj.connect() as workspace:
+        with lftj.connect(tuning=lftj.Tuning(reduced_rows=patience)) as workspace:
             workspace.add_rules(text)
             with workspace.transaction() as transaction:
                 for name, rows in facts.items():

@@ -59,17 +59,11 @@ def fresh(handles: dict[str, Any], facts: set[tuple[str, tuple[int, int]]]) -> A
     return found
 
 
-@pytest.fixture
-def nothing_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in "_ALWAYS", "_LEAST":
-        monkeypatch.setattr(f"lftj.maintenance.dred.by_rows.{name}", 1 << 60)
-
-
 # ── right ─────────────────────────────────────────────────────────────────────────────────────────
-@pytest.mark.usefixtures("nothing_too_much")
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_and_what_changed_are_those_of_a_workspace_made_anew(seed: int):
-    rnd, workspace = random.Random(seed), lftj.connect()
+    nothing_too_much = lftj.Tuning(rows_steps=1 << 60, rows_least=1 << 60)
+    rnd, workspace = random.Random(seed), lftj.connect(tuning=nothing_too_much)
     workspace.add_rules(DECLARED)
     handles: dict[str, Any] = {}
     facts: set[tuple[str, tuple[int, int]]] = set()
@@ -178,9 +172,8 @@ def test_a_stratum_that_stays_when_another_rule_of_its_cycle_goes_is_followed_fr
     assert steps(closure) < 500
 
 
-def test_a_rule_that_derives_much_is_given_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.maintenance.dred.by_rows._LEAST", 1_000)
-    closure = loaded(CLOSURE, {"e": BLOCKS})
+def test_a_rule_that_derives_much_is_given_up():
+    closure = loaded(CLOSURE, {"e": BLOCKS}, tuning=lftj.Tuning(rows_least=1_000))
     closure.add_rule("t(x, z) :- t(x, y), e(z, y).")
     assert strategies(closure) == ["fallback"]
     assert closure.verify() == []

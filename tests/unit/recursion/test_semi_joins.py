@@ -9,7 +9,6 @@ import random
 import pytest
 
 import lftj
-from lftj.maintenance.semi_naive import semi_joins
 from lftj.maintenance.semi_naive.packed_rows import PackedRows, ValueTest
 from tests.unit.recursion.programs import derived, expected, views
 
@@ -30,8 +29,7 @@ p(x, w) :- pair(y, x), q(y, z), pair(z, w), !few(w).
 def test_every_row_is_found(
     spread: int, threads: int, passing: float, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(semi_joins, "_FEW", 0)
-    monkeypatch.setattr(semi_joins, "_PASSING", passing)
+    tuning = lftj.Tuning(tested_delta=0, tested_passing=passing)
     by = random.Random(spread)
 
     def pairs(count: int) -> set[tuple[int, int]]:
@@ -50,9 +48,9 @@ def test_every_row_is_found(
         "passing",
         lambda self, tests, passing=PackedRows.passing: tested.append(1) or passing(self, tests),
     )
-    assert derived(TEXT, facts, executor=lftj.ThreadExecutor(threads, patience=1)) == expected(
-        GIVEN + TEXT, facts
-    )
+    executor = lftj.ThreadExecutor(threads, patience=1)
+    found = derived(TEXT, facts, executor=executor, tuning=tuning)
+    assert found == expected(GIVEN + TEXT, facts)
     assert bool(tested) == (spread < 2**41), "rows too wide to pack are not tested"
 
 

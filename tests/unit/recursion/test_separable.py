@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.join import shared_work
-from lftj.maintenance.separable import separable as running
-from lftj.maintenance.separable import walks
 from lftj.maintenance.separable.walk_kernels import _FEW, no_nodes_reached, take
 from tests.unit.recursion.programs import expected, views
 
@@ -45,14 +42,11 @@ path(x, z) :- path(x, y), edge(y, z).
 
 @pytest.mark.parametrize("slice_of_work", [1, 7, 1000])
 @pytest.mark.parametrize("room", [1, 60])
-def test_a_walk_in_slices_with_little_room_is_the_same_walk(
-    monkeypatch: pytest.MonkeyPatch, slice_of_work: int, room: int
-):
+def test_a_walk_in_slices_with_little_room_is_the_same_walk(slice_of_work: int, room: int):
     by = random.Random(room)
     facts = {"edge": {(by.randrange(60), by.randrange(60)) for _ in range(110)}}
-    monkeypatch.setattr(walks, "SLICE", slice_of_work)
-    monkeypatch.setattr(running, "_FIRST_ROOM", room)
-    assert views(CLOSURE, facts) == expected(CLOSURE, facts)
+    tuning = lftj.Tuning(run_steps=slice_of_work, walk_rows=room)
+    assert views(CLOSURE, facts, tuning=tuning) == expected(CLOSURE, facts)
 
 
 def test_a_walk_stops_at_the_limit_of_work():
@@ -64,21 +58,26 @@ def test_a_walk_stops_at_the_limit_of_work():
 
 @pytest.mark.parametrize("parts", [2, 7, 64])
 @pytest.mark.parametrize("patience", [1, 500])
-def test_walks_on_threads_find_the_same(monkeypatch: pytest.MonkeyPatch, parts: int, patience: int):
+def test_walks_on_threads_find_the_same(parts: int, patience: int):
     by = random.Random(parts)
     facts = {"edge": {(by.randrange(-30, 30), by.randrange(60)) for _ in range(150)}}
-    monkeypatch.setattr(running, "_FIRST_ROOM", 60)
-    monkeypatch.setattr(shared_work, "SLICE", 11)
+    tuning = lftj.Tuning(walk_rows=60, shared_run_steps=11)
     executor = lftj.ThreadExecutor(2, parts=parts, patience=patience)
-    assert views(CLOSURE, facts, executor=executor) == expected(CLOSURE, facts)
+    found = views(CLOSURE, facts, executor=executor, tuning=tuning)
+    assert found == expected(CLOSURE, facts)
 
 
-def test_walks_on_threads_stop_at_the_limit_of_work(monkeypatch: pytest.MonkeyPatch):
+def test_walks_on_threads_stop_at_the_limit_of_work():
     facts = {"edge": [(i, j) for i in range(60) for j in range(60)]}
-    monkeypatch.setattr(shared_work, "SLICE", 500)
     before = threading.active_count()
     with pytest.raises(lftj.LimitError, match="work limit"):
-        views(CLOSURE, facts, work=100_000, executor=lftj.ThreadExecutor(2, patience=1))
+        views(
+            CLOSURE,
+            facts,
+            work=100_000,
+            executor=lftj.ThreadExecutor(2, patience=1),
+            tuning=lftj.Tuning(shared_run_steps=500),
+        )
     assert threading.active_count() == before
 
 

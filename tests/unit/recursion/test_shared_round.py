@@ -23,7 +23,8 @@ from lftj.storage.transient_relation import LooseRows
 from tests.unit.recursion.programs import expected, views
 
 MUTUAL = """
-.decl e(x: int, y: int)   .decl odd(x: int, y: int)   .decl even(x: int, y: int)   .decl both(x: int, y: int)
+.decl e(x: int, y: int)   .decl odd(x: int, y: int)   .decl even(x: int, y: int)
+    .decl both(x: int, y: int)
 odd(x, y) :- e(x, y).
 even(x, z) :- odd(x, y), odd(y, z).
 odd(x, z) :- even(x, y), odd(y, z).
@@ -88,7 +89,7 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
     workspace.add_rules(JOINED)
     workspace.load("f", [(by.randrange(9), by.randrange(40)) for _ in range(150)])
     workspace.load("e", [(by.randrange(9) ** 2 // 9, by.randrange(30)) for _ in range(120)])
-    engine = workspace._engine
+    engine = workspace._backend
     program = engine.state.program.stratified
     schemas = {"p": program.relations["p"]}
     context = replace(engine.context({}), threads=None)

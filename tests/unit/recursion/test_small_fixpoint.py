@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintenance import affected_partitions
-from lftj.maintenance.semi_naive import small_fixpoint
+from lftj.maintenance.semi_naive.small_fixpoint import SmallRounds
+from lftj.maintenance.strategy import Exhausted
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (
@@ -24,9 +24,9 @@ CHANGES = st.lists(
 START = [(d, x, (x * x + d) % 6) for d in range(8) for x in range(6)]
 
 
-def _history(program, changes):
+def _history(program, changes, **tuning):
     """The views after each commit, what changed in them, and the strategies."""
-    workspace = lftj.connect()
+    workspace = lftj.connect(tuning=lftj.Tuning(**tuning))
     workspace.add_rules(DECLARED + program)
     with workspace.transaction() as tx:
         tx.insert("e", START)
@@ -43,7 +43,7 @@ def _history(program, changes):
                 for name in names
             ]
         )
-        strategies |= set(workspace.profile(last=1)["strategy"])
+        strategies |= set(workspace.profile(last=1)["outcome"])
     return seen, strategies
 
 
@@ -51,38 +51,36 @@ def _history(program, changes):
 @settings(max_examples=12, deadline=None)
 @given(changes=CHANGES)
 def test_few_rounds_find_what_rounds_of_many_rows_find(number, changes):
-    asked = []
-
-    def close(*given):
-        asked.append(small_fixpoint.close_few(*given))
-        return asked[-1]
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(affected_partitions, "close_few", close)
+        asked = _outcomes(patch)
         few, strategies = _history(PROGRAMS[number], changes)
-        patch.setattr(affected_partitions, "close_few", lambda *given: None)
-        many, _ = _history(PROGRAMS[number], changes)
+    many, _ = _history(PROGRAMS[number], changes, without={"small rounds"})
     assert few == many
-    assert None not in asked
+    assert all(asked)
     assert bool(asked) >= ("parts" in strategies)
+
+
+def _outcomes(patch):
+    """Success of each attempt of small rounds, in a list that grows."""
+    found, run = [], SmallRounds.run
+
+    def noted(attempt):
+        rows = run(attempt)
+        found.append(not isinstance(rows, Exhausted))
+        return rows
+
+    patch.setattr(SmallRounds, "run", noted)
+    return found
 
 
 @pytest.fixture
 def outcomes(monkeypatch):
-    """Whether parts were closed by few rounds, each time that was tried."""
-    found = []
-
-    def close(*given):
-        rows = small_fixpoint.close_few(*given)
-        found.append(rows is not None)
-        return rows
-
-    monkeypatch.setattr(affected_partitions, "close_few", close)
-    return found
+    """Success of each attempt to close parts by small rounds."""
+    return _outcomes(monkeypatch)
 
 
-def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z)."):
-    workspace = lftj.connect()
+def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z).", **options):
+    workspace = lftj.connect(**options)
     workspace.add_rules(
         DECLARED + ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\n" + rules
     )
@@ -90,7 +88,7 @@ def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z)."):
     outcomes.clear()
     with workspace.transaction() as tx:
         tx.insert("e", more)
-    assert set(workspace.profile(last=1)["strategy"]) == {"parts"}
+    assert set(workspace.profile(last=1)["outcome"]) == {"parts"}
     return workspace
 
 
@@ -103,11 +101,13 @@ def test_a_short_path_is_closed_by_few_rounds(outcomes):
     assert workspace.verify() == []
 
 
-@pytest.mark.parametrize(("name", "limit"), [("_ROUNDS", 8), ("_MOST", 40)])
-def test_many_rounds_and_many_rows_are_left_to_others(outcomes, monkeypatch, name, limit):
-    monkeypatch.setattr(small_fixpoint, name, limit)
+@pytest.mark.parametrize("tuning", [lftj.Tuning(small_iterations=8), lftj.Tuning(small_rows=40)])
+def test_many_rounds_and_many_rows_are_left_to_others(outcomes, tuning):
     workspace = _reach(
-        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)]
+        outcomes,
+        [(d, x, x + 1) for d in range(6) for x in range(10)],
+        [(0, 10, 11)],
+        tuning=tuning,
     )
     assert outcomes == [False]
     assert len(workspace["r"].fetchall()) == 5 * 55 + 66
@@ -119,5 +119,5 @@ def test_rules_that_join_rows_of_the_stratum_are_left_to_others(outcomes):
     workspace = _reach(
         outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)], rules
     )
-    assert outcomes == [False]
+    assert not outcomes
     assert workspace.verify() == []

@@ -66,8 +66,8 @@ def test_no_instantiation_is_found_twice(length: int, monkeypatch: pytest.Monkey
 
 
 def test_rounds_after_a_large_deletion_take_the_steps_of_rounds_over_what_is_left():
-    """What a commit does for a key order is nothing beside what the rounds of one evaluation save
-    by it.
+    """A commit's work on a key order is small beside the work that the order saves in the
+    iterations of one evaluation.
     """
     rules = (
         "l(x, min(x)) :- e(x, _) ; e(_, x). l(y, min(c)) :- l(x, c), e(x, y). l(x, min(c)) :- "

@@ -38,7 +38,7 @@ SUMS = (
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What a new process prints when it runs `code`, with `environment` beside ours."""
+    """Run `code` in a new process, with `environment` beside ours, and capture its output."""
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,

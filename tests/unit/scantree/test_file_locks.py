@@ -15,7 +15,7 @@ TAKES = "import os; from scantree.file_locks import *; file = os.open({!r}, os.O
 
 
 def tried(path: Path, call: str) -> str:
-    """What another process meets with that takes a lock."""
+    """Try to take a lock in another process; print 1 for success, 0 for a refusal."""
     code = TAKES.format(
         str(path), f"exec('try:\\n  {call}; print(1)\\nexcept BlockingIOError:\\n  print(0)')"
     )

@@ -34,7 +34,7 @@ class Case(NamedTuple):
         )
 
     def overlapping(self, prefix: Row, low: int, high: int) -> list[Row]:
-        """What `overlap` must find."""
+        """Expected result of `overlap`."""
         p = self.prefix
         return sorted(
             row for row in self.rows if row[:p] == prefix and row[p] <= high and row[p + 1] >= low

@@ -1,4 +1,4 @@
-"""What the compile decorators promise beyond Numba's."""
+"""Guarantees of the compile decorators beyond Numba's."""
 
 from __future__ import annotations
 
@@ -193,7 +193,8 @@ import numpy as np
 from tests.unit.scantree import test_jit as t
 lines, chosen = np.arange(6).reshape(2, 3), np.arange(4)
 print([t.borrowed_sum(lines, chosen, at) for at in range(2)], t.made_sum(lines, chosen))
-print(["call void @NRT_incref" in "".join(kernel.inspect_llvm().values()) for kernel in (t.borrowed_sum, t.made_sum)])
+kernels = t.borrowed_sum, t.made_sum
+print(["call void @NRT_incref" in "".join(each.inspect_llvm().values()) for each in kernels])
 """
 
 

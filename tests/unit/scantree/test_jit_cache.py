@@ -18,16 +18,20 @@ from scantree.jit.directory import CHECKED, DISABLED
 from tests.unit.scantree import fresh_processes
 from tests.unit.scantree.fresh_processes import ROOT, SUMS, python
 
-pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: no machine code is kept")
+pytestmark = pytest.mark.skipif(
+    DISABLED or CHECKED, reason="kernels are interpreted, or checked: their cache is no other"
+)
 
 MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
 KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
 HOLDS = (
-    "from scantree.jit import compile_lock\nwith compile_lock.turn({!r}):\n    print('held', flush=True); "
+    "from scantree.jit import compile_lock\nwith compile_lock.turn({!r}):\n"
+    "    print('held', flush=True); "
     "input(); {}"
 )
 WAITS = (
-    "from scantree.jit import compile_lock; compile_lock._wait = lambda: print('waiting', flush=True) or "
+    "from scantree.jit import compile_lock; "
+    "compile_lock._wait = lambda: print('waiting', flush=True) or "
     "input(); "
 )
 
@@ -45,7 +49,7 @@ def _next_line(process: subprocess.Popen[str]) -> str:
 
 
 def _on_a_terminal(code: str, **environment: str) -> str:
-    """What a terminal that is its standard error shows of it."""
+    """Run `code` with a terminal as its standard error, and return the terminal's text."""
     ours, its = pty.openpty()
     with open(ours, "rb", buffering=0) as screen:
         subprocess.run(
@@ -73,7 +77,8 @@ def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> Non
     one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
     assert _next_line(one) == "held"
     waits = (
-        "from scantree.jit import compile_lock; compile_lock._PATIENCE = 0.05\nwith compile_lock.turn('k'), "
+        "from scantree.jit import compile_lock; compile_lock._PATIENCE = 0.05\n"
+        "with compile_lock.turn('k'), "
         "compile_lock.turn('other'): print('went on')"
     )
     assert python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
@@ -212,7 +217,6 @@ def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) 
     assert python(code, LFTJ_CACHE_DIR=str(tmp_path), **other).stdout != here
 
 
-@pytest.mark.skipif(CHECKED, reason="kernels with bounds checks are not compiled ahead")
 def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W\\n{fresh_processes.__name__} twice W i"
     code = (

@@ -45,7 +45,7 @@ class Counted:
     def calls_of(
         self, tree: Tree, low: tuple[int, ...] | None = None, high: tuple[int, ...] | None = None
     ) -> int:
-        """How many combinations this scan takes; its answer is checked."""
+        """Count the combinations of this scan, and check its answer."""
         before = self.calls
         assert tree.scan(self.monoid, low, high) == "".join(
             map(text_of, rows_of(tree.range(low, high)))

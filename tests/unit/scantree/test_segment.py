@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import scantree.segment
 from scantree import Arena, Tree
 from scantree.segment import SegmentFile, address_of, forget_stored, homes_in, needed, open_segments
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
@@ -171,7 +173,7 @@ def test_names_that_say_no_home_are_passed_over(tmp_path: Path) -> None:
     assert homes_in(tmp_path) == {}
 
 
-def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
+def test_where_a_home_is_taken_pages_are_relocated(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 3000, leaf_capacity=4, fan=4)
     file = SegmentFile(arena, tmp_path, "one", 1 << 22)
@@ -192,12 +194,64 @@ def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
     assert same(opened(tmp_path, [second, third], moved, address_of(elsewhere, moved.root)), moved)
 
 
-def test_however_many_index_pages_are_settled(tmp_path: Path) -> None:
+def test_an_arena_that_ends_before_a_home_shows_the_segment_elsewhere(tmp_path: Path) -> None:
+    """Pages are relocated where the system gives less room, also those that come later, and others
+    read what is written there.
+    """
+    arena, room = Arena(RESERVE), 1 << 22
+    tree = tree_of(arena, 3000, leaf_capacity=4, fan=4)
+    file = SegmentFile(arena, tmp_path, "one", room)
+    first = file.append([tree.root])
+    small = Arena(RESERVE // 4)
+    assert first.home >= small.memory.size
+    found = opened(tmp_path, [first], tree, address_of(arena, tree.root), small)
+    assert same(found, tree)
+    one = np.array([9], np.int64)
+    moved = found.apply([one // 7, one, one * 2])
+    second = SegmentFile(small, tmp_path, "two", room).append([moved.root], [first])
+    address = address_of(small, moved.root)
+    for other in (Arena(RESERVE), Arena(RESERVE // 4), Arena(RESERVE // 8)):
+        assert same(opened(tmp_path, [second, first], moved, address, other), moved)
+    third = file.append([tree.apply([one, one, one]).root])
+    assert same(opened(tmp_path, [third], tree, address_of(arena, tree.root), small), tree)
+
+
+def test_however_many_index_pages_are_relocated(tmp_path: Path) -> None:
     arena, elsewhere = Arena(RESERVE), Arena(RESERVE)
     tree = Tree.build(arena, [np.arange(40_000)], leaf_capacity=4, fan=8)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 25).append([tree.root])
     elsewhere.take(segment.home, 1)
     found = opened(tmp_path, [segment], tree, address_of(arena, tree.root), elsewhere)
+    assert np.array_equal(found.columns()[0], tree.columns()[0])
+
+
+def test_an_interrupt_while_pages_are_relocated_comes_when_all_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relocated page is not looked at again: pages below it would lead to where nothing is."""
+    arena, elsewhere = Arena(RESERVE), Arena(RESERVE)
+    tree = Tree.build(arena, [np.arange(40_000)], leaf_capacity=4, fan=8)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 25).append([tree.root])
+    elsewhere.take(file.home, 1)
+    relocate, calls = scantree.segment.relocate, 0
+
+    def interrupted(*arguments: object) -> tuple[int, int]:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            signal.raise_signal(signal.SIGINT)
+        return relocate(*arguments)
+
+    monkeypatch.setattr(scantree.segment, "relocate", interrupted)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            opened(tmp_path, [file], tree, address_of(arena, tree.root), elsewhere)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert calls > 1
+    monkeypatch.undo()
+    found = opened(tmp_path, [file], tree, address_of(arena, tree.root), elsewhere)
     assert np.array_equal(found.columns()[0], tree.columns()[0])
 
 
@@ -207,8 +261,8 @@ def test_files_go_with_the_arena_that_shows_them(tmp_path: Path) -> None:
     tree = tree_of(arena, 2000)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
     with_file = Arena()
-    open_segments(with_file, tmp_path, [segment], [segment.home])
-    assert with_file.memory[segment.home] != 0
+    open_segments(with_file, tmp_path, [segment], [])
+    assert with_file.memory[with_file.mapped[segment.name][0]] != 0
     assert segment.name in Path("/proc/self/maps").read_text()
     del with_file
     assert segment.name not in Path("/proc/self/maps").read_text()

@@ -15,7 +15,7 @@ FEW, MANY = 100, 1500
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["digits", "numpy"])
 def faster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which of the two is taken for the faster one here."""
+    """Make either of the two the faster sort here."""
     monkeypatch.setattr(word_sort, "numpy_is_faster", lambda: request.param)
 
 

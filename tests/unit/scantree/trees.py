@@ -124,14 +124,14 @@ def pages_by_level(tree: Tree) -> list[list[int]]:
 
 
 def entries_by_level(tree: Tree) -> list[list[int]]:
-    """How many entries each page has, left to right, the leaves first."""
+    """Number of entries of each page, left to right, the leaves first."""
     return [
         [int(tree.arena.memory[page + ENTRIES]) for page in level] for level in pages_by_level(tree)
     ]
 
 
 def pages_apart(left: Tree, right: Tree) -> int:
-    """How many pages one of two trees has and the other has not."""
+    """Number of pages that only one of two trees has."""
     mine, other = (
         {page for level in pages_by_level(tree) for page in level} for tree in (left, right)
     )

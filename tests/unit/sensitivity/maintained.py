@@ -160,8 +160,8 @@ class Maintained:
         )
 
     def _check_level(self, rows: list[set[Row]], bound: Row, domain: range) -> bool:
-        """Whether there is a proof below; after the first one in the existential block nothing has
-        to be covered.
+        """Search for a proof below; after the first one in the existential block nothing has to be
+        covered.
         """
         level = len(bound)
         if level == self.body.shape.levels:

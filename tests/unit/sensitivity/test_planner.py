@@ -1,4 +1,4 @@
-"""What the planner picks, why, and that it keeps to the budget."""
+"""Choices of the planner, their reasons, and the memory budget that it keeps to."""
 
 from __future__ import annotations
 
@@ -154,3 +154,39 @@ def test_estimates_are_sane_and_choices_fit(name: str, data: st.DataObject) -> N
     chosen = choose_granularities(about, budget)
     assert set(chosen) == {position.key for position in shape.indexable}
     assert sum(choice.bytes for choice in chosen.values()) <= budget
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_region_takes_the_steps_of_its_levels_one_by_one(name: str) -> None:
+    shape = BODIES[name][0].shape
+    about = [AtomStatistics(1e4, (300.0,) * max(1, len(atom.columns))) for atom in shape.atoms]
+    model = _Model(shape, about, lambda _: None)
+    for position in shape.positions:
+        pinned = frozenset(position.pinned)
+        if position.level >= shape.exists_from:
+            pinned = frozenset(level for level in pinned if level < shape.exists_from)
+        alive, steps, bound = [1.0], [0.0] * shape.levels, set(pinned)
+        for level in range(shape.levels):
+            leaps, matches = (0.0, 1.0) if level in pinned else model._level(level, bound)
+            steps[level] = alive[-1] * leaps * max(1, len(model._offers[level]))
+            alive.append(alive[-1] * matches)
+            bound.add(level)
+        block = shape.exists_from
+        proofs = max(1.0, alive[-1] / max(alive[block], 1e-9))
+        expected = 1.0 + len(pinned) + sum(steps[:block]) + sum(steps[block:]) / proofs
+        assert model.steps(pinned) == pytest.approx(expected)
+
+
+def test_a_budget_too_small_for_all_goes_where_it_saves_most() -> None:
+    """Positions give up their index one by one, the one that saves most for a step lost first."""
+    positions = tuple(
+        PositionEstimate(
+            body(3, "E 0 1, E 1 2, E 0 2").shape.positions[number],
+            (Option(NONE, 0.0, 1e6 * (number + 1)), Option(EXACT, 100.0, 1.0)),
+        )
+        for number in range(3)
+    )
+    for budget, kept in ((300.0, 3), (299.0, 2), (100.0, 1), (99.0, 0)):
+        chosen = choose_granularities(BodyEstimate(1e9, positions), budget)
+        granularities = [choice.granularity for choice in chosen.values()]
+        assert granularities == [NONE] * (3 - kept) + [EXACT] * kept

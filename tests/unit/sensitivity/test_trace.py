@@ -111,9 +111,8 @@ def test_a_log_that_is_merged_on_the_way_says_the_same(
     logged = pieces.columns()[0, 1]
     expected = consolidated(whole.columns()[0, 1], 1, granularity)
     got = consolidated(logged, 1, granularity)
-    if (
-        granularity.intervals == 2
-    ):  # which gaps are the smallest depends on what came before: no fewer values are covered, that is all
+    # the smallest gaps depend on the earlier records: only the covered values are compared
+    if granularity.intervals == 2:
         contexts = {(row[0], row[3]) for row in rows_of(expected)}
         assert {(row[0], row[3]) for row in rows_of(got)} == contexts
     else:

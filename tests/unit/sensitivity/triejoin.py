@@ -39,13 +39,13 @@ class Body:
         return [p for p in here if not p.negated], [p for p in here if p.negated]
 
     def present(self, rows: Sequence[set[Row]], position: Position, bound: Row) -> bool:
-        """Whether a negated atom has a row that the bindings, up to its level, make it look up."""
+        """Test for a row that a negated atom looks up under the bindings up to its level."""
         columns = self.shape.atoms[position.atom].columns
         sought = tuple(c.code if isinstance(c, Constant) else bound[c] for c in columns)
         return any(row[: len(sought)] == sought for row in rows[position.atom])
 
     def values(self, rows: Sequence[set[Row]], position: Position, bound: Row) -> list[int]:
-        """What a positive atom offers at its level under the bindings before it."""
+        """Values that a positive atom offers at its level under the bindings before it."""
         levels = self.shape.atoms[position.atom].columns[: position.column]
         prefix = tuple(bound[level] for level in levels if isinstance(level, int))
         return sorted(

@@ -23,7 +23,7 @@ def as_it_was() -> Iterator[None]:
 
 
 def collections() -> int:
-    """How often the collector ran while FACTS were read and checked."""
+    """Count the runs of the garbage collector while FACTS are read and checked."""
     seen: list[str] = []
 
     def note(phase: str, info: dict[str, int]) -> None:

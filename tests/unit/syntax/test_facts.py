@@ -20,7 +20,7 @@ def places(node: tree.Node) -> list[object]:
 
 
 def parse_all_the_long_way(text: str) -> tree.ParsedProgram:
-    """What the general parser alone makes of `text`."""
+    """Parse `text` with the general parser alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser, "segments", lambda source: [(0, len(source.text), None)])
         return parse(text)

@@ -1,4 +1,4 @@
-"""What tests of the workspace read: sets of rows, and everything at once."""
+"""Readers for tests of the workspace: sets of rows, and everything at once."""
 
 from __future__ import annotations
 

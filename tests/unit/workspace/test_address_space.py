@@ -18,7 +18,10 @@ def mapped():
 
 def filled(rows, first=0):
     ws = lftj.connect()
-    ws.add_rules(".decl e(x: number, y: number) .decl n(x: number, y: number) n(x, y) :- e(x, y), x % 2 = 0.")
+    ws.add_rules(
+        ".decl e(x: number, y: number) .decl n(x: number, y: number) "
+        "n(x, y) :- e(x, y), x % 2 = 0."
+    )
     ws.load("e", np.array([np.arange(rows), np.arange(rows) + first]).T)
     return ws
 
@@ -47,7 +50,7 @@ for number in range(4):
 def test_what_is_held_after_closing_stays_readable_until_it_goes() -> None:
     run("""
 ws = filled(2_000_000)
-pages = ws._engine.arena.bytes_touched
+pages = ws._backend.arena.bytes_touched
 snapshot, result = ws.snapshot(), ws["n"]
 ws.close()
 held = mapped()

@@ -103,15 +103,15 @@ def test_adding_and_removing_a_rule_in_one_transaction_is_nothing(bank):
         tx.remove_rule(handle)
     assert rows(bank, "reach") == before
     assert tx.changes() == []
-    assert not [name for name in bank._engine.state.database if "#not" in name]
+    assert not [name for name in bank._backend.state.database if "#not" in name]
 
 
 def test_hidden_relations_go_with_their_rule(bank):
     handle = bank.add_rule("reach(x, x) :- edge(x, _), !( edge(x, y), y > 100 ).")
-    hidden = set(bank._engine.state.database) - {*bank.relations, "reach#base"}
+    hidden = set(bank._backend.state.database) - {*bank.relations, "reach#base"}
     assert hidden
     bank.remove_rule(handle)
-    assert set(bank._engine.state.database) == {*bank.relations, "reach#base"}
+    assert set(bank._backend.state.database) == {*bank.relations, "reach#base"}
 
 
 def test_views_that_depend_on_nothing_changed_do_no_work(bank):

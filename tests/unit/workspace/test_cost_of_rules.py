@@ -1,6 +1,4 @@
-"""What a commit costs does not depend on the rules that it has nothing to do with, counted in lines
-of Python.
-"""
+"""The cost of a commit does not depend on unrelated rules, counted in lines of Python."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def program(rules: int) -> Any:
 
 
 def lines(work: Callable[[], object]) -> int:
-    """How many lines of Python `work` runs, each time round a loop counted."""
+    """Count the lines of Python that `work` runs, each time round a loop counted."""
     count = 0
 
     def trace(frame: FrameType, event: str, _: object) -> Any:

@@ -20,6 +20,21 @@ def test_plan_shows_the_variable_order(graph):
         graph.plan(other)
 
 
+def test_plan_shows_the_rewrites_that_changed_a_rule(graph):
+    rule = graph.add_rule("reach(x, y) :- edge(x, y), (x < 3 ; edge(y, x)).")
+    report = graph.plan(rule, passes=True)
+    assert [each.name for each in report.passes] == ["disjunctions"]
+    (step,) = report.passes
+    assert f"  after disjunctions: {step.reason}\n" in str(report)
+    assert step.rules == (
+        "reach(x, y) :- edge(x, y), x < 3.",
+        "reach(x, y) :- edge(x, y), edge(y, x).",
+    )
+    assert all(f"    {rule}" in str(report) for rule in step.rules)
+    assert graph.plan(rule).passes == ()
+    assert graph.plan(graph.rules[0], passes=True).passes == ()
+
+
 def test_plan_says_how_a_head_is_kept_whose_rule_is_like_the_one_it_shares(graph):
     graph.add_rules(".decl two(n: number)\ntwo(count()) :- edge(x, y), edge(y, z).")
     text = str(graph.plan(graph.rules[-1]))
@@ -45,7 +60,7 @@ def test_pages_of_versions_that_nobody_holds_are_used_again(graph):
 
     for i in range(4):
         commit(i)
-    arena = graph._engine.arena
+    arena = graph._backend.arena
     before = arena.bytes_in_use
     for i in range(40):
         commit(i)
@@ -54,7 +69,7 @@ def test_pages_of_versions_that_nobody_holds_are_used_again(graph):
 
 def test_verify_finds_what_is_wrong(graph):
     assert graph.verify() == []
-    engine = graph._engine
+    engine = graph._backend
     bare = engine.state.database["reach"].renamed(engine.state.database["reach"].schema)
     wrong = bare.apply(lftj.storage.delta.Delta.deletion([column[:1] for column in bare.columns()]))
     engine.state = type(engine.state)(

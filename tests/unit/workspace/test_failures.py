@@ -15,7 +15,7 @@ from tests.unit.workspace.reading import everything, rows
 
 
 class Boom(Exception):
-    """What a test raises."""
+    """Exception that a test raises."""
 
 
 @pytest.mark.parametrize("phase", ["_reshape", "check_key", "refresh", "_change_base_rows"])
@@ -64,7 +64,7 @@ def test_a_change_set_that_cannot_be_made_for_a_subscriber_changes_nothing(bank,
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(bank._engine), "change_set", fail)
+        patch.setattr(type(bank._backend), "change_set", fail)
         with pytest.raises(lftj.LimitError):
             bank.load("edge", [(3, 4)])
     assert everything(bank) == before
@@ -225,7 +225,7 @@ def test_a_result_that_is_no_number_is_refused(ws, type, expression, row):
 
 
 def test_memory_that_runs_out_rolls_back(monkeypatch):
-    monkeypatch.setattr(lftj.engine.engine, "Arena", lambda: Arena(1 << 20))
+    monkeypatch.setattr(lftj.engine.engine, "Arena", lambda *_: Arena(1 << 20))
     ws = lftj.connect()
     ws.relation("p", {"x": int})
     ws.load("p", [(1,)])

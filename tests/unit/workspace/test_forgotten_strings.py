@@ -31,7 +31,7 @@ def workspace(monkeypatch: pytest.MonkeyPatch) -> lftj.Workspace:
     monkeypatch.setattr(dictionary_module, "_FEW", np.inf)
     monkeypatch.setattr(dictionary_module, "_ROOM", -(1 << 60))
     workspace = lftj.connect()
-    workspace._engine.dictionary.encode([f"(unused {number})" for number in range(1000)])
+    workspace._backend.dictionary.encode([f"(unused {number})" for number in range(1000)])
     workspace.add_rules(VISITS)
     return workspace
 
@@ -68,7 +68,7 @@ def test_views_follow_and_strings_go(workspace):
         ]
         assert workspace["staff"].fetchall() == [("owner",)]
     assert workspace.verify() == []
-    dictionary = workspace._engine.dictionary
+    dictionary = workspace._backend.dictionary
     assert len(dictionary) > 29 * 5
     assert not [
         text
@@ -144,7 +144,7 @@ def test_what_questions_name_goes(workspace):
         assert not workspace.query(f'visit(d, "stranger {number}", p)')
     assert workspace.query('visit(d, "guest 1", p)').fetchall() == [(1, "page 1")]
     turn(workspace, 2)
-    dictionary = workspace._engine.dictionary
+    dictionary = workspace._backend.dictionary
     assert not [number for number in range(50) if f"stranger {number}" in dictionary]
     assert workspace.query('visit(d, "guest 2", p), p != "stranger 3"').fetchall() == [
         (2, "page 2")
@@ -154,13 +154,13 @@ def test_what_questions_name_goes(workspace):
 
 def test_what_is_rolled_back_leaves_no_strings(workspace):
     turn(workspace, 1)
-    before = workspace._engine.dictionary.strings
+    before = workspace._backend.dictionary.strings
     for number in range(5):
         transaction = workspace.transaction()
         transaction.insert("visit", [(9, f"never {number}", f"nowhere {number}")])
         transaction.rollback()
     turn(workspace, 1)
-    assert workspace._engine.dictionary.strings <= before
+    assert workspace._backend.dictionary.strings <= before
     assert sorted(workspace["visit"]) == sorted(day(1))
 
 
@@ -213,8 +213,10 @@ def test_facts_whose_strings_were_forgotten_are_removed_all_the_same(workspace):
     with workspace.transaction() as tx:
         tx.delete("visit", [(1, "a guest", "a page")])
     del tx
-    workspace._engine.dictionary.forget(lambda n: np.zeros(n, np.bool_))  # there are no rows at all
-    assert "a page" not in workspace._engine.dictionary
+    workspace._backend.dictionary.forget(
+        lambda n: np.zeros(n, np.bool_)
+    )  # there are no rows at all
+    assert "a page" not in workspace._backend.dictionary
     workspace.load("visit", [(1, "a guest", "a page"), (2, "a guest", "a page")])
     workspace.remove_rule(facts)
     assert (1, "a guest", "a page") not in workspace["visit"].fetchall()

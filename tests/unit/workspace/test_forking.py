@@ -19,7 +19,7 @@ PATIENCE = 60.0
 
 
 def told_by_child(action: Callable[[], object]) -> str:
-    """What a forked child says of this, or that it did not end."""
+    """Run `action` in a forked child and return its output, or say that it did not end."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -72,7 +72,7 @@ def closure(ws):
 
 def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
     with ExitStack() as held:
-        for version in closure._engine.state.database.values():
+        for version in closure._backend.state.database.values():
             held.enter_context(held_by_another_thread(version._making.lock, threading.Event()))
             for waiting in version._waiting.values():
                 if isinstance(waiting, WaitingOrder):
@@ -90,7 +90,7 @@ def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
 @pytest.mark.parametrize("lock", ["arena", "parser"])
 def test_who_forks_waits_for_what_others_change(closure, lock):
     until = threading.Event()
-    lock = closure._engine.arena.lock if lock == "arena" else parser._one_at_a_time
+    lock = closure._backend.arena.lock if lock == "arena" else parser._one_at_a_time
     with held_by_another_thread(lock, until):
         threading.Timer(0.2, until.set).start()
         assert told_by_child(lambda: closure.load("e", [(4, 5)])) == "1"
@@ -98,7 +98,7 @@ def test_who_forks_waits_for_what_others_change(closure, lock):
 
 
 def in_another_thread(action):
-    """What this gives, done by a thread that is gone then."""
+    """Run `action` in a thread that ends, and return its result."""
     found = []
     thread = threading.Thread(target=lambda: found.append(action()))
     thread.start()
@@ -169,7 +169,7 @@ def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):
     closure.load("e", [(20, 11)])
     orders = [
         late
-        for version in closure._engine.state.database.values()
+        for version in closure._backend.state.database.values()
         for late in version._waiting.values()
     ]
     waiting = next(late for late in orders if isinstance(late, WaitingOrder))

@@ -13,7 +13,15 @@ import pytest
 import lftj
 from tests.interrupting import heard, interrupted
 
-WATCHED = ("writer.py", "transaction.py", "engine.py", "subscription.py", "workspace.py")
+WATCHED = (
+    "writer.py",
+    "writing.py",
+    "transaction.py",
+    "in_process.py",
+    "engine.py",
+    "subscription.py",
+    "workspace.py",
+)
 
 
 @pytest.fixture
@@ -147,7 +155,7 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
     with monkeypatch.context() as patch:
         for name in (
             "engine.engine.carry_out",
-            "api.snapshot.refresh",
+            "engine.answer.refresh",
             "engine.verify.refresh",
             "engine.draft.Draft.coded",
             "frames.write_facts",

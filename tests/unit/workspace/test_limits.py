@@ -93,15 +93,6 @@ def test_a_closed_workspace_says_so(graph):
     assert len(snapshot["reach"]) == 3
 
 
-def test_durable_workspaces_come_later(tmp_path):
-    with pytest.raises(
-        lftj.LftjError, match="durable workspaces come with a later version"
-    ) as caught:
-        lftj.connect(tmp_path / "bank.lftj")
-    assert caught.value.code == "E340"
-    assert "lftj.connect()" in str(caught.value)
-
-
 def test_progress_is_told_what_is_evaluated():
     said = []
     ws = lftj.connect(progress=said.append)

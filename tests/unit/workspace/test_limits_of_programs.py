@@ -110,7 +110,7 @@ def test_planning_is_at_most_quadratic_in_atoms(kind: str) -> None:
     steps: list[int] = []
     for size in sizes:
         ws, told = declared(), []
-        engine = ws._engine
+        engine = ws._backend
         before = engine.context
 
         def context(aggregates, before=before, told=told):

@@ -1,5 +1,5 @@
-"""What no version reads any more is free as soon as a commit ends, well or not: not when Python
-next looks for cycles of garbage.
+"""Memory that no version reads any more is free as soon as a commit ends, well or not: not when
+Python next looks for cycles of garbage.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ PROGRAMS = {
 
 def kept_as_garbage(ws: lftj.Workspace) -> int:
     """Bytes of pages that are freed only when garbage is looked for."""
-    before = ws._engine.arena.bytes_in_use
+    before = ws._backend.arena.bytes_in_use
     gc.collect()
-    return before - ws._engine.arena.bytes_in_use
+    return before - ws._backend.arena.bytes_in_use
 
 
 @pytest.fixture

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import lftj
-from lftj.distributed.snapshot import DistributedSnapshot
+from tests.type_checking import diagnostics, error_lines
 
 PUBLIC = [
     lftj.Workspace,
     lftj.Transaction,
     lftj.Snapshot,
     lftj.Result,
-    lftj.DistributedWorkspace,
-    lftj.DistributedTransaction,
-    lftj.DistributedResult,
-    DistributedSnapshot,
 ]
 OTHERS = {"delete_where", "of_rows"}  # that takes names of columns, this is for the engine
 
@@ -91,17 +84,5 @@ lftj.connect(elastc=1)
 
 
 def test_the_type_checker_knows(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(CHECKED)
-    run = subprocess.run(
-        [sys.executable, "-m", "pyright", "--outputjson", "program.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    report = json.loads(run.stdout)
-    lines = {
-        each["range"]["start"]["line"] + 1
-        for each in report["generalDiagnostics"]
-        if each["severity"] == "error"
-    }
-    assert lines == {5, 7, 8, 11, 12}, run.stdout
+    found = diagnostics(CHECKED, tmp_path)
+    assert set(error_lines(found)) == {5, 7, 8, 11, 12}, found

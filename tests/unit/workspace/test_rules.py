@@ -267,6 +267,10 @@ def test_what_is_no_handle_removes_nothing(graph, wanted):
     with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
         graph.remove_rule(wanted)
     assert len(graph.rules) == 2
+
+
+@pytest.mark.parametrize("wanted", ["reach(x, y) :- edge(x, y).", ["reach"], 1])
+def test_what_is_no_handle_has_no_plan(graph, wanted):
     with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
         graph.plan(wanted)
 

@@ -1,0 +1,199 @@
+"""Backends: everything that the classes of users ask of the place where the data lies.
+
+`Workspace`, `Transaction`, `Snapshot`, `Result` and `Subscription` exist once. A backend keeps
+committed versions, gathers the operations of a transaction, and commits them: the engine of this
+process, in memory or at a path (`api/in_process.py`), or parts on an executor
+(`distributed/backend.py`). Neither knows the classes above it. What a backend cannot do, it refuses
+by the list in `engine/refusals.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lftj.engine.handles import RuleHandle
+from lftj.engine.limits import LimitStack
+from lftj.engine.program_draft import RelationOrName
+from lftj.engine.refusals import Kind
+from lftj.engine.result import Result
+from lftj.engine.verify import Discrepancy
+from lftj.engine.writing import Pending, Writable
+from lftj.explain.plan import PlanReport
+from lftj.heads.user import UserAggregate
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.syntax import tree
+
+if TYPE_CHECKING:
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
+
+    from lftj.proofs.proof import Proof
+
+Options = dict[str, Any]
+"""How data is read; see `frames.read_options`."""
+
+
+class Version(Protocol):
+    """One committed version. It never changes; what it reads stays there as long as it is held."""
+
+    @property
+    def number(self) -> int:
+        """Number of the commit that made it; 0 before the first."""
+        ...
+
+    @property
+    def program(self) -> Program:
+        """Relations and rules, numbered as the handles of this process are."""
+        ...
+
+    @property
+    def views(self) -> frozenset[str]:
+        """The relations declared by `ws.view`, which take no rows of their own."""
+        ...
+
+    def rows(self, schema: RelationSchema) -> Result:
+        """All rows of a relation, base and derived."""
+        ...
+
+    def rows_as_change(self, schema: RelationSchema) -> Result:
+        """All rows of a relation as a change from nothing."""
+        ...
+
+    def query(self, question: object) -> Result:
+        """Answers to a question; see `Workspace.query`."""
+        ...
+
+    def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
+        """Plans of one rule, or of all; see `Workspace.plan`."""
+        ...
+
+    def explain(
+        self, what: object, row: object, rows: int, proofs: int | None
+    ) -> Proof | Iterator[Proof]:
+        """The smallest proof of a row, or so many proofs; see `Workspace.explain`."""
+        ...
+
+    def verify(self) -> list[Discrepancy]:
+        """Views that are not what the rules derive; see `Workspace.verify`."""
+        ...
+
+
+class Draft(Pending, Protocol):
+    """Operations of an open transaction; see the methods of `Transaction`. Errors leave it as it
+    was.
+    """
+
+    def insert(
+        self, relation: RelationOrName, data: object, strict: bool, options: Options
+    ) -> None:
+        """Insert rows. `strict`: a row that is there already is an error."""
+        ...
+
+    def delete(
+        self, relation: RelationOrName, data: object, strict: bool, options: Options
+    ) -> None:
+        """Delete rows. `strict`: a row that is not there is an error."""
+        ...
+
+    def upsert(self, relation: RelationOrName, data: object, options: Options) -> None:
+        """Insert rows in place of those with their keys."""
+        ...
+
+    def delete_where(self, relation: RelationOrName, values: dict[str, object]) -> int:
+        """Delete the rows with these values; returns how many."""
+        ...
+
+    def declare(self, schema: RelationSchema, *, view: bool) -> None:
+        """Declare a relation."""
+        ...
+
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """Let rules use an aggregate of the user's."""
+        ...
+
+    def add_rules(
+        self,
+        text: str | tree.ParsedProgram,
+        file: str | None,
+        facts: str | os.PathLike[str] | None,
+        allow_paths: bool,
+    ) -> list[RuleHandle]:
+        """Add a program."""
+        ...
+
+    def add_rule(self, rule: object) -> RuleHandle:
+        """Add one rule or fact."""
+        ...
+
+    def remove_rules(self, handles: list[RuleHandle]) -> None:
+        """Remove rules, and the facts of handles of facts."""
+        ...
+
+
+class Backend(Writable[Any], Protocol):
+    """Committed versions and the way to the next one. `limits` hold for the thread that set them.
+
+    `where` is shown by `repr`, `reopened_by` and `instead_of_copies` are hints of errors.
+    """
+
+    limits: LimitStack
+    instead_of_copies: str
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of the place, by which its refusals are found."""
+        ...
+
+    @property
+    def reopened_by(self) -> str:
+        """Call that opens another such workspace."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """Place of the data, in a few words; empty for this process."""
+        ...
+
+    def current(self) -> Version:
+        """The committed version of this moment. O(1)."""
+        ...
+
+    def memory(self) -> Result:
+        """Rows and bytes; see `Workspace.memory`."""
+        ...
+
+    def profile(self, last: int | None) -> pandas.DataFrame:
+        """Costs of the last commits; see `Workspace.profile`."""
+        ...
+
+    def feed(
+        self, relation: RelationOrName, stream: str, sign: str | None, options: Options
+    ) -> Callable[[Any, int], None]:
+        """The function for `foreachBatch`; see `Workspace.feed`."""
+        ...
+
+    def compact(self) -> int:
+        """Merge and remove files; see `Workspace.compact`."""
+        ...
+
+    def rebalance(self) -> bool:
+        """Divide rows anew where they outweigh a part; see `Workspace.rebalance`."""
+        ...
+
+    def refresh(self) -> None:
+        """Go on to the last commit of whoever writes; see `Workspace.refresh`."""
+        ...
+
+    def wait_for(self, version: int, timeout: float | None) -> bool:
+        """Wait for a version; see `Workspace.wait_for`."""
+        ...
+
+    def save_as(self, path: str | os.PathLike[str], durability: str) -> None:
+        """Go on in files. With the writer lock held; see `Workspace.save_as`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...

@@ -1,0 +1,209 @@
+"""The engine of this process as a backend, in memory or with files at a path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lftj.engine.answer import answer
+from lftj.engine.draft import Draft
+from lftj.engine.engine import Engine
+from lftj.engine.handles import RuleHandle
+from lftj.engine.program_draft import RelationOrName
+from lftj.engine.refusals import Kind, refused
+from lftj.engine.result import Result
+from lftj.engine.state import State
+from lftj.engine.verify import Discrepancy, discrepancies
+from lftj.explain.memory import memory_report
+from lftj.explain.plan import PlanReport, plan_report, plans_report
+from lftj.explain.profile import profile_report
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.program.schema import Catalog
+from lftj.storage.delta import Delta
+from lftj.types.texts import Texts
+
+if TYPE_CHECKING:
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
+
+    from lftj.proofs.proof import Proof
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes of one commit. They hold no rows but those that changed."""
+
+    engine: Engine
+    catalog: Catalog
+    texts: Texts
+    version: int
+    work: int
+    deltas: Mapping[str, Delta]
+    base_deltas: Mapping[str, Delta]
+
+    def names(self) -> list[str]:
+        """The relations that changed."""
+        return sorted(self.deltas)
+
+    def of(self, name: str) -> Result:
+        """The difference of one relation."""
+        schema = self.catalog.relation(name)
+        delta = self.deltas.get(name) or Delta.empty(schema.arity)
+        return self.engine.change_set(self.version, schema, delta, self.texts)
+
+    def inserted(self, name: str) -> int:
+        """Number of rows of its own that the relation won."""
+        delta = self.base_deltas.get(name)
+        return delta.inserted if delta else 0
+
+
+@dataclass(frozen=True)
+class EngineVersion:
+    """One state of an engine."""
+
+    engine: Engine
+    state: State
+
+    @property
+    def number(self) -> int:
+        """Number of the commit that made it."""
+        return self.state.version
+
+    @property
+    def program(self) -> Program:
+        """Relations and rules."""
+        return self.state.program
+
+    @property
+    def views(self) -> frozenset[str]:
+        """The relations that take no rows of their own."""
+        return self.state.views
+
+    def rows(self, schema: RelationSchema) -> Result:
+        """All rows of a relation. O(1) until the result is read."""
+        return self.engine.result(self.state, schema)
+
+    def rows_as_change(self, schema: RelationSchema) -> Result:
+        """All rows of a relation as a change from nothing."""
+        return self.engine.all_as_change(self.state, schema)
+
+    def query(self, question: object) -> Result:
+        """Answers, found on this version."""
+        return answer(self.engine, self.state, question)
+
+    def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
+        """Plans on the rows of this version."""
+        if rule is None:
+            return plans_report(self.engine, self.state, passes=passes)
+        return plan_report(self.engine, self.state, rule, passes=passes)
+
+    def explain(
+        self, what: object, row: object, rows: int, proofs: int | None
+    ) -> Proof | Iterator[Proof]:
+        """Proofs, searched for on the rows of this version."""
+        from lftj.explain.explain import explain  # only those who ask pay for importing it
+
+        return explain(self.engine, self.state, what, row, rows, proofs)
+
+    def verify(self) -> list[Discrepancy]:
+        """Views that a fresh evaluation finds otherwise."""
+        return discrepancies(self.engine, self.state)
+
+
+class InProcess(Engine):
+    """An engine whose versions are read and committed through the classes of users."""
+
+    instead_of_copies = "hand on what it holds, ws[name].arrow()"
+
+    @property
+    def kind(self) -> Kind:
+        """Memory, or files."""
+        return Kind.MEMORY if self.durable is None else Kind.PATH
+
+    @property
+    def where(self) -> str:
+        """The path, if there is one."""
+        if self.durable is None:
+            return ""
+        return f"at {self.durable.path}{'' if self.durable.write else ', to read'}"
+
+    @property
+    def reopened_by(self) -> str:
+        """Call that opens another one."""
+        return f"lftj.connect({'' if self.durable is None else repr(str(self.durable.path))})"
+
+    @property
+    def version(self) -> int:
+        """Number of the committed version."""
+        return (self.shown or self).state.version
+
+    def current(self) -> EngineVersion:
+        """The committed version of this moment."""
+        engine = self.shown or self
+        return EngineVersion(engine, engine.state)
+
+    def draft(self) -> Draft:
+        """An empty draft on the committed version."""
+        if self.durable is not None:
+            self.durable.require_writable()
+            self.state = self.durable.caught_up()
+        return Draft(self)
+
+    def commit(self, draft: Draft) -> None:
+        """Make a draft the committed version, and queue its change sets for subscribers."""
+        outcome, news = self.carry_out(draft.proposal())
+        state, tell = outcome.state, self.subscriptions.waiting.extend
+        changes = Changes(
+            self,
+            state.program.catalog,
+            self.dictionary.texts(),
+            state.version,
+            outcome.work,
+            outcome.changes,
+            outcome.base_changes,
+        )
+        with self.committing(outcome):
+            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
+            # this happens, or nothing.
+            self.state, draft.committed = state, changes
+            tell(news)
+        self.history.append((state.version, (*draft.compilations(), *outcome.works)))
+        self.forget_strings()
+
+    def memory(self) -> Result:
+        """Rows and bytes of the committed version."""
+        engine = self.shown or self
+        return memory_report(engine, engine.state)
+
+    def profile(self, last: int | None) -> pandas.DataFrame:
+        """One row per commit and rule that had work."""
+        return profile_report(self, last)
+
+    def feed(
+        self, relation: RelationOrName, stream: str, sign: str | None, options: dict[str, Any]
+    ) -> Callable[[Any, int], None]:
+        """Refuse: micro-batches are noted by parts alone."""
+        raise refused("feed", self.kind)
+
+    def save_as(self, path: str | os.PathLike[str], durability: str) -> None:
+        """Go on in files."""
+        if self.durable is not None:
+            raise refused("save_as", self.kind, self.durable.path)
+        from lftj.engine.opening import save  # SQLite is imported where there are files
+
+        save(self, path, durability)
+
+    def compact(self) -> int:
+        """Remove nothing: checkpoints do."""
+        return 0
+
+    def rebalance(self) -> bool:
+        """Change nothing: there are no parts."""
+        return False
+
+    def close(self) -> None:
+        """Let others write to the path; memory goes with the last who refers to it."""
+        if self.durable is not None:
+            self.durable.close()

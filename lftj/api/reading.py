@@ -1,0 +1,60 @@
+"""Reading a version, which workspaces and snapshots do alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, overload
+
+from lftj.api.backend import Version
+from lftj.engine.options import with_named_options
+from lftj.syntax.builder import Predicate
+
+if TYPE_CHECKING:
+    from lftj.proofs.proof import Proof
+
+
+@with_named_options
+class Reading(ABC):
+    """Access to the rows of one version at a time."""
+
+    @abstractmethod
+    def _read(self) -> Version:
+        """The version to read now."""
+
+    def __contains__(self, relation: object) -> bool:
+        name = relation.name if isinstance(relation, Predicate) else relation
+        return name in self._read().program.catalog.relations
+
+    __iter__ = None
+    """Nothing to iterate: indexing by names is not that of a sequence; `relations` lists them."""
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._read().program.catalog.relations)
+
+    @overload
+    def explain(
+        self, what: object, row: object = None, *, rows: int = 3, proofs: None = None
+    ) -> Proof: ...
+
+    @overload
+    def explain(
+        self, what: object, row: object = None, *, rows: int = 3, proofs: int
+    ) -> Iterator[Proof]: ...
+
+    def explain(
+        self, what: object, row: object = None, *, rows: int = 3, proofs: int | None = None
+    ) -> Proof | Iterator[Proof]:
+        """Explain why a row is there: `ws.explain("may", ("ann", "x"))`, or with an atom
+        `ws.explain("may('ann', 'x')")`, or `ws.explain(ws["may"], 0)` for a row of a result.
+
+        A proof of smallest height, from the row down to base facts, in the rules as written. Of an
+        aggregate `rows` assignments are shown: those that attain a minimum or maximum, the largest
+        contributors of a sum. With `proofs` an iterator over so many proofs that begin with
+        different rules or bindings, found as they are asked for.
+
+        Costs in proportion to the proof and to what else derives the rows in it. Raises
+        ExplanationError for a row that is not there (E361) and for what is not one row (E362);
+        UnknownNameError, ArityError, ValueTypeError.
+        """
+        return self._read().explain(what, row, rows, proofs)

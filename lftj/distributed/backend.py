@@ -1,0 +1,147 @@
+"""Parts on an executor as a backend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
+from lftj.distributed.memory import memory_report
+from lftj.distributed.plan_report import parts_plan
+from lftj.distributed.query import answer
+from lftj.distributed.result import relation_rows, rows_as_change
+from lftj.distributed.store import Store
+from lftj.distributed.stream import batch_writer
+from lftj.distributed.verify import discrepancies
+from lftj.engine.handles import RuleHandle
+from lftj.engine.program_draft import RelationOrName
+from lftj.engine.refusals import Kind, refused
+from lftj.engine.result import Result
+from lftj.engine.verify import Discrepancy
+from lftj.explain.plan import PlanReport
+from lftj.explain.profile import last_commits
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.proofs.proof import Proof
+from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
+
+
+class PartsVersion:
+    """One version of a store. Its files stay as long as it is referred to and the store is open."""
+
+    def __init__(self, store: Store, present: Present):
+        self._store, self._present = store, present
+        store.held.hold(self, present.manifest.files)
+
+    @property
+    def number(self) -> int:
+        """Number of the commit that made it."""
+        return self._present.manifest.version
+
+    @property
+    def program(self) -> Program:
+        """Relations and rules."""
+        return self._present.program
+
+    @property
+    def views(self) -> frozenset[str]:
+        """The relations that take no rows of their own."""
+        return self._present.views
+
+    def rows(self, schema: RelationSchema) -> Result:
+        """All rows of a relation."""
+        return relation_rows(self._present, schema, self._store.held)
+
+    def rows_as_change(self, schema: RelationSchema) -> Result:
+        """All rows of a relation as a change from nothing. They come to this process."""
+        return rows_as_change(self.rows(schema), schema)
+
+    @interrupts_as_such()
+    def query(self, question: object) -> Result:
+        """Answers, found by parts: in what they hold where this is the last version, else in what
+        they read from files.
+        """
+        store, last = self._store, self._store.present
+        held = self._present.manifest.token == last.manifest.token
+        present, bounds = last if held else self._present, Bounds(store.limits.current)
+        with store.described("query"):
+            return answer(present, question, bounds, store.held, held=held)
+
+    def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
+        """Places of relations, and joins as one process would plan them."""
+        return parts_plan(self._present, self.program, rule, passes)
+
+    def explain(
+        self, what: object, row: object, rows: int, proofs: int | None
+    ) -> Proof | Iterator[Proof]:
+        """Refused."""
+        raise refused("explain", Kind.PARTS)
+
+    @interrupts_as_such()
+    def verify(self) -> list[Discrepancy]:
+        """Views that are derived otherwise from the base rows. Nobody commits or compacts
+        meanwhile.
+        """
+        present = self._present
+        with self._store.writer.held(), self._store.described("verification"):
+            return discrepancies(present.executor, present.manifest, present.plan)
+
+
+class Parts(Store):
+    """A store whose versions are read and committed through the classes of users."""
+
+    kind = Kind.PARTS
+    reopened_by = "lftj.connect(executor=…)"
+    instead_of_copies = (
+        "hand on what it holds, ws[name].arrow(), or open the path there once it is closed here"
+    )
+
+    @property
+    def where(self) -> str:
+        """Number of parts, and the path."""
+        return f"{self.manifest.parts} parts below {os.fspath(self.executor.path)}"
+
+    def current(self) -> PartsVersion:
+        """The committed version of this moment."""
+        return PartsVersion(self, self.present)
+
+    def memory(self) -> Result:
+        """Rows and bytes of the parts that workers keep, and of files."""
+        return memory_report(self.present, Bounds(self.limits.current))
+
+    def profile(self, last: int | None) -> pandas.DataFrame:
+        """One row per commit of this process, with the columns of `outcome.Report`."""
+        import pandas  # heavy, and only here
+
+        return pandas.DataFrame([vars(report) for report in last_commits(self.reports, last)])
+
+    def feed(
+        self, relation: RelationOrName, stream: str, sign: str | None, options: dict[str, Any]
+    ) -> Callable[[Any, int], None]:
+        """The function for `foreachBatch`."""
+        return batch_writer(self, relation, stream, sign, options)
+
+    def refresh(self) -> None:
+        """Refuse: nobody else commits to the path."""
+        raise refused("refresh", self.kind)
+
+    def wait_for(self, version: int, timeout: float | None) -> bool:
+        """Refuse, as `refresh` does."""
+        raise refused("wait_for", self.kind)
+
+    def save_as(self, path: str | os.PathLike[str], durability: str) -> None:
+        """Refuse: the data lies below the executor's path already."""
+        raise refused("save_as", self.kind)
+
+    def rebalance(self) -> bool:
+        """Count hubs again, and derive all views anew if there are others. With the writer lock
+        held.
+        """
+        before = self.version
+        self.commit(self.draft(), count=True)
+        return self.version > before

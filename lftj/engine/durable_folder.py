@@ -1,0 +1,114 @@
+"""The folder of a durable workspace: who may write there, and the files that nobody needs.
+
+log.sqlite     commits and checkpoints (`storage/durable/log.py`)
+pages/         segments of pages, strings, and their checksums
+writer.lock    held by the one process that writes
+readers.lock   held by all others, shared: no file is removed meanwhile
+unchecked      there while a writer has mapped pages that nobody has compared with their
+               checksums; one that died so has the next one compare all of them
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lftj.errors import DurableError
+from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError
+from lftj.storage.durable.log import FILE
+from lftj.storage.durable.strings_file import files_of
+from scantree.file_locks import lock_file, unlock_file
+from scantree.watched_files import SUMS
+
+PAGES = "pages"
+READERS = "readers.lock"
+UNCHECKED = "unchecked"
+_OURS = (LOCK, READERS, PAGES, UNCHECKED)
+
+
+@contextmanager
+def system_errors(folder: Path) -> Iterator[None]:
+    """Raise what the system says about files of a folder as DurableError (E354)."""
+    try:
+        yield
+    except DurableError:
+        raise
+    except OSError as reason:
+        hint = "see that the folder is there, has room and may be written, and try again"
+        raise DurableError(f"{folder} cannot be used: {reason}", code="E354", hint=hint) from reason
+
+
+def require_workspace(folder: Path, *, create: bool) -> None:
+    """Raise DurableError (E351) where there is no workspace and none is to be begun, or other files
+    are.
+    """
+    with system_errors(folder):
+        if (folder / FILE).is_file():
+            return
+        if folder.exists() and (
+            not folder.is_dir() or any(file.name not in _OURS for file in folder.iterdir())
+        ):
+            hint = "choose a path where nothing is, or one that lftj.connect(path) made"
+            raise DurableError(f"{folder} is no workspace", code="E351", hint=hint)
+        if not create:
+            hint = "see that the path is right; lftj.connect(path) begins a workspace"
+            raise DurableError(f"there is no workspace at {folder}", code="E351", hint=hint)
+        (folder / PAGES).mkdir(parents=True, exist_ok=True)
+
+
+def writer_lock(folder: Path) -> FolderLock:
+    """The lock of the one who writes. Raises DurableError (E350) that names the first one."""
+    with system_errors(folder):
+        try:
+            return FolderLock(folder)
+        except HeldError as held:
+            hint = "close it there, or open the path with read_only=True"
+            raise DurableError(
+                f"{folder} is open for writing by {held.holder}", code="E350", hint=hint
+            ) from None
+
+
+class ReadersLock:
+    """Held while a reader has the folder open, where the folder lets it. Removing files waits."""
+
+    def __init__(self, folder: Path):
+        """Never raises: a folder that nobody can write to loses no files."""
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open(folder / READERS, os.O_CREAT | os.O_RDWR, 0o644)
+            lock_file(self._file, shared=True)
+
+    def release(self) -> None:
+        """Let files be removed. Harmless when repeated."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+    def __del__(self) -> None:
+        self.release()
+
+
+def sweep(folder: Path, records: Iterable[dict[str, Any]], mapped: Container[str]) -> None:
+    """Remove the files of pages and strings that no record names, but for those that this process
+    has `mapped`, unless someone reads the folder.
+    """
+    pages = folder / PAGES
+    file = os.open(folder / READERS, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        lock_file(file)
+        named = set[str]()
+        for record in records:
+            segments = [segment["name"] for segment in record["segments"]]
+            named |= {*segments, *(name + SUMS for name in segments)}
+            named |= files_of(pages, [name for name, _ in record["strings"]])
+        for each in pages.iterdir():
+            if each.name not in named and each.name.removesuffix(SUMS) not in mapped:
+                each.unlink(missing_ok=True)
+        unlock_file(file)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(file)

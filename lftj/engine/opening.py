@@ -1,0 +1,74 @@
+"""Workspaces from files, and workspaces of memory into files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lftj.engine.durable import Durable
+from lftj.errors import DeclarationError, DurableError
+from lftj.storage.durable.log import DURABILITY, FILE
+from scantree.watched_files import FileDamagedError
+
+if TYPE_CHECKING:
+    from lftj.engine.engine import Engine
+
+
+def open_path(
+    engine: Engine,
+    path: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    copy: bool = False,
+    durability: str = "full",
+) -> None:
+    """Have an empty engine go on with a workspace's files, or with a `copy` of what is in them.
+    Raises DurableError (E350 to E357), or DeclarationError (E160) for another durability.
+    """
+    _require_durability(durability)
+    write = not (read_only or copy)
+    durable = Durable(engine, Path(path), write=write, create=create, durability=durability)
+    try:
+        durable.open()
+        if copy:
+            engine.arena.watch.check(everything=True)
+    except FileDamagedError as reason:
+        durable.close()
+        raise durable.damaged(reason) from None
+    except BaseException:
+        durable.abandon()
+        raise
+    if copy:
+        durable.close()
+    else:
+        engine.durable = durable
+        if read_only:
+            engine.show()
+
+
+def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full") -> None:
+    """Have an engine that lives in memory go on in files at a path, where nothing is yet. With the
+    writer lock held. O(pages). Raises DurableError, and then it lives in memory as before.
+    """
+    _require_durability(durability)
+    folder = Path(path)
+    if (folder / FILE).exists():
+        hint = "choose a path where nothing is, or remove the workspace there"
+        raise DurableError(f"there is a workspace at {folder} already", code="E351", hint=hint)
+    durable = Durable(engine, folder, durability=durability)
+    try:
+        durable.begin_with(engine.state)
+    except BaseException:
+        durable.abandon()
+        raise
+    engine.durable = durable
+
+
+def _require_durability(durability: str) -> None:
+    if durability not in DURABILITY:
+        raise DeclarationError(
+            f"durability is one of {', '.join(DURABILITY)}, found {durability!r}",
+            hint='"full" syncs each commit; "normal" and "off" leave it to the system',
+        )

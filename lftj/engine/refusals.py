@@ -1,0 +1,126 @@
+"""Everything that one backend cannot do: the list of refusals.
+
+A capability that is not listed for a backend works there, with the same answer. A backend raises
+what the list says in the method itself, so nothing else decides what is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from lftj.errors import DeclarationError, DistributedError, DurableError, LftjError
+
+
+class Kind(Enum):
+    """Kinds of backend, each as messages call a workspace over it."""
+
+    MEMORY = "a workspace in memory"
+    PATH = "a workspace at a path"
+    PARTS = "a distributed workspace"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Error for one capability. `problem` may hold `{what}`, which is what the caller gave."""
+
+    problem: str
+    hint: str
+    error: type[LftjError] = DistributedError
+    code: str = "E400"
+
+
+def _feed(kind: Kind) -> Refusal:
+    return Refusal(
+        f"{kind.value} cannot do this: feed, which notes micro-batches of Spark with their rows",
+        "connect(executor=lftj.SparkExecutor(…)) can; here load what came, for instance as Arrow: "
+        "ws.load(relation, frame.toArrow())",
+    )
+
+
+def _for_a_path(option: str) -> Refusal:
+    return Refusal(
+        f"{option} is for a workspace at a path, found {option}={{what!r}}",
+        'give it one: lftj.connect("path"), or leave the option out',
+        DeclarationError,
+        "E160",
+    )
+
+
+def _not_yet(capability: str, hint: str) -> Refusal:
+    return Refusal(f"a distributed workspace cannot do this yet: {capability}", hint)
+
+
+def _not_for_parts(option: str, hint: str) -> Refusal:
+    return Refusal(f"a distributed workspace cannot do this: {option}", hint)
+
+
+_OF_PARTS = "leave it out: the executor's path is opened to write, or begun where nothing is"
+_ONE_PROCESS = "nobody else commits to the path: ws.version and ws.subscribe tell of every commit"
+
+REFUSALS: dict[tuple[str, Kind], Refusal] = {
+    ("add_aggregate", Kind.PARTS): _not_yet(
+        "add_aggregate",
+        "write the aggregate with count, sum, min, max, mean or concat",
+    ),
+    ("Spark Connect", Kind.PARTS): Refusal(
+        "{what}", "start a classic one, with lftj.local_spark() or master(…)"
+    ),
+    ("address", Kind.PARTS): Refusal(
+        "{what}",
+        "give a folder that driver and executors see under one name, such as a mounted share",
+    ),
+    ("explain", Kind.PARTS): _not_yet(
+        "explain",
+        "load what the row rests on into lftj.connect() and explain it there",
+    ),
+    ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
+    ("feed", Kind.PATH): _feed(Kind.PATH),
+    **{
+        (option, Kind.MEMORY): _for_a_path(option)
+        for option in ("create", "read_only", "copy", "durability")
+    },
+    **{
+        (option, Kind.PARTS): _not_for_parts(option, _OF_PARTS)
+        for option in ("create", "read_only", "copy")
+    },
+    ("durability", Kind.PARTS): _not_for_parts(
+        "durability", "leave it out: each commit is a file that is synced before it is true"
+    ),
+    ("refresh", Kind.PARTS): _not_for_parts("refresh", _ONE_PROCESS),
+    ("wait_for", Kind.PARTS): _not_for_parts("wait_for", _ONE_PROCESS),
+    ("save_as", Kind.PARTS): _not_for_parts(
+        "save_as", "load its rows elsewhere: lftj.connect(path).load(name, ws[name].arrow())"
+    ),
+    ("save_as", Kind.PATH): Refusal(
+        "the workspace is durable already, at {what}",
+        "a copy of it in memory can be saved: lftj.connect(path, copy=True)",
+        DurableError,
+        "E351",
+    ),
+    ("path", Kind.PARTS): Refusal(
+        "a distributed workspace has no path beside its executor's, found path={what!r}",
+        "give it to the executor: lftj.SparkExecutor(spark, path=…)",
+    ),
+    ("progress", Kind.PARTS): _not_yet(
+        "progress",
+        "Spark's pages show its jobs by the version they commit, ws.profile() what each took",
+    ),
+    ("trace_budget", Kind.PARTS): _not_yet(
+        "trace_budget",
+        "leave it out: each part has a budget of its own",
+    ),
+    ("tuning", Kind.PARTS): _not_yet(
+        "tuning",
+        "leave it out: parts choose by the thresholds of lftj.Tuning()",
+    ),
+}
+"""Refusals by capability (a method of a workspace, an option of `connect`, a kind of executor) and
+kind of backend.
+"""
+
+
+def refused(capability: str, kind: Kind, what: object = None) -> LftjError:
+    """The listed error. Raises KeyError for a capability that is not listed for this kind."""
+    listed = REFUSALS[capability, kind]
+    return listed.error(listed.problem.format(what=what), code=listed.code, hint=listed.hint)

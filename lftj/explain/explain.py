@@ -1,0 +1,172 @@
+"""Explaining a row: `ws.explain(…)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, overload
+
+from lftj.engine.limits import short_of_memory
+from lftj.engine.state import State
+from lftj.errors import ExplanationError
+from lftj.explain.asked import asked_row, check_count
+from lftj.explain.derivations import Goal, Rules
+from lftj.explain.heights import UNKNOWN, Heights, Node, below
+from lftj.explain.narrate import Narrator
+from lftj.explain.rivals import Rivals
+from lftj.explain.version import Version
+from lftj.program.schema import describe
+from lftj.proofs.instances import atom_text
+from lftj.proofs.proof import Proof, Step
+from lftj.syntax import tree
+from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    from lftj.engine.engine import Engine
+
+
+@overload
+def explain(
+    engine: Engine, state: State, what: object, row: object, rows: int, proofs: None = None
+) -> Proof: ...
+
+
+@overload
+def explain(
+    engine: Engine, state: State, what: object, row: object, rows: int, proofs: int
+) -> Iterator[Proof]: ...
+
+
+def explain(
+    engine: Engine, state: State, what: object, row: object, rows: int, proofs: int | None = None
+) -> Proof | Iterator[Proof]:
+    """The smallest proof of a row, or so many proofs; see `Workspace.explain`."""
+    check_count("rows", rows)
+    relation, values = asked_row(state, what, row)
+    found = _proofs(engine, state, relation, values, rows)
+    first = next(found)
+    if proofs is None:
+        return first
+    check_count("proofs", proofs)
+    return islice(chain((first,), found), proofs)
+
+
+class _Explanation:
+    """One row of one version, with the graph below it."""
+
+    def __init__(
+        self, engine: Engine, state: State, relation: str, values: Sequence[object], rows: int
+    ):
+        self.version = Version(engine, state)
+        self.goal = Goal(relation, self._codes(relation, values))
+        self.rules = Rules(self.version, rows)
+        self.heights = Heights(self.version, self.rules)
+        self._rows = rows
+
+    def _codes(self, relation: str, values: Sequence[object]) -> tuple[int, ...]:
+        columns = self.version.schema(relation).columns
+        codes = tuple(
+            self.version.encode(type, value)
+            for (_, type), value in zip(columns, values, strict=True)
+        )
+        if not self.version.has(relation, [codes])[0]:
+            message = f"{atom_text(relation, tuple(values))} is not a row of version "
+            raise ExplanationError(
+                f"{message}{self.version.state.version}",
+                hint=f"ws[{relation!r}] has the rows that are there; ask a snapshot for older ones",
+            )
+        return codes
+
+    def steps_of(self, heights: Heights, node: Node) -> tuple[Step, ...]:
+        """The steps of a row's best proof."""
+        narrator = Narrator(self.version, Rivals(self.version, self.rules, self._rows))
+        steps: list[Step] = []
+        for each in below(node, heights.nodes):
+            steps.append(narrator.step(each))
+            narrator.numbers[each.goal] = len(steps) - 1
+        return tuple(steps)
+
+    def others(self, first: Node) -> Iterator[tuple[Step, ...]]:
+        """The steps of proofs that begin with other derivations than the first, by their height.
+        None rests on the row itself.
+        """
+        goal = self.goal
+        heights = Heights(self.version, self.rules, without=goal)
+        nodes = [
+            Node(goal, heights.height_by(each), each)
+            for each in self.heights.derivations(goal)
+            if each is not first.best
+            and all(heights.prove(premise).height < UNKNOWN for premise in each.premises)
+        ]
+        for node in sorted(nodes, key=lambda node: node.height):
+            yield self.steps_of(heights, node)
+
+
+def _proofs(
+    engine: Engine, state: State, relation: str, values: Sequence[object], rows: int
+) -> Iterator[Proof]:
+    made = partial(_Explanation, engine, state, relation, values, rows)
+    count = partial(_count, engine, made)
+    program = partial(program_text, state, relation)
+    with engine.dictionary.in_use():  # codes stay what they are while somebody asks for more
+        with interrupts_as_such(), _short(), engine.looking():
+            found = made()
+            root = found.heights.prove(found.goal)
+            assert root.height < UNKNOWN, f"no proof of {found.goal}"
+            smallest, steps = found.heights.smallest, found.steps_of(found.heights, root)
+        yield Proof(steps, smallest, program, count)
+        others = found.others(root)
+        while True:
+            with interrupts_as_such(), _short(), engine.looking():
+                steps = next(others, None)
+            if steps is None:
+                return
+            yield Proof(steps, False, program, count)
+
+
+def _short() -> AbstractContextManager[None]:
+    return short_of_memory("there is no explanation", "ask for fewer rows")
+
+
+def _count(engine: Engine, made: partial[_Explanation]) -> int:
+    with engine.dictionary.in_use(), interrupts_as_such():
+        found = made()
+        base = found.version.base(found.goal.relation, [found.goal.row])[0]
+        return int(base) + len(found.heights.derivations(found.goal))
+
+
+def program_text(state: State, relation: str) -> str:
+    """Declarations and rules of everything that a relation is derived from, as text."""
+    sources = [source.rule for source in state.program.sources.values()]
+    derived: dict[str, list[tree.Rule]] = {}
+    for rule in sources:
+        for head in rule.heads:
+            derived.setdefault(head.relation, []).append(rule)
+    names, waiting = {relation: None}, [relation]
+    while waiting:
+        for rule in derived.get(waiting.pop(), ()):
+            for read in (*(head.relation for head in rule.heads), *reads_of(rule)):
+                if read not in names:
+                    names[read] = None
+                    waiting.append(read)
+    relations = state.program.catalog.relations
+    declared = [f".decl {describe(relations[name])}" for name in names]
+    needed = [rule for rule in sources if any(head.relation in names for head in rule.heads)]
+    return "\n".join([*declared, *map(str, needed)]) + "\n"
+
+
+def reads_of(rule: tree.Rule) -> list[str]:
+    """The relations that a rule reads, at any depth."""
+    found: list[str] = []
+    waiting: list[object] = [rule.body, *(head.terms for head in rule.heads)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Atom):
+            found.append(node.relation)
+        if isinstance(node, tuple):
+            waiting += node
+        elif isinstance(node, tree.Node):
+            waiting += vars(node).values()
+    return found

@@ -1,0 +1,177 @@
+"""Steps of a conjunction: each takes assignments in pieces, and gives those that it admits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from lftj.explain.search import Rows, Search
+from lftj.explain.values import expression_value, folded
+from lftj.explain.version import Codes, Version, matrix
+from lftj.program.checked import CheckedAggregate, FunctorCall
+from lftj.program.functors import STRING_FUNCTORS, call
+from lftj.types import Type
+
+if TYPE_CHECKING:
+    from lftj.explain.bodies import Conjunction
+
+Variables = tuple[int, ...]
+
+
+class Step(Protocol):
+    """One step."""
+
+    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
+        """The assignments that are admitted, longer by what the step binds."""
+        ...
+
+
+class SearchStep:
+    """A search that begins with each assignment."""
+
+    def __init__(self, search: Search):
+        self._search = search
+
+    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
+        """See `Step`."""
+        for piece in pieces:
+            if piece.shape[1]:
+                for found in self._search.run(version.relations, piece, version.context):
+                    if found.shape[1]:
+                        yield found
+
+
+class FunctorStep:
+    """A functor on strings, computed for each assignment."""
+
+    def __init__(self, call: FunctorCall, bound: Variables):
+        self._call, self._bound = call, bound
+
+    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
+        """See `Step`."""
+        return _mapped(pieces, lambda row: self._results(row, version))
+
+    def _results(self, row: Codes, version: Version) -> Iterator[Codes]:
+        asked, env = self._call, dict(zip(self._bound, row, strict=True))
+        values = tuple(
+            expression_value(arg, type, env, version)
+            for arg, type in zip(asked.args, asked.types, strict=True)
+        )
+        found = call(asked.functor, values)
+        if asked.result is None or asked.result_type is None:
+            if found:
+                yield row
+            return
+        several = found if STRING_FUNCTORS[asked.functor].many else (found,)
+        for value in several:
+            plain = value.item() if isinstance(value, np.generic) else value
+            yield from _bound(row, env, asked.result, version.encode(asked.result_type, plain))
+
+
+class NegationStep:
+    """A nested negation: no assignment of the inner body goes with the outer one."""
+
+    def __init__(self, inner: Sequence[Conjunction], bound: Variables):
+        self._inner, self._bound = inner, bound
+
+    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
+        """See `Step`."""
+        for piece in pieces:
+            keep = np.ones(piece.shape[1], bool)
+            for each in self._inner:
+                keys, rows = outer_rows(piece, self._bound, each.given)
+                satisfied = {
+                    row
+                    for found in each.run(version, rows)
+                    for row in zip(*found[: len(each.given)].tolist(), strict=True)
+                    or [()] * found.shape[1]
+                }
+                keep &= np.array([key not in satisfied for key in keys], bool)
+            yield np.ascontiguousarray(piece[:, keep])
+
+
+class AggregateStep:
+    """An aggregate over an inner body, for each assignment of the outer one."""
+
+    def __init__(self, aggregate: CheckedAggregate, inner: Sequence[Conjunction], bound: Variables):
+        self._aggregate, self._inner, self._bound = aggregate, inner, bound
+
+    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
+        """See `Step`."""
+        for piece in pieces:
+            yield from _mapped(iter((piece,)), lambda row: self._result(row, version))
+
+    def _result(self, row: Codes, version: Version) -> Iterator[Codes]:
+        env = dict(zip(self._bound, row, strict=True))
+        value = folded(self._aggregate.function, self.group(env, version), version)
+        if value is not None:
+            code = version.encode(self._aggregate.type, value)
+            yield from _bound(row, env, self._aggregate.result, code)
+
+    def group(self, env: Mapping[int, int], version: Version) -> list[Any]:
+        """The aggregated values of the assignments of one group; of a count a list as long."""
+        return [value for _, _, value in group_of(self._aggregate, self._inner, env, version)]
+
+
+def group_of(
+    aggregate: CheckedAggregate,
+    inner: Sequence[Conjunction],
+    env: Mapping[int, int],
+    version: Version,
+) -> list[tuple[Conjunction, dict[int, int], Any]]:
+    """The distinct assignments of an aggregate's body under outer bindings, each with the way that
+    satisfies it and the value that is aggregated.
+    """
+    found: dict[frozenset[tuple[int, int]], tuple[Conjunction, dict[int, int], Any]] = {}
+    common = frozenset.intersection(*(frozenset(each.bound) for each in inner)) if inner else ()
+    for each in inner:
+        begin = matrix([tuple(env[variable] for variable in each.given)], len(each.given))
+        for piece in each.run(version, begin):
+            for row in tuples(piece):
+                inside = {**env, **dict(zip(each.bound, row, strict=True))}
+                key = frozenset((variable, inside[variable]) for variable in common)
+                if key not in found:
+                    target = aggregate.target
+                    value = (
+                        None
+                        if target is None
+                        else expression_value(target, None, inside, version, each.variables)
+                    )
+                    found[key] = each, inside, value
+    return list(found.values())
+
+
+def tuples(piece: Rows) -> list[Codes]:
+    """The columns of a matrix as tuples."""
+    return list(zip(*piece.tolist(), strict=True)) if len(piece) else [()] * piece.shape[1]
+
+
+def outer_rows(piece: Rows, bound: Variables, given: Variables) -> tuple[list[Codes], Rows]:
+    """The values of some variables in each assignment, and these values once each."""
+    places = [bound.index(variable) for variable in given]
+    keys = tuples(piece[places]) if places else [()] * piece.shape[1]
+    return keys, matrix(dict.fromkeys(keys), len(given))
+
+
+def _bound(row: Codes, env: Mapping[int, int], result: int, code: int) -> Iterator[Codes]:
+    """The assignment with a result, if that is what it has already or none."""
+    if result not in env:
+        yield (*row, code)
+    elif env[result] == code:
+        yield row
+
+
+def _mapped(pieces: Iterator[Rows], of: Any) -> Iterator[Rows]:
+    """Each assignment's results, some at a time, so that nobody waits for all to see the first."""
+    for piece in pieces:
+        for first in range(0, piece.shape[1], _AT_ONCE):
+            some = [made for row in tuples(piece[:, first : first + _AT_ONCE]) for made in of(row)]
+            if some:
+                yield matrix(some, len(some[0]))
+
+
+_AT_ONCE = 256
+
+__all__ = ["AggregateStep", "FunctorStep", "NegationStep", "SearchStep", "Step", "Type"]

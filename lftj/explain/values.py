@@ -1,0 +1,60 @@
+"""Values of expressions and aggregates under bindings of codes."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from lftj.explain.version import Version
+from lftj.program.arithmetic import evaluate
+from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
+from lftj.types import Type
+
+
+def expression_value(
+    expression: Expression,
+    type: Type | None,
+    env: Mapping[int, int],
+    version: Version,
+    variables: Sequence[RuleVariable] = (),
+) -> Any:
+    """The value of an expression. `type`: of it, where it is a variable alone and `variables` are
+    not given.
+    """
+    match expression:
+        case Value(value=value):
+            return value
+        case Ref(variable=variable):
+            known = variables[variable].type if variables else type
+            assert known is not None
+            return version.decode(known, env[variable])
+        case Apply(operator=operator, args=args, type=result):
+            values = [expression_value(arg, None, env, version, variables) for arg in args]
+            return evaluate(operator, tuple(values), result)
+
+
+def folded(function: str, values: Sequence[Any], version: Version) -> Any:
+    """The value of a body aggregate; None where an empty group has none."""
+    if function == "count":
+        return len(values)
+    if not values:
+        return 0 if function == "sum" else None
+    if function in ("min", "max"):
+        return min(values) if function == "min" else max(values)
+    total = _total(values)
+    if function == "mean":
+        return (
+            float(total / len(values))
+            if isinstance(total, decimal.Decimal)
+            else (float(Fraction(total) / len(values)))
+        )
+    return total
+
+
+def _total(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], float):
+        return math.fsum(values)
+    return sum(values[1:], values[0])

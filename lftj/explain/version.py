@@ -1,0 +1,84 @@
+"""One committed version as proofs are searched in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lftj.engine.state import State
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import base_name
+from lftj.types import Type, decode_scalar, encode_constant
+
+if TYPE_CHECKING:
+    from lftj.engine.engine import Engine
+
+Codes = tuple[int, ...]
+
+
+class Version:
+    """Rows and rules of one version, with the surroundings of searches, of which nothing is kept.
+
+    Use while the dictionary is `in_use`.
+    """
+
+    def __init__(self, engine: Engine, state: State):
+        self.state = state
+        self.context = engine.passing_context(state.aggregates)
+        self.relations = state.database
+
+    def schema(self, relation: str) -> RelationSchema:
+        """The schema of a relation, hidden ones included."""
+        return self.relations.schema(relation)
+
+    def encode(self, type: Type, value: object) -> int:
+        """The code of a value."""
+        return encode_constant(type, value, self.context.dictionary)
+
+    def decode(self, type: Type, code: int) -> Any:
+        """The value of a code."""
+        return decode_scalar(type, code, self.context.dictionary)
+
+    def values(self, relation: str, row: Codes) -> tuple[Any, ...]:
+        """The values of a row."""
+        columns = self.schema(relation).columns
+        return tuple(self.decode(type, code) for (_, type), code in zip(columns, row, strict=True))
+
+    @cached_property
+    def derived(self) -> frozenset[str]:
+        """The relations that some rule derives."""
+        rules = (source.rule for source in self.state.program.sources.values())
+        return frozenset(head.relation for rule in rules for head in rule.heads)
+
+    def base(self, relation: str, rows: Sequence[Codes]) -> list[bool]:
+        """For each of these rows, which the relation has, whether it is a base fact."""
+        if relation not in self.derived and base_name(relation) not in self.relations:
+            return [True] * len(rows)
+        if base_name(relation) not in self.relations:
+            return [False] * len(rows)
+        return self.has(base_name(relation), rows)
+
+    def has(self, relation: str, rows: Sequence[Codes]) -> list[bool]:
+        """For each of these rows whether the relation has it."""
+        version = self.relations[relation]
+        if not version.schema.arity:
+            return [version.count > 0] * len(rows)
+        if not rows or not version.count:
+            return [False] * len(rows)
+        order = sorted(range(len(rows)), key=rows.__getitem__)
+        ascending = matrix([rows[place] for place in order], version.schema.arity)
+        found = version.contains(list(ascending))
+        answers = [False] * len(rows)
+        for place, here in zip(order, found.tolist(), strict=True):
+            answers[place] = here
+        return answers
+
+
+def matrix(rows: Iterable[Codes], width: int) -> np.ndarray:
+    """Rows as a matrix of columns × rows."""
+    listed = list(rows)
+    made = np.array(listed, np.int64).reshape(len(listed), width)
+    return np.ascontiguousarray(made.T)

@@ -1,0 +1,75 @@
+"""The rows of a recursive stratum from nothing, without counts [Elastic, Algorithm 2]: the
+strategies for where nothing else is to be had, or was worth its cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lftj.join.run.evaluate import Columns
+from lftj.maintenance.cost.cost_model import TOUCHED, Meter
+from lftj.maintenance.counting.patience import Patience
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, RowsAlone
+from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.separable.decomposable import decompose
+from lftj.maintenance.strategy import Exhausted, Strategy, Why
+
+
+class FromNothing(Strategy[Followed]):
+    """An evaluation from nothing, however long it takes."""
+
+    name = "from nothing"
+    needed = True
+    change: StratumChange
+    patient = False
+
+    def run(self) -> Followed | Exhausted:
+        """The stratum, and what its rows took."""
+        change, kept = self.change, self._kept()
+        meter = Meter(change.context)
+        found = change.close(
+            Closure(
+                change.schemas,
+                change.stratum.rules,
+                change.versions,
+                change.context,
+                after_round=Patience(change.context).after_round if self.patient else None,
+            )
+        )
+        if isinstance(found, Exhausted):
+            return found._replace(state=kept)
+        return self._found(found, kept, meter)
+
+    def _kept(self) -> RowsAlone:
+        if self.change.gave_up(Why.PROOFS):
+            return UNCOUNTABLE
+        if self.change.gave_up(Why.LONG_CHAIN):
+            return self.state
+        return self.change.uncounted(self.state)
+
+    def _found(self, found: dict[str, Columns], kept: RowsAlone, meter: Meter) -> Followed:
+        change = self.change
+        rows = sum(len(columns[0]) for columns in found.values())
+        spent = meter.spent(rows, decompose(change.schemas, change.rules) is not None)
+        kept, deltas = replace(kept, **spent._asdict()), change.net(found)
+        if change.regretted is not None:  # what counts would have saved
+            saved = change.regretted + kept.work - TOUCHED * sum(map(len, deltas.values()))
+            kept = replace(kept, regret=kept.regret + max(0, saved))
+        return Followed(deltas, kept, change.outcome)
+
+
+class PatientlyFromNothing(FromNothing):
+    """An evaluation from nothing, until its rounds turn out to be those of a long chain."""
+
+    patient = True
+
+    def applies(self) -> bool:
+        """Tell whether a long chain could be followed otherwise, and has not been tried."""
+        change = self.change
+        return (
+            change.patient
+            and change.countable
+            and change.decided
+            and not change.gave_up(Why.PROOFS, Why.LONG_CHAIN)
+        )

@@ -1,0 +1,66 @@
+"""Strata whose rounds find little, again and again: a round costs tens of microseconds, and a chain
+of a million rows has a million.
+
+An update does iterations that move few rows in compiled code, a microsecond or two each
+(`update.compiled_rounds`), and can begin with nothing. It begins anew, so it is turned to once the
+rounds of few rows that came one after another have cost more than all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.join.context import Context
+from lftj.join.rent_or_buy import Rent
+from lftj.join.run.evaluate import Relations
+from lftj.maintenance.cost.cost_model import ITERATION, ROW, STEP
+from lftj.maintenance.counting.elastic_update import ElasticUpdate
+from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.inputs.versions import Versions
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import Delta, no_rows
+from scantree.jit import ADDRESSES
+
+
+class Patience:
+    """Patience of an evaluation by rounds with rounds that find little."""
+
+    def __init__(self, context: Context):
+        self._context = context
+        self._begun = context.work
+        self._rows = 0
+        self._small = 0
+
+    def after_round(self, fresh: int) -> bool:
+        """Note a round that found so many rows; False when it was one too many."""
+        self._rows += fresh
+        tuning = self._context.tuning
+        self._small = self._small + 1 if fresh <= tuning.chain_rows else 0
+        if ADDRESSES and self._small >= tuning.chain_iterations:
+            rest = STEP * (self._context.work - self._begun) + ROW * self._rows
+            return not Rent(self._small * ITERATION).due(tuning.chain_rest * rest)
+        return True
+
+
+def updated_from_nothing(
+    schemas: Mapping[str, RelationSchema],
+    rules: list[NormalRule],
+    relations: Relations,
+    context: Context,
+) -> StratumState:
+    """The state of a stratum by an update to which all rules and base rows are new. Raises what
+    evaluation raises, and OverflowError when a row has too many proofs to count.
+    """
+    bases = [name for name in map(base_name, schemas) if name in relations]
+    given: dict[str, Delta] = {
+        name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity))
+        for name in bases
+    }
+    everything = Versions({}, relations, given, context.arena)
+    steps, spent = context.work, context.budget.spent
+    state, _ = ElasticUpdate(
+        StratumState.empty(schemas, context.arena), rules, everything, context
+    ).run()
+    return replace(state, work=context.budget.spent - spent, steps=context.work - steps)

@@ -1,0 +1,195 @@
+"""A recursive stratum at a commit, as its strategies see it: what changed, and what they leave.
+
+Of a change there are facts that several strategies ask for: how large it is, which rules came and
+went, which partitions of the stratum it touches. They are found once, when first asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns
+from lftj.maintenance.affected_partitions import TouchedParts, touched_parts
+from lftj.maintenance.cost.cost_model import PROOF, ROW, ROW_ALONE, STEP
+from lftj.maintenance.counting.choosing import decided_group_by_group
+from lftj.maintenance.counting.forecast import Change, changes_below
+from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
+from lftj.maintenance.counting.stratum_state import (
+    NOTHING_KNOWN,
+    Kept,
+    RowsAlone,
+    StratumState,
+)
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.strategy import Exhausted, Why
+from lftj.program.monotone import Lattice, lattices
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A stratum after a commit: net changes of its relations, what is kept, and counters.
+
+    `outcome` as in `RuleWork`; `strategy`: its name. `versions`: the relations after it, where they
+    are made already.
+    """
+
+    deltas: dict[str, Delta]
+    kept: Kept
+    outcome: str
+    changed: int = 0
+    assignments: int = 0
+    versions: Mapping[str, RelationVersion] = field(default_factory=dict)
+    strategy: str = ""
+
+
+class Close(Protocol):
+    """The ladder of ways to close rules from nothing, as strategies are handed it."""
+
+    def __call__(self, closure: Closure, /) -> dict[str, Columns] | Exhausted: ...
+
+
+class StratumChange:
+    """A recursive stratum at one commit. `rule_change`: how its rules are others than those that
+    its rows follow from; None where that cannot be told.
+
+    `close` finds the rows of rules from nothing. `patient`: whether a strategy for long chains is
+    to be had, for which rounds may be given up. `tried`: what gave up last, for a reason.
+    """
+
+    def __init__(
+        self,
+        stratum: Stratum,
+        schemas: Mapping[str, RelationSchema],
+        versions: Versions,
+        context: Context,
+        rule_change: RuleChange | None,
+        close: Close,
+        *,
+        patient: bool = True,
+    ):
+        self.stratum, self.schemas = stratum, schemas
+        self.versions, self.context = versions, context
+        self.rule_change, self.close, self.patient = rule_change, close, patient
+        self.tried: Exhausted | None = None
+        self.outcome = "bootstrap" if self.decided else "choice"
+        """The word for an evaluation from nothing, by what was tried before it."""
+        self.regretted: int | None = None
+        """Steps that were lost on rows alone, which counts might have saved; None: none."""
+        self.proven = False
+        """True where the state was made for the rows as they were, at this very commit."""
+
+    def note(self, exhausted: Exhausted) -> None:
+        """Take notice of a strategy that gave up."""
+        why = exhausted.why
+        if why is Why.READY:
+            self.proven = True
+        elif why is not Why.PASS:
+            if why in _OUTCOMES and not self.gave_up(Why.LONG_CHAIN) and not self.proven:
+                self.outcome = _OUTCOMES[why]
+            self.tried, self.regretted = exhausted, exhausted.lost or self.regretted
+
+    def gave_up(self, *whys: Why) -> bool:
+        """Tell whether what gave up last did so for one of these reasons."""
+        return self.tried is not None and self.tried.why in whys
+
+    # ── facts of the stratum ──────────────────────────────────────────────────────────────────────
+    @cached_property
+    def rules(self) -> list[NormalRule]:
+        """The rules that join."""
+        return [rule for rule in self.stratum.rules if isinstance(rule, NormalRule)]
+
+    @cached_property
+    def lattices(self) -> Mapping[str, Lattice]:
+        """The relations that keep the least or greatest value of each group."""
+        return lattices(self.stratum.rules)
+
+    @cached_property
+    def countable(self) -> bool:
+        """Tell whether proofs can be counted: joins tell all there is to know."""
+        return not any(isinstance(r, FunctorRule) or r.aggregates for r in self.stratum.rules)
+
+    @cached_property
+    def choice(self) -> bool:
+        """Tell whether some relation has a choice domain."""
+        return any(schema.choice for schema in self.schemas.values())
+
+    @cached_property
+    def decided(self) -> bool:
+        """Tell whether choices are decided group by group."""
+        return decided_group_by_group(self.schemas)
+
+    @property
+    def keeps_counts(self) -> bool:
+        """Tell whether this workspace counts proofs for updates to come."""
+        return self.context.keep and self.context.fraction > 0
+
+    # ── facts of the change ───────────────────────────────────────────────────────────────────────
+    @cached_property
+    def below(self) -> Change:
+        """The changes of what the stratum reads."""
+        return changes_below(self.stratum, self.versions)
+
+    @cached_property
+    def partitions(self) -> TouchedParts | None:
+        """The partitions that the change touches; None where the stratum has none, or too many are
+        touched.
+        """
+        if self.rule_change is not NO_CHANGE or not self.context.fraction or self.choice:
+            return None
+        if len(self.rules) < len(self.stratum.rules):
+            return None
+        return touched_parts(self.schemas, self.rules, self.versions, self.context)
+
+    # ── what is kept ──────────────────────────────────────────────────────────────────────────────
+    def known(self, state: Kept | None) -> Kept | None:
+        """The state, or what is known of rows that were derived by others until now."""
+        if state is not None or self.rule_change is None:
+            return state
+        rows = sum(self.versions.before(name).count for name in self.schemas)
+        return RowsAlone(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)
+
+    def put_off(self, kept: RowsAlone) -> RowsAlone | None:
+        """State kept where no state is built at this change; None where one is."""
+        change, context = self.below, self.context
+        if change.large(context) or (kept.work and change.hopeless(kept.work, kept.steps, context)):
+            return kept
+        if kept.patience and not math.isinf(context.fraction):
+            return replace(kept, patience=kept.patience - 1)
+        return None
+
+    def uncounted(self, state: Kept | None) -> RowsAlone:
+        """State kept of rows that are found from nothing, but for what that takes."""
+        if not self.decided or not self.keeps_counts or not self.countable:
+            return NOTHING_KNOWN
+        if isinstance(state, StratumState) and not state.lattices:
+            return given_up(state.failures + self.gave_up(Why.BUDGET, Why.VALUES))
+        if not isinstance(state, RowsAlone):
+            return NOTHING_KNOWN
+        return state if self.tried is not None else self.put_off(state) or state
+
+    def net(self, rows: Mapping[str, Columns]) -> dict[str, Delta]:
+        """The change from the rows before the commit to these."""
+        return {name: self.versions[name].change_to(columns) for name, columns in rows.items()}
+
+    def stored(self, state: StratumState) -> Followed:
+        """The stratum with a state that was built from nothing."""
+        rows = {name: relation.rows() for name, relation in state.relations.items()}
+        kept = state if self.keeps_counts else NOTHING_KNOWN  # one that nobody asked for
+        return Followed(self.net(rows), kept, self.outcome)
+
+
+_OUTCOMES = {Why.FORECAST: "forecast", Why.BUDGET: "fallback", Why.VALUES: "fallback"}
+
+
+def given_up(failures: int) -> RowsAlone:
+    """State kept after so many updates in a row were given up."""
+    return RowsAlone(failures, (1 << failures) - 1)

@@ -1,0 +1,51 @@
+"""The partitions of a recursive stratum that a change touches, evaluated anew, as a strategy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
+from lftj.maintenance.counting.stratum_state import RowsAlone
+from lftj.maintenance.separable.decomposable import decompose
+from lftj.maintenance.strategy import Exhausted, Strategy
+from lftj.storage.delta import Delta, stored_width
+from scantree.rows import differences
+
+
+class AffectedPartitions(Strategy[Followed]):
+    """An evaluation of the touched partitions from nothing, compared with what they were."""
+
+    name = "affected partitions"
+    change: StratumChange
+
+    def applies(self) -> bool:
+        """Tell whether there are some, of a stratum that keeps no counts."""
+        change = self.change
+        kept = isinstance(self.state, RowsAlone) and change.tried is None
+        return kept and change.partitions is not None
+
+    def run(self) -> Followed | Exhausted:
+        """The stratum; all of it takes at least what these partitions took."""
+        change, touched = self.change, self.change.partitions
+        assert touched is not None
+        if not len(touched.values):
+            empty = {
+                name: Delta.empty(stored_width(schema.arity))
+                for name, schema in change.schemas.items()
+            }
+            return Followed(empty, self.state, "parts")
+        versions, context = change.versions, change.context
+        meter, touched.prepared.runs = Meter(context), 0
+        old = touched.rows(versions)
+        new = change.close(touched.closure(versions, context))
+        if isinstance(new, Exhausted):
+            return new._replace(state=self.state)
+        touched.note(old, new, versions, context.tuning.followed_parts)
+        walked = decompose(change.schemas, touched.prepared.rules) is not None
+        spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
+        kept: RowsAlone = self.state
+        most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
+        kept = replace(kept, **most._asdict(), rounds=ITERATION * touched.prepared.runs)
+        deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}
+        return Followed(deltas, kept, "parts")

@@ -1,0 +1,167 @@
+"""The strategies for the body of a rule: how its satisfying assignments change at a commit, and how
+all of them are found.
+
+In which way a body is maintained is chosen when it is evaluated from nothing: what is kept of it
+tells which of them applies at a commit.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.evaluate import Columns
+from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
+from lftj.maintenance.rules.delta_query import signed_assignments
+from lftj.maintenance.rules.full import projected
+from lftj.maintenance.strategy import Strategy
+from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
+from lftj.maintenance.trace.trace_state import (
+    TraceState,
+    fitted,
+    trace_from_nothing,
+    traced_change,
+)
+
+# ── at a commit ───────────────────────────────────────────────────────────────────────────────────
+
+
+class GuardedGroups(Strategy[Assignments]):
+    """Delta queries without the parts that come or go as a whole with a guard."""
+
+    name = "guarded groups"
+    change: BodyChange
+
+    def applies(self) -> bool:
+        """Tell whether such parts were noticed."""
+        return self.change.parted is not None
+
+    def run(self) -> Assignments:
+        """The change of the assignments elsewhere."""
+        change = self.change
+        assert change.parted is not None
+        pieces = change.parted.signed_assignments(change.versions, change.context, change.work)
+        return *_joined(pieces), self.state
+
+
+class TraceUpdate(Strategy[Assignments]):
+    """The trace of a search: what the search looked at tells what a change can matter to."""
+
+    name = "trace"
+    needed = True
+    state: TraceState | None
+    change: BodyChange
+
+    def applies(self) -> bool:
+        """Tell whether the body keeps sensitivity indices."""
+        return self.state is not None
+
+    def run(self) -> Assignments:
+        """The change of the assignments in the regions touched, and the indices after it."""
+        change, context, trace = self.change, self.change.context, self.state
+        assert trace is not None
+        before, started = trace.bytes, context.work
+        try:
+            pieces, trace = traced_change(trace, change.versions, context, change.work)
+        finally:  # what was given up cost so much at least
+            change.body.trace_costs.note(
+                change.versions.sizes, context.work - started, change.work.stabs
+            )
+        if context.trace_override is None and trace.bytes > before:
+            trace = fitted(trace, context.trace_budget, context.traced() - before)
+        return *_joined(pieces), trace
+
+
+class DeltaQueries(Strategy[Assignments]):
+    """The rule with each of its atoms in turn reading what changed."""
+
+    name = "delta queries"
+    needed = True
+    change: BodyChange
+
+    def run(self) -> Assignments:
+        """The change of the assignments."""
+        change = self.change
+        pieces = signed_assignments(
+            change.body.queries, change.versions, change.context, change.work
+        )
+        return *_joined(pieces), self.state
+
+
+def _joined(pieces: list[tuple[Columns, np.ndarray]]) -> tuple[Columns, np.ndarray]:
+    """Pieces that have rows, as one."""
+    pieces = [piece for piece in pieces if len(piece[1])]
+    if not pieces:
+        return [], np.empty(0, np.int64)
+    if len(pieces) == 1:
+        return pieces[0]
+    width = len(pieces[0][0])
+    columns = [np.concatenate([columns[i] for columns, _ in pieces]) for i in range(width)]
+    return columns, np.concatenate([signed for _, signed in pieces])
+
+
+# ── from nothing ──────────────────────────────────────────────────────────────────────────────────
+
+
+class TraceFromNothing(Strategy[Evaluated]):
+    """A search that keeps what it looked at in sensitivity indices, for later changes."""
+
+    name = "trace"
+    change: BodyEvaluation
+
+    @cached_property
+    def _choice(self) -> TraceChoice | None:
+        body, change = self.change.body, self.change
+        return choose_trace(body.rule, body.needed, change.relations, change.context)
+
+    def applies(self) -> bool:
+        """Tell whether indices are expected to serve better than delta queries."""
+        return self.change.chosen_again and self._choice is not None
+
+    def run(self) -> Evaluated:
+        """The assignments that the search finds, and its indices."""
+        assert self._choice is not None
+        change = self.change
+        columns, counts, trace = trace_from_nothing(self._choice, change.relations, change.context)
+        return Evaluated([(columns, counts)], trace=trace)
+
+
+class ByGroups(Strategy[Evaluated]):
+    """All assignments in pieces of whole groups, for a head that aggregates."""
+
+    name = "by groups"
+    needed = True
+    change: BodyEvaluation
+
+    def applies(self) -> bool:
+        """Tell whether the head aggregates."""
+        return self.change.groups
+
+    def run(self) -> Evaluated:
+        """The assignments."""
+        body, change = self.change.body, self.change
+        return Evaluated(
+            evaluate_by_groups(
+                body.rule,
+                change.relations,
+                change.context,
+                needed=body.needed,
+                width=body.shape.width,
+            )
+        )
+
+
+class Projection(Strategy[Evaluated]):
+    """All head rows with their numbers of proofs."""
+
+    name = "projection"
+    needed = True
+    change: BodyEvaluation
+
+    def run(self) -> Evaluated:
+        """The head rows."""
+        change = self.change
+        rows = projected(change.body.rule, change.relations, change.context)
+        return Evaluated([rows], heads=True)

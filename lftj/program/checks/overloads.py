@@ -1,0 +1,105 @@
+"""Operations that a call of an arithmetic functor can mean, chosen by the types of its arguments.
+
+One functor stands for several operations: `+` adds integers, floats, decimals and dates. An
+overload is the operation, the types that the arguments have to have, and the type of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lftj.errors import TypeClashError
+from lftj.program.signatures import (
+    CONVERSIONS,
+    Guess,
+    common_type,
+    negated_type,
+    operand_types,
+    result_type,
+    rounded_type,
+)
+from lftj.syntax import tree
+from lftj.syntax.functors import PREFIX
+from lftj.types import INT, UNSIGNED, Type
+
+
+class Overload(NamedTuple):
+    """An operation with the types of its arguments and of its result."""
+
+    operator: str
+    types: Sequence[Type]
+    result: Type
+
+
+def arithmetic_overload(
+    call: tree.Call, guesses: list[Guess | None], expected: Type | None
+) -> Overload:
+    """The operation on numbers or dates that a call means. Where only constants stand, they take
+    the type that is expected of the result. Raises TypeClashError (E132).
+    """
+    name = call.functor
+    scaled = (
+        name == "*" and expected is not None and expected.name == "decimal"
+    )  # the product of constants has a scale of its own
+    if (
+        expected is not None
+        and expected.numeric
+        and not scaled
+        and all(guess is not None and not guess.firm for guess in guesses)
+    ):
+        guesses = [Guess(expected, True)] * len(guesses)
+    operand = common_type(guesses) or expected or INT
+    if name == "neg":
+        return Overload(name, [operand], _admitted(name, negated_type(operand), operand))
+    if name in PREFIX:
+        operand = UNSIGNED if operand.unsigned else INT
+        return Overload(name, [operand], operand)
+    if name in ("min", "max"):
+        result = _admitted(name, result_type(name, operand, operand), operand)
+        return Overload(name, [operand] * len(call.args), result)
+    operands = operand_types(name, *guesses) or tuple(
+        INT if guess is None else guess.type for guess in guesses
+    )
+    return Overload(name, operands, _admitted(name, result_type(name, *operands), *operands))
+
+
+def _admitted(name: str, result: Type | None, *operands: Type) -> Type:
+    if result is not None:
+        return result
+    shown = " and ".join(dict.fromkeys(map(str, operands)))
+    hint = (
+        "convert one side with to_float(…) or to_number(…)"
+        if all(each.numeric for each in operands)
+        else None
+    )
+    if any(each.name == "decimal" for each in operands):
+        hint = (
+            "decimals multiply with decimals and ints, up to 18 places, and add with "
+            "one scale, which round(x, 2) gives; 0.5 is "
+            'written decimal("0.5"); for anything else compute with to_float(…)'
+        )
+    raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
+
+
+def rounding_overload(call: tree.Call, guess: Guess) -> Overload:
+    """The `round` of a value of this type. Raises TypeClashError (E132), also for a conversion that
+    takes values of a few other types.
+    """
+    name, places = call.functor, getattr(call.args[-1], "value", None)
+    if name != "round":
+        kinds = [kind for functor, kind in CONVERSIONS if functor == name]
+        hint = (
+            f"it takes a {' or a '.join(kinds)}"
+            if name != "ord"
+            else "it gives the number of a number; compare strings with < and >"
+        )
+        raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
+    if (result := rounded_type(guess.type, places)) is None:
+        message = f"`round` does not take {guess.type} and {call.args[1]}"
+        raise TypeClashError(
+            message,
+            code="E132",
+            hint="write round(x, 2): of a decimal or an int, with a number of places",
+        )
+    return Overload(name, [guess.type, INT], result)

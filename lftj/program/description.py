@@ -1,0 +1,101 @@
+"""Programs as plain data that outlives a process, and back.
+
+A rule is described by its text and by what its normal form was made with (`SourceRule`), so that
+the same normal forms are made of it again, with the same hidden relations. Only text is read back:
+nothing of a description runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lftj.errors import LftjError
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program, SourceRule, WrittenRule
+from lftj.program.schema import UserAggregateSignature
+from lftj.program.statistics_hints import Answers
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
+from lftj.types import type_of_python
+
+Description = dict[str, Any]
+
+
+def relation_data(schema: RelationSchema, *, view: bool) -> Description:
+    """A declaration as data."""
+    return {
+        "name": schema.name,
+        "columns": [[name, str(type)] for name, type in schema.columns],
+        "key": None if schema.key is None else list(schema.key),
+        "functional": schema.functional,
+        **({"choice": [list(domain) for domain in schema.choice]} if schema.choice else {}),
+        "view": view,
+    }
+
+
+def relation_schema_of(data: Mapping[str, Any]) -> RelationSchema:
+    """The schema of a declaration again."""
+    columns = tuple((name, type_of_python(text)) for name, text in data["columns"])
+    key = None if data["key"] is None else tuple(data["key"])
+    choice = tuple(map(tuple, data.get("choice", ())))
+    return RelationSchema(data["name"], columns, key, data["functional"], choice=choice)
+
+
+def described(program: Program, views: frozenset[str]) -> Description:
+    """Declarations, rules with their numbers, and signatures of the aggregates of users."""
+    catalog = program.catalog
+    return {
+        "relations": [
+            relation_data(schema, view=schema.name in views)
+            for schema in catalog.relations.values()
+        ],
+        "types": {name: str(type) for name, type in catalog.aliases.items()},
+        "facts": sorted(catalog.fact_relations),
+        "aggregates": [
+            [each.name, list(map(str, each.argument_types)), str(each.result_type)]
+            for each in catalog.aggregates.values()
+        ],
+        "rules": [_rule_data(number, each) for number, each in program.sources.items()],
+        "next": program.next_source,
+    }
+
+
+def restored(
+    description: Mapping[str, Any], known: Program | None = None
+) -> tuple[Program, frozenset[str]]:
+    """The program and the names of its views. Rules of a `known` one that are the same stay the
+    same objects. Raises LftjError, LookupError, TypeError or ValueError for what nobody described.
+    """
+    program, sources = Program(), {} if known is None else known.sources
+    catalog = replace(
+        program.catalog,
+        aliases={name: type_of_python(text) for name, text in description["types"].items()},
+        fact_relations=frozenset(description["facts"]),
+    )
+    program = replace(program, catalog=catalog)
+    for name, arguments, result in description["aggregates"]:
+        types = tuple(map(type_of_python, arguments))
+        program = program.with_aggregate(
+            UserAggregateSignature(name, types, type_of_python(result))
+        )
+    for each in description["relations"]:
+        program = program.declare(relation_schema_of(each))
+    rules = list(map(_rule_of, description["rules"]))
+    views = frozenset(each["name"] for each in description["relations"] if each["view"])
+    return program.restored(rules, description["next"], sources), views
+
+
+def _rule_data(number: int, source: SourceRule) -> list[Any]:
+    asked = [[name, column, answer] for (name, column), answer in source.repeats.given.items()]
+    return [number, str(source.rule), asked, sorted(source.cycle), sorted(source.taken)]
+
+
+def _rule_of(data: list[Any]) -> WrittenRule:
+    number, text, asked, cycle, taken = data
+    clauses = parse(text).clauses
+    if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
+        raise LftjError(f"{text!r} is no rule")
+    answers = Answers({(name, column): answer for name, column, answer in asked})
+    return WrittenRule(number, clauses[0], answers, frozenset(cycle), frozenset(taken))

@@ -1,0 +1,67 @@
+"""Aggregates in bodies: hidden relations with an aggregated head, grouped by the variables that the
+body around has in common with them.
+"""
+
+from __future__ import annotations
+
+import decimal
+
+from lftj.program.bindings import shared
+from lftj.program.checked import (
+    Block,
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedDisjunction,
+    CheckedHeadAggregate,
+    CheckedLiteral,
+    CheckedNegation,
+)
+from lftj.program.normal_form import Filter, Ref, Value
+from lftj.program.rewrites.draft import Body, Current, Definition, Literals, RuleProgram
+from lftj.program.rewrites.surroundings import equations_of, imported, projected, refs
+from lftj.types import Type
+
+
+def aggregates(program: RuleProgram) -> RuleProgram:
+    """An atom of a hidden aggregate in place of one in the body; for count and sum there is an
+    alternative for the empty group.
+    """
+    current, literal = program.current, program.next
+    if current is None or not isinstance(literal, CheckedAggregate):
+        return program
+    draft, group = program.copy(), shared(literal)
+    needed = imported(program, literal.block, group, current.conjunct)
+    body = (*projected(draft, needed, group, current.conjunct), *literal.block.literals)
+    target = () if literal.target is None else (literal.target,)
+    head = (*refs(group), CheckedHeadAggregate(literal.function, target, literal.type))
+    definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal, draws=True)
+    name = draft.define("not" if literal.negation else literal.function, definition)
+    draft.replace_literal(current, _reading(name, literal, current))
+    return draft
+
+
+def _reading(name: str, literal: CheckedAggregate, current: Current) -> list[Literals]:
+    """The alternatives that read the hidden aggregate."""
+    group = shared(literal)
+    found: Literals = (CheckedAtom(name, (*refs(group), Ref(literal.result))),)
+    if literal.function not in ("count", "sum"):
+        return [found]
+    empty: list[CheckedLiteral] = [
+        Filter("=", Ref(literal.result), _zero(literal.type)),
+        CheckedNegation(Block((CheckedAtom(name, (*refs(group), None)),))),
+    ]
+    if not current.definition.single:
+        return [found, tuple(empty)]
+    # Of the empty group, equations may be all that binds the shared variables: `x = sum y :
+    # { e(x, y) }` is asked for x = 0.
+    bound = group <= current.conjunct.bound()
+    said = [] if bound else equations_of({*group, literal.result}, current.conjunct)
+    branches = (Block((*found, *said)), Block((*empty, *said)))
+    return [(CheckedDisjunction(branches),)]
+
+
+def _zero(type: Type) -> Value:
+    """Value of count and sum over no assignments."""
+    if type.name == "float":
+        return Value(0.0, type)
+    return Value(decimal.Decimal(0) if type.name == "decimal" else 0, type)

@@ -1,0 +1,277 @@
+"""The rewrites that bring a checked rule to the normal form, in one list, in the order in which
+they are asked.
+
+A pass is a function from a program to a program; one that finds nothing to do returns the program
+that it was given. The first pass of the list that changes the program is taken, and then the list
+is asked again from its beginning, until no pass finds anything. So an inner body is in normal form
+before the outer one is gone on with (`draft.RuleProgram`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lftj.program.checked import (
+    CheckedAtom,
+    CheckedDisjunction,
+    CheckedHead,
+    CheckedHeadAggregate,
+    CheckedLiteral,
+    CheckedRule,
+)
+from lftj.program.monotone import FUNCTIONS
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.program.rewrites.aggregates import aggregates
+from lftj.program.rewrites.choices import choices
+from lftj.program.rewrites.computed_keys import computed_keys
+from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
+from lftj.program.rewrites.disjunctions import alternatives, united
+from lftj.program.rewrites.draft import Body, Definition, RuleProgram
+from lftj.program.rewrites.eager_aggregation import eager_aggregation
+from lftj.program.rewrites.functor_calls import functor_calls
+from lftj.program.rewrites.independent_parts import independent_parts
+from lftj.program.rewrites.listing import listing, shown_names
+from lftj.program.rewrites.max_as_min import max_as_min
+from lftj.program.rewrites.negations import extreme_negations, negations
+from lftj.program.rewrites.plain_literals import (
+    computed_arguments,
+    negated_computations,
+    negated_tests,
+)
+from lftj.program.statistics_hints import NOTHING, Known
+
+
+def heads(program: RuleProgram) -> RuleProgram:
+    """A definition for each head, with the body of the rule.
+
+    A disjunction under the `min` or `max` of a head that the body reads becomes several rules all
+    the same: a hidden relation would stand in a cycle with the head, and of several rules the best
+    counts.
+    """
+    if program.open or not program.heads:
+        return program
+    draft = program.copy()
+    for head in program.heads:
+        made = Definition(
+            head.args,
+            head.relation,
+            waiting=(Body((*program.body, *head.literals)),),
+            single=head.aggregates and not _keeps_best(head, program.body),
+            draws=not _may_stand_in_cycle(head),
+        )
+        draft.open.insert(0, made)
+    draft.heads = ()
+    return draft
+
+
+def _may_stand_in_cycle(head: CheckedHead) -> bool:
+    """Test for an aggregating head that may come to stand in a cycle by later rules."""
+    return any(
+        isinstance(arg, CheckedHeadAggregate) and arg.function in FUNCTIONS for arg in head.args
+    )
+
+
+def _keeps_best(head: CheckedHead, body: Collection[CheckedLiteral]) -> bool:
+    """Test for a head that takes one `min` or `max`, and a body that reads its relation."""
+    functions = [arg.function for arg in head.args if isinstance(arg, CheckedHeadAggregate)]
+    waiting = list(body)
+    while waiting and len(functions) == 1 and functions[0] in FUNCTIONS:
+        match waiting.pop():
+            case CheckedAtom(relation=head.relation):
+                return True
+            case CheckedDisjunction(branches=branches):
+                waiting += [literal for branch in branches for literal in branch.literals]
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A rewrite, with the reason for it in one sentence, and the paper or textbook it is from."""
+
+    name: str
+    rewrite: Callable[[RuleProgram], RuleProgram]
+    reason: str
+    source: str
+
+
+LLOYD_TOPOR = "Lloyd and Topor, Making Prolog More Expressive, 1984"
+MAGIC = "Beeri and Ramakrishnan, On the Power of Magic, 1991"
+MUMICK = "Mumick, Pirahesh and Ramakrishnan, The Magic of Duplicates and Aggregates, 1990"
+ULLMAN = "Ullman, Principles of Database and Knowledge-Base Systems, 1988"
+
+PASSES = (
+    Pass(
+        "choices",
+        choices,
+        "choices of one rule are made together, among the rows of one relation",
+        "Hu, Karp, Zhao, Zreika, Wu and Scholz, The Choice Construct in the Soufflé Language, 2021",
+    ),
+    Pass("heads", heads, "several heads are as many rules with one body", ULLMAN),
+    Pass(
+        "negated tests",
+        negated_tests,
+        "the negation of one comparison is the opposite one, and needs no relation",
+        LLOYD_TOPOR,
+    ),
+    Pass(
+        "computed arguments",
+        computed_arguments,
+        "an atom is searched by variables and constants; what is computed is an equation",
+        ULLMAN,
+    ),
+    Pass(
+        "disjunctions",
+        alternatives,
+        "a join is of conjunctions, so each branch is a rule",
+        LLOYD_TOPOR,
+    ),
+    Pass(
+        "united disjunctions",
+        united,
+        "an assignment that several branches allow counts once; a list of values is joined with",
+        MUMICK,
+    ),
+    Pass(
+        "negated computations",
+        negated_computations,
+        "what reads no relation is computed, and the opposite of its test may stand in a cycle",
+        LLOYD_TOPOR,
+    ),
+    Pass(
+        "extreme negations",
+        extreme_negations,
+        "that nothing is smaller says that a value is the least: one row for each group",
+        "Ganguly, Greco and Zaniolo, Minimum and Maximum Predicates in Logic Programming, 1991",
+    ),
+    Pass(
+        "negations",
+        negations,
+        "a row is looked up in a relation of what must not be",
+        LLOYD_TOPOR,
+    ),
+    Pass(
+        "aggregates",
+        aggregates,
+        "an aggregate is a relation of its groups, which is kept up to date by itself",
+        MUMICK,
+    ),
+    Pass(
+        "functors",
+        functor_calls,
+        "compiled code knows no strings, so a functor is computed once for all arguments that "
+        "occur",
+        MAGIC,
+    ),
+    Pass(
+        "computed keys",
+        computed_keys,
+        "only a column can be looked for: a computed value that links two atoms becomes one",
+        "Garcia-Molina, Ullman and Widom, Database Systems: The Complete Book, 2009",
+    ),
+    Pass(
+        "max as min",
+        max_as_min,
+        "a search ends at the first row of a group, so the greatest below a bound comes first",
+        "Veldhuizen, Leapfrog Triejoin, 2014",
+    ),
+    Pass(
+        "eager aggregation",
+        eager_aggregation,
+        "branches of a join are aggregated before they are joined, so no assignment is listed",
+        "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and "
+        "Rudra, FAQ, 2016",
+    ),
+    Pass(
+        "independent parts",
+        independent_parts,
+        "parts that no variable links would multiply each other: each is decided by itself",
+        "Ramakrishnan, Beeri and Krishnamurthy, Optimizing Existential Datalog Queries, 1988",
+    ),
+    Pass(
+        "conjunctive rules",
+        conjunctive_rules,
+        "equal variables are one, each equation computes a variable, equal relations are one",
+        ULLMAN,
+    ),
+)
+"""All rewrites."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedRule:
+    """The rules that one rule of the user became, for its heads and for hidden relations, and the
+    schemas of the latter.
+    """
+
+    rules: tuple[NormalRule | FunctorRule, ...]
+    hidden: tuple[RelationSchema, ...]
+
+
+def normalize(
+    rule: CheckedRule,
+    source: int,
+    known: Known = NOTHING,
+    cycle: Collection[str] = (),
+    taken: Collection[str] = (),
+) -> NormalizedRule:
+    """The normal form of one rule; `source` is its id, which names hidden relations.
+
+    `known`: keys and rows of the relations. `cycle`: relations that are known to depend on the
+    rule, which hidden ones read only if they must. `taken`: names that no hidden one may have.
+    Raises DeclarationError (E166, E168).
+    """
+    program = _last(RuleProgram.of(rule, source, known, cycle, taken))
+    return NormalizedRule((*program.hidden_rules, *program.rules), tuple(program.schemas))
+
+
+def steps(program: RuleProgram) -> Iterator[tuple[Pass, RuleProgram]]:
+    """The passes that change the program, one after the other, with the program after each."""
+    while not program.is_done:
+        taken, program = _first_change(program)
+        yield taken, program
+
+
+def _last(program: RuleProgram) -> RuleProgram:
+    """The program after all passes."""
+    return deque(steps(program), maxlen=1).pop()[1]
+
+
+def _first_change(program: RuleProgram) -> tuple[Pass, RuleProgram]:
+    for each in PASSES:
+        if (now := each.rewrite(program)) is not program:
+            return each, now
+    raise AssertionError("a rule that is not in normal form has a pass to come")
+
+
+class Rewritten(NamedTuple):
+    """The rules, as text, after a pass that changed them."""
+
+    name: str
+    reason: str
+    source: str
+    rules: tuple[str, ...]
+
+
+def trace(
+    rule: CheckedRule,
+    source: int,
+    known: Known = NOTHING,
+    cycle: Collection[str] = (),
+    taken: Collection[str] = (),
+) -> list[Rewritten]:
+    """The passes that change a rule, in the order in which they do; see `normalize`. Those that are
+    taken several times in a row are told of once.
+    """
+    program = RuleProgram.of(rule, source, known, cycle, taken)
+    names = shown_names(_last(program))
+    found, shown = list[Rewritten](), listing(program, names)
+    for each, now in steps(program):
+        if (rules := listing(now, names)) != shown:
+            shown = rules
+            if found and found[-1].name == each.name:
+                found.pop()
+            found.append(Rewritten(each.name, each.reason, each.source, tuple(rules)))
+    return found

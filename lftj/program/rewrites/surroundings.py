@@ -1,0 +1,65 @@
+"""Literals of a body that a relation made from a part of it needs, too: those that bind variables
+which the part leaves open, and comparisons that spare it rows nobody asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from lftj.program.arithmetic import comparison_may_fail
+from lftj.program.bindings import Variables, bound_by, of_literal, of_literals, slice_for
+from lftj.program.checked import Block, CheckedAtom, CheckedLiteral
+from lftj.program.normal_form import Expression, Filter, Ref
+from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites.draft import RuleProgram
+
+
+def imported(
+    program: RuleProgram, block: Block, variables: Variables, conjunct: Conjunct
+) -> list[CheckedLiteral]:
+    """Literals of the conjunction for those of `variables` that the block does not bind itself."""
+    known, inside = variables & conjunct.bound(), bound_by(block.literals)
+    missing = known - inside
+    return slice_for(missing, conjunct.positive, program.cyclic, known & inside) if missing else []
+
+
+def projected(
+    draft: RuleProgram, literals: list[CheckedLiteral], wanted: Variables, conjunct: Conjunct
+) -> list[CheckedLiteral]:
+    """The same, such that no other variable multiplies assignments: a hidden relation of the wanted
+    variables, if there are others. With the comparisons of the conjunction between them.
+    """
+    tests = tests_between(bound_by(literals), conjunct)
+    if of_literals(literals) <= wanted:
+        return [*literals, *tests]
+    kept = refs(of_literals(literals) & wanted)
+    name = draft.define_by("in", kept, Conjunct(literals, [], tests))
+    return [CheckedAtom(name, kept)]
+
+
+def tests_between(bound: Variables, conjunct: Conjunct) -> list[Filter]:
+    """The comparisons of the body around between these variables.
+
+    Without them `!( e(s), t < s, s < u )` would be asked of all pairs of t and u, and not of those
+    with t < u alone. Not the ones with arithmetic that may fail: where the inner body would not
+    have held, it would not have mattered.
+    """
+    return [
+        each
+        for each in conjunct.filters
+        if of_literal(each) <= bound and not comparison_may_fail(each)
+    ]
+
+
+def equations_of(variables: Collection[int], conjunct: Conjunct) -> list[Filter]:
+    """The equations of the conjunction that the values of these variables decide, or give others
+    by.
+    """
+    equations = [each for each in conjunct.positive if isinstance(each, Filter)]
+    known = bound_by(equations, frozenset(variables))
+    return [each for each in equations if of_literal(each) <= known]
+
+
+def refs(variables: Iterable[int]) -> tuple[Expression, ...]:
+    """The variables as expressions, in order."""
+    return tuple(Ref(variable) for variable in sorted(variables))

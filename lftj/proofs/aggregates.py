@@ -1,0 +1,64 @@
+"""Aggregates of the values of one group."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from lftj.proofs.terms import ArithmeticFailure, Value, checked
+
+Arguments = Sequence[tuple[Value, ...]]
+UserFold = Callable[[Arguments], Value]
+
+
+def _sum(values: list[Value]) -> Value:
+    if any(isinstance(value, float) for value in values):
+        return _rounded(sum(Fraction(value) for value in values))
+    return sum(values[1:], values[0])
+
+
+def _rounded(total: Fraction | int) -> float:
+    """The float nearest to an exact total: what `math.fsum` gives, but without its trouble with
+    great parts that cancel.
+    """
+    try:
+        return float(total)
+    except OverflowError:
+        raise ArithmeticFailure("a sum beyond the greatest float") from None
+
+
+def _mean(values: list[Value]) -> float:
+    total = _sum(values)
+    if isinstance(total, decimal.Decimal):
+        return float(total / len(values))
+    return total / len(values)
+
+
+def _concatenation(rows: Arguments) -> str:
+    """Rows are (text, separator, order keys…): ascending by the keys, then by the text."""
+    ordered = sorted(rows, key=lambda row: (row[2:], row[0]))
+    separator = str(rows[0][1]) if len(rows[0]) > 1 else ""
+    return separator.join(str(row[0]) for row in ordered)
+
+
+def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value | None:
+    """The aggregate over the argument tuples of all assignments of a group; None where an empty
+    group has no result.
+    """
+    if function == "count":
+        return len(rows)
+    if not rows:
+        return 0 if function == "sum" else None
+    if function in users:
+        return users[function](rows)
+    if function == "concat":
+        return _concatenation(rows)
+    values = [row[0] for row in rows]
+    of_values: dict[str, Callable[[list[Value]], Value]] = {
+        "sum": _sum,
+        "mean": _mean,
+        "min": min,
+        "max": max,
+    }
+    return checked(of_values[function](values))

@@ -1,0 +1,244 @@
+"""One step by a rule: its bindings and premises against the rule's literals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lftj.proofs.bodies import BodyPlan, direct
+from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
+from lftj.proofs.proof import (
+    Absent,
+    Assignment,
+    Bindings,
+    Branch,
+    Chosen,
+    Follows,
+    Group,
+    Holds,
+    Premise,
+    Row,
+    Step,
+)
+from lftj.proofs.sides import sides
+from lftj.proofs.terms import Env, Value, value_of
+from lftj.syntax import tree
+
+if TYPE_CHECKING:
+    from lftj.proofs.check import World
+
+
+class Wrong(Exception):
+    """A step that does not follow; its argument says why."""
+
+
+def same(left: Value, right: Value) -> bool:
+    """Equality of values of one type: true is not 1."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def same_rows(left: Row, right: Row) -> bool:
+    """Equality of rows, value by value."""
+    return len(left) == len(right) and all(map(same, left, right))
+
+
+class AssignmentChecker:
+    """A rule with one of its heads."""
+
+    def __init__(self, world: World, steps: Sequence[Step], rule: tree.Rule, head: int):
+        self._world, self._steps = world, steps
+        self._rule, self._number = rule, head
+        self._head = rule.heads[head]
+
+    def check(
+        self, row: Row, bindings: Bindings, premises: Sequence[Premise]
+    ) -> tuple[Premise, ...]:
+        """Check that the rule derives the row so; the premises that are left. Raises Wrong."""
+        env = self._env(bindings, {}, self._rule.body, self._head.terms)
+        waiting = iter(premises)
+        if any(isinstance(term, tree.HeadAggregate) for term in self._head.terms):
+            self._aggregated(row, env, waiting)
+        else:
+            self._body(self._rule.body, env, waiting)
+            values = self._gathered(self._head.terms, env, waiting)
+            terms = with_values(self._head, values).terms
+            derived = tuple(value_of(term, env) for term in terms)
+            if not same_rows(row, derived):
+                raise Wrong(f"its rule derives {derived}")
+        return tuple(waiting)
+
+    def _env(
+        self, bindings: Bindings, outer: Env, body: tree.Body, terms: object = ()
+    ) -> dict[str, Value]:
+        names = [name for name, _ in bindings]
+        own = direct(body.literals) | direct([tree.Atom("", terms)] if terms else [])  # type: ignore[arg-type]
+        if len(set(names)) < len(names) or outer.keys() & set(names) or not set(names) <= own:
+            raise Wrong("its bindings are of other variables than the rule has")
+        return {**outer, **dict(bindings)}
+
+    # ── bodies ────────────────────────────────────────────────────────────────────────────────────
+    def _body(self, body: tree.Body, env: Env, premises: Iterator[Premise]) -> None:
+        for literal in body.literals:
+            self._literal(literal, env, premises)
+
+    def _assignment(self, body: tree.Body, env: Env, premises: Iterable[Premise]) -> None:
+        waiting = iter(premises)
+        self._body(body, env, waiting)
+        if next(waiting, None) is not None:
+            raise Wrong("it has more premises than literals")
+
+    def _literal(self, literal: tree.Literal, env: Env, premises: Iterator[Premise]) -> None:
+        values = self._gathered(literal, env, premises)
+        premise = _next(premises)
+        if isinstance(literal, tree.Choice):
+            self._choice(literal, env, premise)
+            return
+        if isinstance(premise, Chosen | Group) or premise.literal != str(literal):
+            raise Wrong(f"a premise is not about {literal}")
+        match literal:
+            case tree.Atom():
+                self._atom(literal, env, values, premise)
+            case tree.Negation():
+                self._negation(literal, env, premise)
+            case tree.Disjunction():
+                self._disjunction(literal, env, premise)
+            case _:
+                self._test(literal, env, values, premise)
+
+    def _atom(self, atom: tree.Atom, env: Env, values: list[Value], premise: Premise) -> None:
+        if not isinstance(premise, Follows):
+            raise Wrong(f"nothing derives {atom}")
+        step, terms = self._steps[premise.step], with_values(atom, values).terms
+        if step.relation != atom.relation or len(step.row) != len(terms):
+            raise Wrong(f"the premise for {atom} is a row of {step.relation}")
+        for term, value in zip(terms, step.row, strict=True):
+            if not isinstance(term, tree.Wildcard) and not same(value_of(term, env), value):
+                raise Wrong(f"the premise for {atom} is {step.row}")
+
+    def _negation(self, literal: tree.Negation, env: Env, premise: Premise) -> None:
+        if not isinstance(premise, Absent) or premise.instance != str(instance(literal, env)):
+            raise Wrong(f"another row is said to be absent than that of {literal}")
+        if not self._satisfied(literal, env):
+            raise Wrong(f"{premise.instance} does not hold")
+
+    def _disjunction(self, literal: tree.Disjunction, env: Env, premise: Premise) -> None:
+        if not isinstance(premise, Branch) or not 0 <= premise.number < len(literal.branches):
+            raise Wrong(f"no branch of {literal} holds")
+        branch, holds = literal.branches[premise.number], premise.holds
+        self._assignment(branch, self._env(holds.bindings, env, branch), holds.premises)
+
+    def _test(self, literal: tree.Literal, env: Env, values: list[Value], premise: Premise) -> None:
+        if not isinstance(premise, Holds) or premise.instance != str(instance(literal, env)):
+            raise Wrong(f"it holds something else than {literal}")
+        plain = with_values(literal, values)
+        if not self._satisfied(plain, env):
+            raise Wrong(f"{premise.instance} does not hold")
+        if not same_rows(premise.values, sides(plain, env)):
+            raise Wrong(f"the sides of {literal} have other values")
+
+    def _satisfied(self, literal: tree.Literal, env: Env) -> bool:
+        names = frozenset(env)
+        # only what negates needs relations, so a proof without negation evaluates none
+        facts = self._world.relations if isinstance(literal, tree.Negation) else {}
+        plan = BodyPlan(tree.Body((literal,)), facts, self._world.users, names, names)
+        return bool(plan.solve(env))
+
+    # ── choices ───────────────────────────────────────────────────────────────────────────────────
+    def _choice(self, literal: tree.Choice, env: Env, premise: Premise) -> None:
+        from lftj.proofs.check import check_chosen
+
+        plain, hidden = self._world.plain[str(self._rule)]
+        atom = plain.body.literals[-1]
+        assert isinstance(atom, tree.Atom)
+        row = tuple(value_of(term, env) for term in atom.terms)
+        if row not in self._world.relations[hidden]:
+            raise Wrong(f"{literal} chose otherwise")
+        rest = tree.Body(plain.body.literals[:-1])
+        solved = BodyPlan(rest, self._world.relations, self._world.users).solve({})
+        domain = [(str(term), value_of(term, env)) for term in literal.determining]
+        alike = {
+            tuple(value_of(term, each) for term in atom.terms)
+            for each in solved
+            if all(value_of(term, each) == value_of(term, env) for term in literal.determining)
+        }
+        check_chosen(premise, domain, alike, row)
+
+    # ── aggregates ────────────────────────────────────────────────────────────────────────────────
+    def _gathered(self, node: object, env: Env, premises: Iterator[Premise]) -> list[Value]:
+        """The values of the aggregates of a literal or term, each checked against a premise."""
+        return [self._inner(each, env, _next(premises)) for each in aggregates_of(node)]
+
+    def _inner(self, aggregate: tree.Aggregate, env: Env, premise: Premise) -> Value:
+        if not isinstance(premise, Group) or premise.literal != str(instance(aggregate, env)):
+            raise Wrong(f"it says nothing of {aggregate}")
+        own = own_names(aggregate)
+        outer = {name: value for name, value in env.items() if name not in own}
+        names = frozenset(outer)
+        plan = BodyPlan(aggregate.body, self._world.relations, self._world.users, names, names)
+        envs = plan.solve(outer)
+        result = tree.Variable("#result")
+        test = tree.Body((tree.Comparison("=", result, aggregate),))
+        folded = BodyPlan(test, self._world.relations, self._world.users, frozenset(env)).solve(env)
+        if not folded or not same(folded[0][result.name], premise.value):
+            raise Wrong(f"the value of {premise.literal} is another one")
+        target = () if aggregate.target is None else (aggregate.target,)
+        self._group(aggregate.function, target, aggregate.body, outer, envs, premise)
+        return premise.value
+
+    def _aggregated(self, row: Row, env: dict[str, Value], premises: Iterator[Premise]) -> None:
+        head = self._world.head(self._rule, self._number)
+        given = [
+            (place, term)
+            for place, term in enumerate(self._head.terms)
+            if not isinstance(term, tree.HeadAggregate)
+        ]
+        key = tuple(row[place] for place, _ in given)
+        for place, term in given:
+            if not same(value_of(term, env), row[place]):
+                raise Wrong(f"{term} has another value")
+        if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
+            raise Wrong("the group comes to another value")
+        envs = head.groups().get(key, [])
+        for place, term in enumerate(self._head.terms):
+            if isinstance(term, tree.HeadAggregate):
+                premise = _next(premises)
+                if not isinstance(premise, Group) or premise.literal != str(term):
+                    raise Wrong(f"it says nothing of {term}")
+                if not same(premise.value, row[place]):
+                    raise Wrong(f"the value of {term} is another one")
+                self._group(term.function, term.args, self._rule.body, env, envs, premise)
+
+    def _group(
+        self,
+        function: str,
+        args: tuple[tree.Term, ...],
+        body: tree.Body,
+        outer: Env,
+        envs: Sequence[Env],
+        group: Group,
+    ) -> None:
+        """Check the size of a group, and that the assignments shown are of it, and matter most."""
+        if group.size != len(envs):
+            raise Wrong(f"the group of {group.literal} has {len(envs)} assignments")
+        if len(set(group.shown)) < len(group.shown) or len(group.shown) > group.size:
+            raise Wrong(f"{group.literal} shows an assignment twice")
+        weights = []
+        for each in group.shown:
+            env = self._env(each.bindings, outer, body)
+            self._assignment(body, env, each.premises)
+            weights += [value_of(arg, env) for arg in args[:1]]
+        if function in ("min", "max") and not all(same(each, group.value) for each in weights):
+            raise Wrong(f"{group.literal} shows what does not attain its value")
+        if function == "sum":
+            largest = sorted((abs(value_of(args[0], each)) for each in envs), reverse=True)
+            if [abs(each) for each in weights] != largest[: len(weights)]:
+                raise Wrong(f"{group.literal} does not show the largest contributors")
+
+
+def _next(premises: Iterator[Premise]) -> Premise:
+    if (premise := next(premises, None)) is None:
+        raise Wrong("it has fewer premises than its rule has literals")
+    return premise
+
+
+__all__ = ["Assignment", "AssignmentChecker", "Wrong", "same", "same_rows"]

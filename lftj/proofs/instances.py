@@ -1,0 +1,80 @@
+"""Literals with values in place of variables, and values as rule text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from lftj.proofs.bodies import direct, mentioned
+from lftj.proofs.terms import Value
+from lftj.syntax import tree
+
+Kind = TypeVar("Kind", bound=tree.Node)
+
+
+def value_text(value: Value) -> str:
+    """A value as a constant of a rule."""
+    return str(tree.Constant(value))
+
+
+def atom_text(relation: str, row: tuple[Value, ...]) -> str:
+    """A row as an atom."""
+    return f"{relation}({', '.join(map(value_text, row))})"
+
+
+def instance(node: Kind, env: Mapping[str, Value]) -> Kind:
+    """The node with constants in place of the variables of `env`. Names that an aggregate has for
+    itself stay.
+    """
+    return _of(node, env)
+
+
+def _of(node: Any, env: Mapping[str, Value]) -> Any:
+    if isinstance(node, tree.Variable):
+        return tree.Constant(env[node.name]) if node.name in env else node
+    if isinstance(node, tuple):
+        return tuple(_of(each, env) for each in node)
+    if not isinstance(node, tree.Node) or isinstance(node, tree.Constant):
+        return node
+    if isinstance(node, tree.Aggregate):
+        own = own_names(node)
+        env = {name: value for name, value in env.items() if name not in own}
+    parts = {name: _of(part, env) for name, part in vars(node).items() if name != "span"}
+    return replace(node, **parts)
+
+
+def own_names(aggregate: tree.Aggregate) -> frozenset[str]:
+    """Names that mean variables of the aggregate alone: those of its body that are aggregated."""
+    return direct(aggregate.body.literals) & mentioned(aggregate.target or ())
+
+
+def aggregates_of(node: object) -> list[tree.Aggregate]:
+    """The aggregates of a comparison or term, outermost only, from left to right."""
+    if isinstance(node, tree.Aggregate):
+        return [node]
+    if isinstance(node, tuple):
+        return [found for each in node for found in aggregates_of(each)]
+    if isinstance(node, tree.Comparison):
+        return aggregates_of((node.left, node.right))
+    if isinstance(node, tree.Atom):
+        return aggregates_of(node.terms)
+    return aggregates_of(node.args) if isinstance(node, tree.Call) else []
+
+
+def with_values(node: Kind, values: list[Value]) -> Kind:
+    """The node with constants in place of its aggregates, from left to right."""
+    waiting = iter(values)
+
+    def of(each: Any) -> Any:
+        if isinstance(each, tree.Aggregate):
+            return tree.Constant(next(waiting))
+        if isinstance(each, tuple):
+            return tuple(map(of, each))
+        if isinstance(each, tree.Comparison):
+            return replace(each, left=of(each.left), right=of(each.right))
+        if isinstance(each, tree.Atom):
+            return replace(each, args=of(each.args), value=of(each.value))
+        return replace(each, args=of(each.args)) if isinstance(each, tree.Call) else each
+
+    return of(node)

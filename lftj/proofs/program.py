@@ -1,0 +1,257 @@
+"""Whole programs: strata by counting what a relation depends on, each run to its fixpoint by
+evaluating every rule again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+
+from lftj.proofs.aggregates import UserFold, fold
+from lftj.proofs.bodies import BodyPlan
+from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
+from lftj.proofs.terms import Env, Value, checked, value_of
+from lftj.syntax import tree
+
+Row = tuple[Value, ...]
+
+
+class NotStratified(ValueError):
+    """Negation or an aggregate inside a cycle."""
+
+
+class FunctionConflict(ValueError):
+    """Two rows of a function or a keyed relation agree on the key and differ in the rest."""
+
+
+def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
+    """The relations a body reads, each with whether it must be complete before (under negation or
+    an aggregate).
+    """
+    if isinstance(node, tree.Atom):
+        return {(node.relation, strict), *reads(node.terms, strict)}
+    if isinstance(node, tuple):
+        return {found for each in node for found in reads(each, strict)}
+    if isinstance(node, tree.Negation | tree.Aggregate):
+        strict = True
+    return reads(tuple(vars(node).values()), strict) if isinstance(node, tree.Node) else set()
+
+
+def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
+    """Column and function of the relations whose every head takes one `min` or `max`, the same in
+    the same column.
+    """
+    found: dict[str, set[tuple[tuple[int, str], ...]]] = {}
+    for head in (head for rule in rules for head in rule.heads):
+        calls = tuple(
+            (column, term.function)
+            for column, term in enumerate(head.terms)
+            if isinstance(term, tree.HeadAggregate)
+        )
+        found.setdefault(head.relation, set()).add(calls)
+    single = {name: calls.pop() for name, calls in found.items() if len(calls) == 1}
+    return {
+        name: calls[0]
+        for name, calls in single.items()
+        if len(calls) == 1 and calls[0][1] in ("min", "max")
+    }
+
+
+def levels(rules: list[tree.Rule]) -> dict[str, int]:
+    """Count the relations that each depends on: those of one cycle agree, and what one needs
+    outside it has less. Raises NotStratified.
+
+    A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is
+    trusted to be monotone.
+    """
+    inside = extremes(rules)
+    edges = set()
+    for rule in rules:
+        for head in rule.heads:
+            aggregated = head.relation not in inside and any(
+                isinstance(term, tree.HeadAggregate) for term in head.terms
+            )
+            edges |= {
+                (head.relation, read, strict)
+                for read, strict in reads((rule.body, head.terms), aggregated)
+            }
+    names = {name for edge in edges for name in edge[:2]} | {
+        head.relation for rule in rules for head in rule.heads
+    }
+    needs = {name: {name} for name in names}
+    for _ in names:
+        for head, read, _ in edges:
+            needs[head] |= needs[read]
+    if any(strict and head in needs[read] for head, read, strict in edges):
+        raise NotStratified("a relation depends on itself through negation or an aggregate")
+    return {name: len(needed) for name, needed in needs.items()}
+
+
+def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
+    """Keep, of rows that differ in this column alone, the one with the least or the greatest value
+    there.
+    """
+    best: dict[Row, Row] = {}
+    for row in sorted(rows, key=lambda row: row[column], reverse=function == "max"):
+        best.setdefault((*row[:column], *row[column + 1 :]), row)
+    return set(best.values())
+
+
+class HeadRule:
+    """One head of one rule: from the assignments of the body to rows."""
+
+    def __init__(
+        self,
+        head: tree.Atom,
+        rule: tree.Rule,
+        facts: Mapping[str, set[Row]],
+        users: Mapping[str, UserFold],
+    ):
+        self.head, self.users = head, users
+        names = tuple(tree.Variable(f"#head{column}") for column in range(len(head.terms)))
+        extra = [
+            tree.Comparison("=", n, t)
+            for n, t in zip(names, head.terms, strict=True)
+            if not isinstance(t, tree.HeadAggregate)
+        ]
+        self.terms = tuple(
+            t if isinstance(t, tree.HeadAggregate) else n
+            for n, t in zip(names, head.terms, strict=True)
+        )
+        self.plan = BodyPlan(tree.Body((*rule.body.literals, *extra)), facts, users)
+
+    def rows(self) -> set[Row]:
+        """All head rows that the present facts give."""
+        return {self._row(key, envs) for key, envs in self.groups().items()}
+
+    def groups(self) -> dict[Row, list[Env]]:
+        """The assignments of the body by the values of the head's columns that are not
+        aggregated.
+        """
+        groups: dict[Row, list[Env]] = {}
+        for env in self.plan.solve({}):
+            key = tuple(
+                value_of(term, env) for term in self.terms if isinstance(term, tree.Variable)
+            )
+            groups.setdefault(key, []).append(env)
+        return groups
+
+    def _row(self, key: Row, envs: list[Env]) -> Row:
+        plain = iter(key)
+        row = []
+        for term in self.terms:
+            if isinstance(term, tree.HeadAggregate):
+                row.append(
+                    fold(
+                        term.function,
+                        [tuple(value_of(arg, env) for arg in term.args) for env in envs],
+                        self.users,
+                    )
+                )
+            else:
+                row.append(next(plain))
+        return tuple(row)
+
+
+def _conversions(clauses: Iterable[tree.Clause]) -> dict[str, list[Callable[[Value], Value]]]:
+    """Conversions of each column's values: integers stand for floats and decimals too."""
+    clauses = list(clauses)
+    base = {clause.name: clause.base for clause in clauses if isinstance(clause, tree.TypeAlias)}
+
+    def of(name: str) -> Callable[[Value], Value]:
+        if name in base:
+            return of(base[name])
+        return (
+            float
+            if name == "float"
+            else Decimal
+            if name.startswith("decimal")
+            else lambda value: value
+        )
+
+    return {
+        each.name: [of(column.type) for column in each.columns]
+        for each in clauses
+        if isinstance(each, tree.Declaration)
+    }
+
+
+def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise FunctionConflict where a key has two rows."""
+    for name, columns in keys.items():
+        if len({tuple(row[column] for column in columns) for row in relations.get(name, ())}) < len(
+            relations.get(name, ())
+        ):
+            raise FunctionConflict(name)
+
+
+def evaluate(
+    program: tree.ParsedProgram | Iterable[tree.Clause],
+    facts: Mapping[str, Iterable[Row]],
+    *,
+    keys: Mapping[str, tuple[int, ...]] | None = None,
+    users: Mapping[str, UserFold] | None = None,
+    hidden: bool = False,
+) -> dict[str, set[Row]]:
+    """All relations, given and derived. `keys` holds key columns beside those of functions that the
+    program declares. `hidden`: with the relations that choices of clauses have.
+
+    Raises ArithmeticFailure, FunctionConflict, NotStratified.
+    """
+    clauses = with_relations_for_choices(
+        program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program)
+    )
+    rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
+    declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
+    conversions = _conversions(clauses)
+    all_keys = {
+        name: tuple(range(len(each.columns) - 1))
+        for name, each in declared.items()
+        if each.functional
+    } | dict(keys or {})
+
+    def stored(name: str, row: Row) -> Row:
+        known = conversions.get(name)
+        return (
+            tuple(map(checked, row))
+            if known is None
+            else tuple(checked(of(value)) for value, of in zip(row, known, strict=True))
+        )
+
+    domains = choice_domains(declared.values())
+    level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)
+    relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
+    relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
+    heads = [
+        (level[head.relation], HeadRule(head, rule, relations, users or {}))
+        for rule in rules
+        for head in rule.heads
+    ]
+    for stratum in sorted(set(level.values())):
+        now = [rule for number, rule in heads if number == stratum]
+        given = {
+            (name, row)
+            for name, number in level.items()
+            if number == stratum
+            for row in relations[name]
+        }
+        relations |= {name: set() for name, number in level.items() if number == stratum}
+        while True:
+            derived = given | {
+                (rule.head.relation, stored(rule.head.relation, row))
+                for rule in now
+                for row in rule.rows()
+            }
+            before = {name: set(relations[name]) for name, _ in derived}
+            for name, row in accepted(
+                [each for each in derived if each[1] not in relations[each[0]]], relations, domains
+            ):
+                relations[name].add(row)
+            for name in before.keys() & inside.keys():
+                best = only_best(relations[name], *inside[name])
+                relations[name].clear()
+                relations[name].update(best)
+            if all(relations[name] == rows for name, rows in before.items()):
+                break
+    check_keys(relations, all_keys)
+    return {name: rows for name, rows in relations.items() if hidden or not name.startswith(HIDDEN)}

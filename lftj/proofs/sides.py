@@ -1,0 +1,19 @@
+"""The values of both sides of a comparison."""
+
+from __future__ import annotations
+
+from lftj.proofs.terms import FUNCTORS, Env, Value, value_of
+from lftj.syntax import tree
+
+
+def sides(literal: tree.Literal, env: Env) -> tuple[Value, ...]:
+    """The values of both sides under these bindings; of `x = range(…)` that of x alone, and none of
+    `true`.
+    """
+    if not isinstance(literal, tree.Comparison):
+        return ()
+    return tuple(value_of(term, env) for term in (literal.left, literal.right) if _single(term))
+
+
+def _single(term: tree.Term) -> bool:
+    return not isinstance(term, tree.Call) or term.functor in FUNCTORS

@@ -1,0 +1,103 @@
+"""A proof as a tree of text. Works step by step with a stack, so that a proof may be as high as it
+likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lftj.proofs.instances import atom_text, value_text
+from lftj.proofs.proof import (
+    Absent,
+    Bindings,
+    Branch,
+    Chosen,
+    Follows,
+    Group,
+    Holds,
+    Premise,
+    Proof,
+)
+
+SHOWN = 100
+"""Lines that `str(proof)` shows."""
+_DEEPEST = 24  # levels of indentation; what is deeper keeps this one
+
+
+def proof_text(proof: Proof, lines: int | None = SHOWN) -> str:
+    """The proof from its row down to base facts, so many lines of it at most; None: all."""
+    found: list[str] = []
+    for line in _lines(proof):
+        if lines is not None and len(found) >= lines:
+            found.append(f"… {len(proof.steps):,} steps in all, height {proof.height:,}")
+            break
+        found.append(line)
+    return "\n".join(found)
+
+
+def _lines(proof: Proof) -> Iterator[str]:
+    seen: set[int] = set()
+    waiting: list[tuple[int, Premise | str]] = [(0, Follows("", len(proof.steps) - 1))]
+    while waiting:
+        depth, item = waiting.pop()
+        indent = "  " * min(depth, _DEEPEST)
+        if isinstance(item, str):
+            yield f"{indent}{item}"
+        elif not isinstance(item, Follows):
+            first, *below = _of_premise(item)
+            yield f"{indent}{first[1]}"
+            waiting += [(depth + deeper, each) for deeper, each in reversed(below)]
+        else:
+            step = proof.steps[item.step]
+            row = atom_text(step.relation, step.row)
+            if step.rule is not None and item.step not in seen:
+                yield f"{indent}{row}"
+                yield f"{indent}  by {step.rule}{_with(step.bindings)}"
+            else:
+                yield f"{indent}{row}  {'base fact' if step.rule is None else 'as above'}"
+            if item.step not in seen:
+                waiting += [(depth + 1, each) for each in reversed(step.premises)]
+            seen.add(item.step)
+
+
+def _with(bindings: Bindings) -> str:
+    listed = ", ".join(f"{name} = {value_text(value)}" for name, value in bindings)
+    return f"  with {listed}" if listed else ""
+
+
+def _of_premise(premise: Premise) -> list[tuple[int, Premise | str]]:
+    """The lines and premises that tell of a premise, each with how much deeper it stands."""
+    match premise:
+        case Holds(literal, instance, values):
+            item = literal if instance == literal else f"{literal}: {instance}"
+            shown = item if instance in ("true", _equation(values)) else f"{item}{_sides(values)}"
+            return [(0, shown)]
+        case Absent(instance=instance):
+            return [(0, f"{instance}: no row matches")]
+        case Branch(number=number, holds=holds):
+            below = [(1, each) for each in holds.premises]
+            return [(0, f"branch {number + 1} holds{_with(holds.bindings)}"), *below]
+        case Group(literal, value, size, shown):
+            many = f"over {size:,} assignment{'s' * (size != 1)}"
+            lines: list[tuple[int, Premise | str]] = [
+                (0, f"{literal} = {value_text(value)}, {many}")
+            ]
+            for each in shown:
+                lines.append((1, _with(each.bindings).strip() or "one of them"))
+                lines += [(2, premise) for premise in each.premises]
+            if size > len(shown):
+                lines.append((1, f"… {size - len(shown):,} more"))
+            return lines
+        case Chosen(domain, size, rejected):
+            others = f"; not {'; '.join(map(str, rejected))}" if rejected else ""
+            many = f"{size:,} candidate{'s' * (size != 1)}"
+            return [(0, f"chosen, first of {many}{_with(domain)}{others}")]
+    return [(0, premise)]
+
+
+def _sides(values: tuple[object, ...]) -> str:
+    return f" ({', '.join(map(value_text, values))})" if values else ""
+
+
+def _equation(values: tuple[object, ...]) -> str:
+    return " = ".join(map(value_text, values))

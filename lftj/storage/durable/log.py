@@ -1,0 +1,300 @@
+"""The log of a durable workspace: one SQLite database, whose transactions are the commit point.
+
+A row of `commits` is one commit: its number, the version that it made, the program where it is
+another one than before, and changes of base rows as Arrow bytes. A row of `checkpoints` names the
+pages that hold everything up to some commit. Commits before the older of two checkpoints are
+removed with the next one. SQLite has no checksums of its pages, so each row has one, which covers
+the row before too: nothing is missing in between.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from lftj.errors import DurableError
+
+FILE = "log.sqlite"
+FORMAT = 1
+"""Format of the database and of the page files beside it."""
+_APPLICATION = 0x6C66746A  # "lftj"
+_TABLES = (
+    "CREATE TABLE commits (number INTEGER PRIMARY KEY, version INTEGER NOT NULL, "
+    "time REAL NOT NULL, program TEXT, rows BLOB NOT NULL, sum INTEGER NOT NULL)",
+    "CREATE TABLE checkpoints (number INTEGER PRIMARY KEY, record BLOB NOT NULL, "
+    "sum INTEGER NOT NULL)",
+)
+_CHECKPOINTS = 2
+"""Checkpoints that are kept: where the later one cannot be opened, the other one can."""
+DURABILITY = ("full", "normal", "off")
+"""Settings of SQLite's `synchronous` that users may choose."""
+_BUSY = 60.0  # seconds that SQLite waits for another connection
+
+
+class Commit(NamedTuple):
+    """One commit as it is logged. `sum` is that of its row; `program` is None where it is the one
+    before; `rows` are empty where only the checkpoint of the commit has them.
+    """
+
+    number: int
+    version: int
+    time: float
+    program: str | None
+    rows: bytes
+    sum: int = 0
+
+    def sum_after(self, before: int) -> int:
+        """The checksum of the row, after one with the checksum `before`."""
+        head = json.dumps([self.number, self.version, self.time, self.program]).encode()
+        return zlib.crc32(self.rows, zlib.crc32(head, before))
+
+
+class Checkpoint(NamedTuple):
+    """The record of all that there is up to a commit; `sum` is that of the commit's row."""
+
+    number: int
+    record: dict[str, Any]
+    sum: int
+
+
+class Log:
+    """The database below one folder. Any thread may use it; one at a time does."""
+
+    def __init__(self, folder: Path, *, write: bool, durability: str = "full"):
+        """Open it, or begin it where `write` and there is none. Raises DurableError."""
+        self.file = folder / FILE
+        self._lock = threading.Lock()
+        self._failed: str | None = None
+        with self._sqlite_errors():
+            self._connection = self._connected(write)
+            if write:
+                self._begin()
+                self._connection.execute(f"PRAGMA synchronous={durability.upper()}")
+                self._connection.execute("PRAGMA wal_autocheckpoint=0")
+            self._require_ours()
+
+    def _connected(self, write: bool) -> sqlite3.Connection:
+        mode = "rwc" if write else "ro"
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.file))}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=_BUSY,
+        )
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA cell_size_check=ON")
+        return connection
+
+    def _begin(self) -> None:
+        """Make the tables where there are none. Two processes cannot: the writer's lock is held."""
+        connection = self._connection
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return
+        connection.execute("PRAGMA journal_mode=WAL")
+        with _transaction(connection, "BEGIN IMMEDIATE"):
+            connection.execute(f"PRAGMA application_id={_APPLICATION}")
+            connection.execute(f"PRAGMA user_version={FORMAT}")
+            for table in _TABLES:
+                connection.execute(table)
+
+    def _require_ours(self) -> None:
+        """Raise DurableError for another file (E351), a newer format (E352), and for whatever else
+        may be in a database and would run (E353).
+        """
+        connection = self._connection
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != _APPLICATION:
+            hint = "open the folder that lftj.connect(path) made, or choose a new path"
+            raise DurableError(f"{self.file} is no log of lftj", code="E351", hint=hint)
+        if found > FORMAT:
+            raise DurableError(
+                f"{self.file} has format {found}, this version reads up to {FORMAT}",
+                code="E352",
+                hint="open it with the version of lftj that wrote it, or a later one",
+            )
+        tables = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+        if [sql for (sql,) in tables] != list(_TABLES):
+            raise self.damaged("it has other tables than were made")
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
+    def last(self) -> tuple[int, int]:
+        """The number and the version of the last commit; 0 where there is none."""
+        with self._reading() as connection:
+            found = connection.execute(
+                "SELECT number, version FROM commits ORDER BY number DESC LIMIT 1"
+            ).fetchone()
+        return found or (0, 0)
+
+    def since(self, number: int, before: int) -> list[Commit] | None:
+        """The commits after one that is known by its number and checksum; None where these are not
+        kept any more.
+        """
+        with self._reading() as connection:
+            return self._since(connection, number, before)
+
+    def opened(self, skip: Collection[int] = ()) -> tuple[Checkpoint | None, list[Commit]]:
+        """The last checkpoint, but for those to `skip`, and the commits after it, of one moment.
+        Raises DurableError (E353) where something is missing.
+        """
+        with self._reading() as connection:
+            point = self._checkpoint(connection, skip)
+            commits = self._since(connection, *((point.number, point.sum) if point else (0, 0)))
+        if commits is None:
+            raise self.damaged("commits are missing")
+        return point, commits
+
+    def _since(
+        self, connection: sqlite3.Connection, number: int, before: int
+    ) -> list[Commit] | None:
+        rows = connection.execute(
+            "SELECT number, version, time, program, rows, sum FROM commits WHERE number > ? "
+            "ORDER BY number",
+            (number,),
+        )
+        found: list[Commit] = []
+        for commit in map(Commit._make, rows):
+            if commit.number != number + 1 or not commit.rows:
+                return None
+            if commit.sum_after(before) != commit.sum:
+                raise self.damaged(f"commit {commit.number} is not what was written")
+            found.append(commit)
+            number, before = commit.number, commit.sum
+        return found
+
+    def _checkpoint(
+        self, connection: sqlite3.Connection, skip: Collection[int]
+    ) -> Checkpoint | None:
+        for number, record, sum_ in connection.execute(
+            "SELECT number, record, sum FROM checkpoints ORDER BY number DESC"
+        ):
+            if number in skip:
+                continue
+            body, _, seal = record.rpartition(b"\n")
+            if zlib.crc32(body, sum_) != int(seal):
+                raise self.damaged(f"checkpoint {number} is not what was written")
+            return Checkpoint(number, json.loads(body), sum_)
+        return None
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One moment of the database, whoever writes meanwhile."""
+        with self._lock, self._sqlite_errors(), _transaction(self._connection, "BEGIN"):
+            yield self._connection
+
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────
+    def append(
+        self, commits: Sequence[Commit], before: int, record: dict[str, Any] | None = None
+    ) -> int:
+        """Write commits after one with the checksum `before`, and the `record` of a checkpoint of
+        the last, in one transaction; the checksum of the last. Raises DurableError; then none of
+        them has happened.
+        """
+        rows: list[Commit] = []
+        for commit in commits:
+            before = commit.sum_after(before)
+            rows.append(commit._replace(sum=before))
+        with self._writing() as connection:
+            connection.executemany("INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", rows)
+            if record is not None:
+                connection.execute("DELETE FROM checkpoints")  # none leads past this commit
+                self._insert(connection, Checkpoint(rows[-1].number, record, before))
+        return before
+
+    def add_checkpoint(self, point: Checkpoint) -> list[dict[str, Any]]:
+        """Write a checkpoint, and remove those and the commits that are of no use any more; the
+        records that are left.
+        """
+        with self._writing() as connection:
+            self._insert(connection, point)
+            kept = connection.execute(
+                "SELECT number, record FROM checkpoints ORDER BY number DESC LIMIT ?",
+                (_CHECKPOINTS,),
+            ).fetchall()
+            oldest = kept[-1][0]
+            connection.execute("DELETE FROM checkpoints WHERE number < ?", (oldest,))
+            # the commit itself stays, so that the next one's number is known in any case
+            connection.execute("DELETE FROM commits WHERE number < ?", (oldest,))
+        return [json.loads(record.rpartition(b"\n")[0]) for _, record in kept]
+
+    def _insert(self, connection: sqlite3.Connection, point: Checkpoint) -> None:
+        body = json.dumps(point.record).encode()
+        sealed = body + f"\n{zlib.crc32(body, point.sum)}".encode()
+        connection.execute(
+            "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)",
+            (point.number, sealed, point.sum),
+        )
+
+    def move_into_database(self) -> None:
+        """Move what is in the write-ahead file into the database, as far as no reader needs it
+        there. By a connection of its own: commits go on.
+        """
+        with suppress(sqlite3.Error), closing(self._connected(write=True)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        if self._failed is not None:
+            hint = "see that the disk works, close the workspace, and open it again"
+            raise DurableError(
+                f"{self.file} takes no more commits since one could not be written: {self._failed}",
+                code="E355",
+                hint=hint,
+            )
+        with self._lock, self._sqlite_errors(), _transaction(self._connection, "BEGIN IMMEDIATE"):
+            yield self._connection
+
+    def close(self) -> None:
+        """Close it. Harmless when repeated."""
+        with self._lock:
+            self._connection.close()
+
+    # ── errors ────────────────────────────────────────────────────────────────────────────────────
+    @contextmanager
+    def _sqlite_errors(self) -> Iterator[None]:
+        """Raise what SQLite says as DurableError. An error of the disk ends all writing: nobody
+        knows which pages the system kept.
+        """
+        try:
+            yield
+        except sqlite3.Error as reason:
+            code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_IOERR:
+                self._failed = str(reason)
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise self.damaged(str(reason)) from None
+            hint = "see that the folder is there, has room and may be written, and try again"
+            raise DurableError(
+                f"{self.file} cannot be used: {reason}", code="E354", hint=hint
+            ) from reason
+        except (ValueError, TypeError, AttributeError) as reason:
+            if isinstance(reason, DurableError):
+                raise
+            raise self.damaged(str(reason)) from None
+
+    def damaged(self, reason: str) -> DurableError:
+        """The error for a log that is not what was written."""
+        return DurableError(
+            f"{self.file} is damaged: {reason}", code="E353", hint="take it back from a copy"
+        )
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,113 @@
+"""The segments below one path, as far as a process knows them: those that it mapped, and those that
+it writes.
+
+Pages that only one part has are in segments of that part's; those of relations that parts have
+whole are in segments of the process, once for all its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scantree import Arena
+from scantree.segment import (
+    ROOM,
+    Segment,
+    SegmentFile,
+    SegmentFullError,
+    forget_stored,
+    needed,
+    open_segments,
+    owner_of,
+)
+
+_GROWTH = 4
+_FEW_WORDS = 1 << 21  # that may be there in any case
+_SEGMENTS = 8  # of one owner that may be there
+
+
+class StoredPages:
+    """Below one folder, in one arena. `full`: the words that each owner's pages took when all were
+    written.
+    """
+
+    def __init__(self, arena: Arena, folder: Path) -> None:
+        self.folder = folder
+        self.full: dict[str, int] = {}
+        self._arena = arena
+        self._known: dict[str, Segment] = {}
+        self._files: dict[str, SegmentFile] = {}
+
+    def append(self, owner: str, roots: Sequence[int]) -> None:
+        """Write what these pages reach and no segment has. OSError or MemoryError: nothing was
+        written.
+        """
+        file = self._files.get(owner)
+        if file is None:
+            file = self._begun(owner, ROOM)
+        try:
+            self._appended(file, roots)
+        except SegmentFullError as full:
+            self._appended(self._begun(owner, max(ROOM, _GROWTH * full.words)), roots)
+        self.full.setdefault(owner, self._files[owner].segment.words)
+
+    def rewrite(self, owner: str, roots: Sequence[int]) -> None:
+        """Write all of these pages, into one new segment. O(pages)."""
+        forget_stored(self._arena, roots)
+        file = self._files.pop(owner, None)
+        if file is not None:
+            file.close()
+        self.full.pop(owner, None)
+        self.append(owner, roots)
+
+    def overgrown(self, owner: str, segments: Iterable[Segment]) -> bool:
+        """Decide if it is time to write all pages again: most of these segments' pages of this
+        owner are of the past, or files are many.
+        """
+        own = [segment.words for segment in segments if owner_of(segment.name) == owner]
+        return len(own) > _SEGMENTS or sum(own) > _GROWTH * self.full.get(owner, 0) + _FEW_WORDS
+
+    def check(self) -> None:
+        """Check what was looked at of mapped files, before it is relied on. Raises
+        FileDamagedError.
+        """
+        self._arena.watch.check()
+
+    def needed(self, addresses: Iterable[int]) -> list[Segment]:
+        """The segments in which pages at these addresses are, and all below them."""
+        return needed(self._known.values(), addresses)
+
+    def there(self, segments: Iterable[Segment]) -> bool:
+        """Check that nobody removed a file of these."""
+        return all((self.folder / segment.name).exists() for segment in segments)
+
+    def opened(self, segments: Sequence[Segment], addresses: Sequence[int]) -> list[int]:
+        """The pages at these addresses. Raises as `open_segments`."""
+        pages = open_segments(self._arena, self.folder, segments, addresses)
+        for segment in segments:
+            known = self._known.get(segment.name)
+            if known is None or known.words < segment.words:
+                self._known[segment.name] = segment
+        return pages
+
+    def _begun(self, owner: str, room: int) -> SegmentFile:
+        self._files[owner] = file = SegmentFile(self._arena, self.folder, owner, room)
+        return file
+
+    def _appended(self, file: SegmentFile, roots: Sequence[int]) -> None:
+        others = [segment for segment in self._known.values() if segment.name != file.segment.name]
+        segment = file.append(roots, others)
+        self._known[segment.name] = segment
+
+
+def segment_data(segment: Segment) -> dict[str, Any]:
+    """A segment as data."""
+    return asdict(segment)
+
+
+def segment_of(data: dict[str, Any]) -> Segment:
+    """The segment again."""
+    return Segment(**{**data, "reads": tuple(data["reads"])})

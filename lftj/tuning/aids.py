@@ -1,0 +1,46 @@
+"""Aids: what strategies do the same work with in less time. Each can be switched off by its name,
+as a strategy can; then the work is done without it.
+"""
+
+from __future__ import annotations
+
+ROW_SCAN = "row scan"
+"""Rows of one relation read as they lie, where nothing is joined."""
+STAR_JOIN = "star join"
+"""Partners looked up by their keys, row by row of one large relation."""
+SEMIJOIN_REDUCTION = "semi-join reduction"
+"""Reduction of a wide relation to rows that can match, before it is joined."""
+INDEX_ADVISOR = "index advisor"
+"""Key orders built once evaluations have lost as much for want of them."""
+LEAST_VALUES = "least values"
+"""A search that ends at the first row of each group, for `min` over many proofs."""
+EXTREMES = "extremes"
+"""`min` and `max` of one relation read off its key order, without a state."""
+FINER_HEADS = "finer heads"
+"""Changes of a head taken from one over the same body that groups more finely."""
+SEMI_JOINS = "semi-joins"
+"""Rows of a delta tested by values of small relations before they are joined."""
+REDUCTIONS = "reductions"
+"""Rows of a stratum looked through for what matches the delta, where joins search in vain."""
+EVALUATION_ORDER = "evaluation order"
+"""Relations of a stratum evaluated one after another within an iteration."""
+BEST_FIRST = "best first"
+"""Choice of the best of many better values in cycles with `min` or `max`."""
+COMPILED_ITERATIONS = "compiled iterations"
+"""Iterations of few rows in one compiled loop, of counts and of best values."""
+
+AIDS = (
+    ROW_SCAN,
+    STAR_JOIN,
+    SEMIJOIN_REDUCTION,
+    INDEX_ADVISOR,
+    LEAST_VALUES,
+    EXTREMES,
+    FINER_HEADS,
+    SEMI_JOINS,
+    REDUCTIONS,
+    EVALUATION_ORDER,
+    BEST_FIRST,
+    COMPILED_ITERATIONS,
+)
+"""All aids, from the join to the fixpoint."""

@@ -1,0 +1,1 @@
+"""Workspaces that last: reopened, killed, cut off, read by others."""

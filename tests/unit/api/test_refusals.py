@@ -1,0 +1,213 @@
+"""Every public call works on a backend or is in the list of refusals; nothing is in between."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyspark.sql
+import pytest
+
+import lftj
+from lftj.engine.refusals import REFUSALS, Kind
+from tests.distributed.inline import InlineExecutor
+from tests.docs.blocks import ROOT
+from tests.unit.api.scenarios import filled
+
+PRODUCT = lftj.UserAggregate(
+    "product",
+    zero=1,
+    lift=int,
+    combine=lambda a, b: a * b,
+    argument_types=(lftj.INT,),
+    result_type=lftj.INT,
+)
+
+
+@contextmanager
+def opened(kind: Kind, folder: Path, **options: Any) -> Iterator[lftj.Workspace]:
+    """A workspace over a kind of backend."""
+    if kind is Kind.PARTS:
+        options = {"executor": InlineExecutor(folder), **options}
+    elif kind is Kind.PATH:
+        options = {"path": folder / "w.lftj", **options}
+    with lftj.connect(**options) as workspace:
+        yield workspace
+
+
+def _in_transaction(call: Callable[[lftj.Transaction], object]) -> Callable[..., object]:
+    def called(ws: lftj.Workspace) -> object:
+        with ws.transaction() as tx:
+            return call(tx)
+
+    return called
+
+
+def _after_commit(call: Callable[[lftj.Transaction], object]) -> Callable[..., object]:
+    def called(ws: lftj.Workspace) -> object:
+        with ws.transaction() as tx:
+            tx.insert("edge", [(8, 9)])
+        return call(tx)
+
+    return called
+
+
+def _ended(name: str) -> Callable[[lftj.Workspace], object]:
+    return lambda ws: getattr(ws.transaction(), name)()
+
+
+WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
+    "relation": lambda ws: ws.relation("p", {"x": int}),
+    "view": lambda ws: ws.view("p", {"x": int}),
+    "function": lambda ws: ws.function("p", {"x": int}, int),
+    "add_aggregate": lambda ws: ws.add_aggregate(PRODUCT),
+    "transaction": lambda ws: ws.transaction().rollback(),
+    "load": lambda ws: ws.load("edge", [(5, 6)]),
+    "add_rules": lambda ws: ws.add_rules(".decl p(x: number) p(1)."),
+    "add_rule": lambda ws: ws.add_rule("reach(x, x) :- edge(x, _)."),
+    "remove_rule": lambda ws: ws.remove_rule(ws.rules[0]),
+    "feed": lambda ws: ws.feed("edge", "stream"),
+    "compact": lambda ws: ws.compact(),
+    "refresh": lambda ws: ws.refresh(),
+    "wait_for": lambda ws: ws.wait_for(1, timeout=0.01),
+    "save_as": lambda ws: ws.save_as("saved.lftj", durability="off"),
+    "rebalance": lambda ws: ws.rebalance(),
+    "snapshot": lambda ws: ws.snapshot(),
+    "query": lambda ws: ws.query("edge(x, _)").fetchall(),
+    "version": lambda ws: ws.version,
+    "relations": lambda ws: ws.relations,
+    "rules": lambda ws: ws.rules,
+    "subscribe": lambda ws: ws.subscribe("edge", lambda changes: None, snapshot=True),
+    "plan": lambda ws: (str(ws.plan()), str(ws.plan(ws.rules[0], passes=True))),
+    "explain": lambda ws: str(ws.explain("reach(1, 2)")),
+    "memory": lambda ws: ws.memory().fetchall(),
+    "profile": lambda ws: ws.profile(1),
+    "verify": lambda ws: ws.verify(),
+    "limits": lambda ws: ws.limits(work=1, seconds=1.0, memory=1).__enter__(),
+    "close": lambda ws: ws.close(),
+}
+TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
+    "insert": _in_transaction(lambda tx: tx.insert("edge", [(5, 6)], existing="error")),
+    "delete": _in_transaction(lambda tx: tx.delete("edge", [(1, 2)], missing="error")),
+    "delete_where": _in_transaction(lambda tx: tx.delete_where("edge", x=1)),
+    "upsert": _in_transaction(lambda tx: tx.upsert("acct", [(1, "z", 0.0)])),
+    "declare": _in_transaction(
+        lambda tx: tx.declare(lftj.connect().relation("p", {"x": int}).schema)
+    ),
+    "add_aggregate": _in_transaction(lambda tx: tx.add_aggregate(PRODUCT)),
+    "add_rules": _in_transaction(lambda tx: tx.add_rules(".decl p(x: number) p(1).")),
+    "add_rule": _in_transaction(lambda tx: tx.add_rule("reach(x, x) :- edge(x, _).")),
+    "remove_rule": lambda ws: _in_transaction(lambda tx: tx.remove_rule(ws.rules))(ws),
+    "commit": _ended("commit"),
+    "rollback": _ended("rollback"),
+    "version": _after_commit(lambda tx: tx.version),
+    "work": _after_commit(lambda tx: tx.work),
+    "changes": _after_commit(lambda tx: tx.changes("edge").fetchall()),
+    "inserted": _after_commit(lambda tx: tx.inserted("edge")),
+}
+SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
+    "version": lambda ws: ws.snapshot().version,
+    "relations": lambda ws: ws.snapshot().relations,
+    "rules": lambda ws: ws.snapshot().rules,
+    "query": lambda ws: ws.snapshot().query("edge(x, _)").fetchall(),
+    "explain": lambda ws: str(ws.snapshot().explain("reach(1, 2)")),
+    "verify": lambda ws: ws.snapshot().verify(),
+}
+CALLS = {lftj.Workspace: WORKSPACE, lftj.Transaction: TRANSACTION, lftj.Snapshot: SNAPSHOT}
+OPTIONS: dict[str, Any] = {
+    "path": "somewhere",
+    "create": False,
+    "read_only": True,
+    "copy": True,
+    "durability": "off",
+    "writer_timeout": 1.0,
+    "progress": print,
+    "elastic": 0.5,
+    "trace_budget": 1 << 20,
+    "tuning": lftj.Tuning(sampled_rows=4096),
+}
+CONNECTED: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+EXECUTORS: dict[str, Callable[[Path], object]] = {
+    "address": lambda path: lftj.SparkExecutor(
+        object.__new__(pyspark.sql.SparkSession), path="s3a://bucket/flights"
+    ),
+    "Spark Connect": lambda path: lftj.SparkExecutor(CONNECTED, path=path),
+}
+"""Calls with which a workspace over parts begins, where they are refused."""
+
+
+def refusal(capability: str, kind: Kind, call: Callable[[], object]) -> None:
+    """Assert that a call is refused as the list says, or works if it is not there."""
+    listed = REFUSALS.get((capability, kind))
+    if listed is None:
+        call()
+        return
+    with pytest.raises(lftj.LftjError) as caught:
+        call()
+    assert type(caught.value) is listed.error
+    assert (caught.value.code, caught.value.hint) == (listed.code, listed.hint)
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(owner, name) for owner, calls in CALLS.items() for name in calls],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_call_works_or_is_listed(
+    kind: Kind, owner: type, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(kind, tmp_path) as ws:
+        refusal(name, kind, lambda: CALLS[owner][name](filled(ws)))
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_works_or_is_listed(
+    kind: Kind, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if option in ("create", "read_only", "copy") and kind is Kind.PATH:
+        with opened(kind, tmp_path) as ws:
+            filled(ws)
+
+    def connect() -> None:
+        with opened(kind, tmp_path, **{option: OPTIONS[option]}) as ws:
+            if not ws.relations:
+                filled(ws)
+            assert ws["edge"]
+
+    refusal(option, kind, connect)
+
+
+@pytest.mark.parametrize("capability", EXECUTORS)
+def test_an_executor_that_cannot_be_is_listed(capability: str, tmp_path: Path) -> None:
+    path = tmp_path / "none"
+    refusal(capability, Kind.PARTS, lambda: EXECUTORS[capability](path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_public_call_and_option_is_tried() -> None:
+    for owner, calls in CALLS.items():
+        public = {
+            name
+            for name, value in inspect.getmembers(owner)
+            if not name.startswith("_") and not isinstance(value, str)
+        }
+        assert public == set(calls), owner
+    assert set(inspect.signature(lftj.connect).parameters) == {*OPTIONS, "executor"}
+    tried = {*WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS}
+    assert {capability for capability, _ in REFUSALS} <= tried
+
+
+def test_every_refusal_says_what_to_do_instead_and_the_page_too() -> None:
+    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    page = page.partition("## Refusals")[2].partition("\n## ")[0]
+    for (capability, _), listed in REFUSALS.items():
+        assert issubclass(listed.error, lftj.LftjError)
+        assert len(listed.hint) > 15, capability
+        assert capability in page, capability

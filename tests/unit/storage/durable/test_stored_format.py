@@ -1,0 +1,44 @@
+"""The name of what is stored follows from the sources that have a say in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lftj.storage.durable import stored_format
+
+
+def test_the_sources_of_pages_and_states_are_there() -> None:
+    known = {
+        str(file.relative_to(stored_format._ROOT)) for file in stored_format.sources("distributed")
+    }
+    assert {
+        "scantree/page_kernels.py",
+        "scantree/segment.py",
+        "scantree/packing_kernels.py",
+        "lftj/types/text_index_kernels.py",
+        "lftj/types/texts.py",
+        "lftj/heads/user_totals.py",
+        "lftj/distributed/stored/stored_part.py",
+        "lftj/maintenance/counting/iterated_relation.py",
+        "lftj/types/codes.py",
+        "sensitivity/index.py",
+        "lftj/maintenance/stored/stored_heads.py",
+    } <= known
+
+
+def test_any_change_makes_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_format, "_ROOT", tmp_path)
+    files = [tmp_path / "a.py", tmp_path / "b.py"]
+    names = set()
+    for contents in (
+        ("x = 1", "y = 2"),
+        ("x = 1", "y = 3"),
+        ("x = 1y =", " 2"),
+        ("x = 1", "y = 2"),
+    ):
+        for file, content in zip(files, contents, strict=True):
+            file.write_text(content)
+        names.add(stored_format.name_of(files))
+    assert len(names) == 3
