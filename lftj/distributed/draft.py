@@ -31,6 +31,7 @@ from lftj.errors import (
     ValueTypeError,
 )
 from lftj.heads.user import UserAggregate
+from lftj.program.hidden import source_of
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
@@ -301,6 +302,9 @@ class PartsDraft(ProgramDraft):
 
     def _added(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         program, added = self.program.add(parsed)
+        for name in program.asked:
+            rule = program.rule(source_of(name) or 0)
+            raise refused("asking in a cycle", Kind.PARTS, rule)
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
         for name, rows in program.facts.items():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
+from lftj.engine.asked import AskingRefresh
 from lftj.engine.keys import check_key
 from lftj.engine.staging import Staging
 from lftj.engine.state import State
@@ -20,7 +21,7 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
-from lftj.maintenance.commit import Refreshed, refresh
+from lftj.maintenance.commit import Refreshed
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.view_states import still_serving
@@ -85,6 +86,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
     proposal = _suited(draft, proposal, context)
+    _make_room_for_asked(draft, before.program, proposal.program, context)
     stratified, was = proposal.program.stratified, before.program.stratified.order
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
     changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
@@ -95,16 +97,16 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         )
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
-        refreshed = refresh(
-            stratified,
+        refreshed = AskingRefresh(
+            proposal.program,
             before.database,
             refreshed.database,
             draft.deltas,
             heads,
             context,
-            changed_rules=changed,
-            was=was,
-        )
+            changed,
+            was,
+        ).run()
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
     changes = {
@@ -140,6 +142,16 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
             draft.dropped.append(name)
         elif not is_hidden(name):
             _move_base_rows(draft, schemas[name], new.derives(name))
+
+
+def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Context) -> None:
+    """Begin relations for values that cycles ask for, and drop those that are not in the new
+    program.
+    """
+    for name in new.asked:
+        if name not in draft.database:
+            draft.updates[name] = RelationVersion.empty(new.hidden[name], context.arena)
+    draft.dropped += [name for name in old.asked if name not in new.asked]
 
 
 def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> None:

@@ -70,6 +70,12 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "{what}",
         "give a folder that driver and executors see under one name, such as a mounted share",
     ),
+    ("asking in a cycle", Kind.PARTS): Refusal(
+        "a distributed workspace cannot do this yet: an aggregate or `!( … )` of which a cycle of "
+        "rules asks values that only the cycle finds, in the rule  {what}",
+        "bind the variables that it shares with the rest by an atom of a finished relation, or "
+        "take lftj.connect() without an executor",
+    ),
     ("explain", Kind.PARTS): _not_yet(
         "explain",
         "load what the row rests on into lftj.connect() and explain it there",

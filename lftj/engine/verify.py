@@ -56,6 +56,12 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
         program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived
     )
     database = fresh.database
+    for name, domain in state.program.asked.items():
+        delta = state.database[domain].difference(state.database[name])
+        if len(delta):
+            yield Discrepancy(
+                name, engine.change_set(state.version, program.relations[name], delta)
+            )
     for name in sorted(derived):
         supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
         if supports is not None:

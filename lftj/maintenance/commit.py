@@ -7,7 +7,7 @@ one `recursion.strategy`'s. What they find goes on to the strata above.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.join.context import Context
@@ -60,8 +60,10 @@ def refresh(
     *,
     changed_rules: frozenset[str] = frozenset(),
     was: Stratification | None = None,
+    places: Collection[int] | None = None,
 ) -> Refreshed:
-    """Bring every affected view up to date.
+    """Bring every affected view up to date; of the strata at some `places` only, if these are
+    given.
 
     `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules`
     names relations that won or lost a rule, `was` the strata that the rows there are follow from:
@@ -79,7 +81,7 @@ def refresh(
     context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
     refresher = _Refresher(program, versions, before, context, changed_rules, was)
-    affected = Affected(program.order, refresher.values)
+    affected = Affected(program.order, refresher.values, places)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
     for stratum in affected:

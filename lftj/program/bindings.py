@@ -67,6 +67,21 @@ def of_literals(literals: Iterable[CheckedLiteral]) -> Variables:
     return NONE.union(*map(of_literal, literals))
 
 
+def relations_of(literals: Iterable[CheckedLiteral]) -> set[str]:
+    """The relations that some literals read, at any depth."""
+    found: set[str] = set()
+    waiting = list(literals)
+    while waiting:
+        match waiting.pop():
+            case CheckedAtom(relation=relation):
+                found.add(relation)
+            case CheckedNegation(block=block) | CheckedAggregate(block=block):
+                waiting += block.literals
+            case CheckedDisjunction(branches=branches):
+                waiting += [each for branch in branches for each in branch.literals]
+    return found
+
+
 def shared(literal: CheckedNegation | CheckedAggregate | CheckedDisjunction) -> Variables:
     """The variables that an inner body has in common with the body around it."""
     blocks = literal.branches if isinstance(literal, CheckedDisjunction) else (literal.block,)

@@ -39,8 +39,7 @@ _HINTS = {
     "negation": "let the negated relation not depend on the relation being defined: split it into "
     "one that is finished before",
     "nested": "what stands inside must not depend on the relation being defined: read finished "
-    "relations only, and let one of "
-    "these, inside or outside, bind each variable that both have",
+    "relations only",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is "
     "finished; only one min or max in "
     "each head may stand in a cycle",

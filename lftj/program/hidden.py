@@ -11,12 +11,18 @@ def source_of(name: str) -> int | None:
 
 
 PART = "part"
+ASKED = "ask"
 AGGREGATES = ("count", "sum", "min", "max", "mean")
 
 
 def of_aggregate(name: str) -> bool:
     """True for the hidden relation of a body aggregate."""
     return kind_of(name) in AGGREGATES
+
+
+def of_question(name: str) -> bool:
+    """True for the hidden relation of the values that a cycle asks for."""
+    return kind_of(name) == ASKED
 
 
 def of_part(name: str) -> bool:
@@ -33,7 +39,7 @@ def only_input(name: str) -> bool:
     """True for the hidden relation of a part of a body, or of the values given to a functor or an
     aggregate, which no user has in mind.
     """
-    return kind_of(name) in ("in", PART)
+    return kind_of(name) in ("in", ASKED, PART)
 
 
 def explain_hidden(name: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lftj.program.hidden import explain_hidden
+from lftj.program.hidden import explain_hidden, of_aggregate, of_question
 from lftj.program.normal_form import (
     AggregateTerm,
     Apply,
@@ -171,12 +171,19 @@ class _Uses:
     def _joins(self) -> Iterator[Misuse]:
         for variable, times in self.bound.items():
             if times > 1 and variable in self.sources:
-                yield self._misuse((Ref(variable),), "a join with another column", _AFTERWARDS)
+                yield self._misuse((Ref(variable),), self._join(variable), _AFTERWARDS)
         for atom in self.rule.negated:
             if any(isinstance(term, Ref) and self.direction(term) for term in atom.args):
                 yield self._misuse(
                     tuple(term for term in atom.args if term is not None), "a negation", _AFTERWARDS
                 )
+
+    def _join(self, variable: int) -> str:
+        """The words for a join by this variable."""
+        partners = [atom.relation for atom in self.rule.atoms if Ref(variable) in atom.args]
+        if any(of_question(name) or of_aggregate(name) for name in partners):
+            return "what an aggregate or a negation is asked for"
+        return "a join with another column"
 
     def _tests(self) -> Iterator[Misuse]:
         for test in self.rule.filters:

@@ -253,7 +253,8 @@ class RelationSchema:
     `functional`: written `F[x] = y`.
 
     `choice`: the column positions, ascending, of each domain of which no two rows share a value
-    [Choice].
+    [Choice]. `asked_by`: the derived relation whose rows this one holds after each commit, where
+    it stands for the values that a cycle asks an aggregate for (`rewrites.surroundings`).
     """
 
     name: str
@@ -261,6 +262,7 @@ class RelationSchema:
     key: tuple[int, ...] | None = None
     functional: bool = False
     choice: tuple[tuple[int, ...], ...] = ()
+    asked_by: str = ""
 
     @property
     def hidden(self) -> bool:

@@ -15,7 +15,10 @@ from typing import NamedTuple
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.checked import CheckedProgram, Row
-from lftj.program.checks.choices import refuse_choice_beside_extremes
+from lftj.program.checks.choices import (
+    refuse_choice_beside_asking,
+    refuse_choice_beside_extremes,
+)
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
 from lftj.program.hidden import source_of
@@ -202,6 +205,10 @@ class Program:
                 order.strata_of(rule.relation for rule in made),
                 {**checked.catalog.relations, **hidden},
             )
+            asked = {each.name: each.asked_by for each in hidden.values() if each.asked_by}
+            if asked:
+                schemas = {**checked.catalog.relations, **hidden}
+                refuse_choice_beside_asking(order, asked, schemas)
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
         return Program(
@@ -326,6 +333,13 @@ class Program:
     def rules(self) -> Sequence[NormalRule | FunctorRule]:
         """All rules in normal form, those for hidden relations included."""
         return [rule for each in self.sources.values() for rule in each.normal.rules]
+
+    @cached_property
+    def asked(self) -> Mapping[str, str]:
+        """The hidden relations without rules, each with the one whose rows it holds after every
+        commit (`RelationSchema.asked_by`).
+        """
+        return {each.name: each.asked_by for each in self.hidden.values() if each.asked_by}
 
     @cached_property
     def stratified(self) -> StratifiedProgram:

@@ -164,3 +164,16 @@ def test_a_decimal_with_too_many_digits_names_the_users_relation(
             found.append(told(workspace, lambda ws: ws.add_rules(rules)))
     assert "w.v is decimal(4,2), and a rule derives" in found[0]
     assert found[0] == found[1]
+
+
+def test_values_that_only_a_cycle_finds_are_not_asked_for_over_parts(tmp_path: Path) -> None:
+    workspace = lftj.connect(executor=InlineExecutor(tmp_path, 2))
+    rules = ".decl e(x: number, y: number)\n.decl p(x: number, n: number)\n"
+    workspace.add_rules(f"{rules}p(y, n) :- e(x, y), p(x, k), n = count : {{ e(x, _) }}, k < 5.")
+    asking = "p(y, n) :- e(x, y), p(x, k), n = count : { e(_, z), z > k }."
+    message = told(workspace, lambda ws: ws.add_rules(asking))
+    assert message.startswith(
+        "error[E400]: a distributed workspace cannot do this yet: an aggregate"
+    )
+    assert asking in message
+    assert len(workspace.rules) == 1

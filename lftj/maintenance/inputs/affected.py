@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
 from lftj.program.normal_form import (
@@ -105,9 +105,15 @@ class Affected:
     turn out to change.
     """
 
-    def __init__(self, order: Stratification, values: ChangedValues):
-        """None yet."""
+    def __init__(
+        self,
+        order: Stratification,
+        values: ChangedValues,
+        places: Collection[int] | None = None,
+    ):
+        """None yet; none outside these places, if they are given."""
         self._order = order
+        self._places = places
         self._values = values
         self._waiting: list[int] = []
         self._seen: set[int] = set()
@@ -139,6 +145,8 @@ class Affected:
 
     def _look_at(self, places: Iterable[int]) -> None:
         for place in places:
+            if self._places is not None and place not in self._places:
+                continue
             if place > self._done and place not in self._seen:
                 self._seen.add(place)
                 heappush(self._waiting, place)

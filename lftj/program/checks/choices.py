@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors
 from lftj.program.cycles import CycleError
-from lftj.program.hidden import of_part
+from lftj.program.hidden import of_part, source_of
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
+from lftj.program.stratification import Stratification
 from lftj.syntax import tree
 from lftj.syntax.depth import children
 from lftj.types.sources import is_hidden
@@ -64,6 +65,46 @@ def refuse_choice_beside_extremes(
             errors.append(error)
     if errors:
         raise ProgramErrors(errors)
+
+
+def refuse_choice_beside_asking(
+    order: Stratification, asked: Mapping[str, str], schemas: Mapping[str, RelationSchema]
+) -> None:
+    """Raise ProgramErrors (E153) where a cycle chooses and asks an aggregate or a negation for
+    values of its own, which come an iteration later too. O(size of the program) for each such.
+
+    `asked`: relations without rules, each with the one whose rows it holds (`Program.asked`).
+    """
+    errors: list[LftjError] = []
+    for name, domain in asked.items():
+        choosing = [each for each in _read_by(order, domain) if schemas[each].choice]
+        for each in choosing:
+            if name not in _read_by(order, each):
+                continue
+            error = CycleError(
+                f"choice beside an aggregate or a negation that is asked for values of the cycle: "
+                f"`{each}`",
+                code="E153",
+                span=order.strata[order.place[domain]].rules[0].span,
+                hint="bind the variables that it shares with the rest by an atom of a finished "
+                "relation, or choose outside the cycle",
+            )
+            error.source = source_of(name) or 0
+            errors.append(error)
+            break
+    if errors:
+        raise ProgramErrors(errors)
+
+
+def _read_by(order: Stratification, relation: str) -> set[str]:
+    """The relations that one depends on."""
+    found, waiting = set[str](), [relation]
+    while waiting:
+        stratum = order.stratum_of(waiting.pop())
+        new = stratum.reads - found if stratum is not None else frozenset()
+        found |= new
+        waiting += new
+    return found
 
 
 def _beside_choice(stratum: Stratum) -> Sequence[NormalRule | FunctorRule]:

@@ -18,7 +18,13 @@ from lftj.program.checked import (
 )
 from lftj.program.normal_form import Filter, Ref, Value
 from lftj.program.rewrites.draft import Body, Current, Definition, Literals, RuleProgram
-from lftj.program.rewrites.surroundings import equations_of, imported, projected, refs
+from lftj.program.rewrites.surroundings import (
+    asked_in_cycle,
+    equations_of,
+    imported,
+    projected,
+    refs,
+)
 from lftj.types import Type
 
 
@@ -31,17 +37,23 @@ def aggregates(program: RuleProgram) -> RuleProgram:
         return program
     draft, group = program.copy(), shared(literal)
     needed = imported(program, literal.block, group, current.conjunct)
-    body = (*projected(draft, needed, group, current.conjunct), *literal.block.literals)
+    asked = asked_in_cycle(draft, needed, literal.block, group, current.conjunct)
+    given = projected(draft, needed, group, current.conjunct) if asked is None else [asked]
+    body = (*given, *literal.block.literals)
     target = () if literal.target is None else (literal.target,)
     head = (*refs(group), CheckedHeadAggregate(literal.function, target, literal.type))
     definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal, draws=True)
     name = draft.define("not" if literal.negation else literal.function, definition)
-    draft.replace_literal(current, _reading(name, literal, current))
+    draft.replace_literal(current, _reading(name, literal, current, asked))
     return draft
 
 
-def _reading(name: str, literal: CheckedAggregate, current: Current) -> list[Literals]:
-    """The alternatives that read the hidden aggregate."""
+def _reading(
+    name: str, literal: CheckedAggregate, current: Current, asked: CheckedAtom | None
+) -> list[Literals]:
+    """The alternatives that read the hidden aggregate. Nothing is known of a value before it is
+    `asked` for, so a group without assignments must be.
+    """
     group = shared(literal)
     found: Literals = (CheckedAtom(name, (*refs(group), Ref(literal.result))),)
     if literal.function not in ("count", "sum"):
@@ -49,6 +61,7 @@ def _reading(name: str, literal: CheckedAggregate, current: Current) -> list[Lit
     empty: list[CheckedLiteral] = [
         Filter("=", Ref(literal.result), _zero(literal.type)),
         CheckedNegation(Block((CheckedAtom(name, (*refs(group), None)),))),
+        *([] if asked is None else [asked]),
     ]
     if not current.definition.single:
         return [found, tuple(empty)]

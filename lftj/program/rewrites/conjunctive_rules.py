@@ -54,6 +54,9 @@ def conjunctive_rules(program: RuleProgram) -> RuleProgram:
         return program
     draft = program.copy()
     draft.open.pop()
+    if definition.asked_by and _resolved(draft, definition.asked_by) != definition.asked_by:
+        draft.names[definition.relation] = _asking(definition, draft)
+        return draft
     rules = dict.fromkeys(_rules(definition, draft))
     if not definition.kind:
         draft.rules += [rule for rule in rules if rule not in draft.rules]
@@ -96,6 +99,17 @@ def _name(
         draft.known_rules[known] = name
         draft.schemas.append(RelationSchema(name, columns, choice=definition.choice))
         draft.hidden_rules += [replace(rule, relation=name) for rule in rules]
+    return draft.known_rules[known]
+
+
+def _asking(definition: Definition, draft: RuleProgram) -> str:
+    """The name of the hidden relation without rules that holds the rows of another hidden one."""
+    domain = _resolved(draft, definition.asked_by)
+    known = (definition.kind, domain)
+    if known not in draft.known_rules:
+        draft.known_rules[known] = name = _new_name(definition.kind, draft)
+        schema = next(each for each in draft.schemas if each.name == domain)
+        draft.schemas.append(RelationSchema(name, schema.columns, asked_by=domain))
     return draft.known_rules[known]
 
 

@@ -96,7 +96,7 @@ class Definition:
     bodies with something to rewrite; `finished`: the others. `single`: one conjunction is wanted,
     since the head counts assignments. `aggregate`: the body aggregate that it computes. `draws`:
     aggregates of joins may become joins of aggregates; `whole`: independent parts were not looked
-    for yet.
+    for yet. `asked_by`: the relation whose rows it has instead of rules (`RelationSchema`).
     """
 
     head: tuple[HeadTerm, ...]
@@ -110,6 +110,7 @@ class Definition:
     aggregate: CheckedAggregate | None = None
     draws: bool = False
     whole: bool = True
+    asked_by: str = ""
 
     def advanced(self) -> Definition:
         """Move the bodies that nothing is left to rewrite in to the finished ones."""

@@ -9,7 +9,7 @@ from lftj.program.checked import Block, CheckedAggregate, CheckedAtom, CheckedNe
 from lftj.program.normal_form import QUESTION
 from lftj.program.rewrites.draft import Body, Current, Definition, RuleProgram
 from lftj.program.rewrites.extreme_negation import as_extreme
-from lftj.program.rewrites.surroundings import imported, refs, tests_between
+from lftj.program.rewrites.surroundings import asked_in_cycle, imported, refs, tests_between
 
 
 def extreme_negations(program: RuleProgram) -> RuleProgram:
@@ -40,8 +40,12 @@ def negations(program: RuleProgram) -> RuleProgram:
     if current is None or not isinstance(literal, CheckedNegation):
         return program
     block, columns, draft = literal.block, refs(shared(literal)), program.copy()
-    body = [*imported(program, block, shared(literal), current.conjunct), *block.literals]
-    body += tests_between(bound_by(body), current.conjunct)
-    name = draft.define("not", Definition(columns, waiting=(Body(tuple(body)),)))
-    draft.replace_literal(current, [(CheckedNegation(Block((CheckedAtom(name, columns),))),)])
+    needed = imported(program, block, shared(literal), current.conjunct)
+    asked = asked_in_cycle(draft, needed, block, shared(literal), current.conjunct)
+    given = tuple(needed) if asked is None else (asked,)
+    body = (*given, *block.literals)
+    body = (*body, *tests_between(bound_by(body), current.conjunct))
+    name = draft.define("not", Definition(columns, waiting=(Body(body),)))
+    absent = CheckedNegation(Block((CheckedAtom(name, columns),)))
+    draft.replace_literal(current, [(absent,) if asked is None else (absent, asked)])
     return draft

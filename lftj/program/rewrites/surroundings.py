@@ -7,11 +7,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from lftj.program.arithmetic import comparison_may_fail
-from lftj.program.bindings import Variables, bound_by, of_literal, of_literals, slice_for
+from lftj.program.bindings import (
+    Variables,
+    bound_by,
+    of_literal,
+    of_literals,
+    relations_of,
+    slice_for,
+)
 from lftj.program.checked import Block, CheckedAtom, CheckedLiteral
+from lftj.program.hidden import ASKED
 from lftj.program.normal_form import Expression, Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import RuleProgram
+from lftj.program.rewrites.draft import Definition, RuleProgram
 
 
 def imported(
@@ -35,6 +43,32 @@ def projected(
     kept = refs(of_literals(literals) & wanted)
     name = draft.define_by("in", kept, Conjunct(literals, [], tests))
     return [CheckedAtom(name, kept)]
+
+
+def asked_in_cycle(
+    draft: RuleProgram,
+    needed: list[CheckedLiteral],
+    block: Block,
+    wanted: Variables,
+    conjunct: Conjunct,
+) -> CheckedAtom | None:
+    """The atom that binds the wanted variables where `needed` reads the cycle that the rule is in,
+    and the block does not; None elsewhere.
+
+    A hidden relation that read `needed` would stand in the cycle, and an aggregate or a negation
+    must not. Yet what it says of a value depends on finished relations alone: only the values are
+    not known before. So it is kept for the values of a relation without rules. A commit puts the
+    values that the cycle asks for there, and goes on with the cycle until it asks for no others
+    (`lftj.engine.asked`).
+    """
+    if relations_of(needed).isdisjoint(draft.cyclic):
+        return None
+    if not relations_of(block.literals).isdisjoint(draft.cyclic):
+        return None
+    kept = refs(of_literals(needed) & wanted)
+    tests = tests_between(bound_by(needed), conjunct)
+    domain = draft.define_by("in", kept, Conjunct(needed, [], tests))
+    return CheckedAtom(draft.define(ASKED, Definition((*kept,), asked_by=domain)), kept)
 
 
 def tests_between(bound: Variables, conjunct: Conjunct) -> list[Filter]:

@@ -84,8 +84,26 @@ CYCLES = {
         "E152",
         "the functor `cat` inside a cycle of rules: `hs` ← the functor `cat`",
     ),
-    "h1(x) :- h1(x), !( b(y), y > x ).": ("E150", "`h1` ← `!( … )` ← `h1`"),
+    "h1(x) :- h1(x), !( b(y), h1(y), y > x ).": ("E150", "`h1` ← `!( … )` ← `h1`"),
 }
+
+
+ASKING = [
+    "h1(x) :- b(x). h1(x) :- h1(x), !( b(y), y > x ).",
+    "h2(x, x) :- b(x). h2(x, n) :- h2(x, k), n = count : { a(x, y), y > k }.",
+    "h1(x) :- h2(x, _). h2(x, n) :- h1(x), n = max y : { a(y, _), y < x }.",
+]
+
+
+@pytest.mark.parametrize("text", ASKING)
+def test_finished_relations_may_be_asked_for_values_of_a_cycle(text: str):
+    made = program(text)
+    ((asked, domain),) = made.asked.items()
+    assert [made.hidden[asked].columns, asked] == [made.hidden[domain].columns, "rule2#ask1"]
+    assert not made.derives(asked)
+    recursive = [stratum.relations for stratum in made.stratified.strata if stratum.recursive]
+    assert len(recursive) == 1
+    assert made.stratified.order.place[domain] > made.stratified.order.place[recursive[0][0]]
 
 
 @pytest.mark.parametrize("text", CYCLES)
