@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from lftj.join.context import Context
-from lftj.maintenance.commit import Refreshed, refresh
+from lftj.maintenance import commit
+from lftj.maintenance.commit import Refreshed
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, stratum_key
 from lftj.program.normal_form import Stratum
@@ -27,10 +28,28 @@ from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 
 
+def refresh(
+    program: Program,
+    before: Database,
+    database: Database,
+    deltas: Mapping[str, Delta],
+    states: Mapping[str, ViewState],
+    context: Context,
+    *,
+    changed_rules: frozenset[str],
+    was: Stratification,
+) -> Refreshed:
+    """Bring every affected view of a program up to date: `maintenance.commit.refresh`, as often as
+    its cycles ask for more. Raises what that raises; nothing given is changed.
+    """
+    way = _Refresh(program, before, database, deltas, states, context, changed_rules, was)
+    return way.run()
+
+
 @dataclass
-class AskingRefresh:
+class _Refresh:
     """A commit's way through the views. `before`: all rows before the commit; `database`, `states`
-    and `deltas`: what it has come to; `changed_rules` and `was` as `refresh` takes them.
+    and `deltas`: what it has come to.
     """
 
     program: Program
@@ -43,7 +62,7 @@ class AskingRefresh:
     was: Stratification
 
     def run(self) -> Refreshed:
-        """Bring every view up to date. Raises what `refresh` raises."""
+        """Bring every view up to date."""
         if not self.program.asked:
             return self._refresh(self.before, self.deltas, self.changed_rules)
         base, done = {*self.deltas}, frozenset[int]()
@@ -110,7 +129,7 @@ class AskingRefresh:
         states: Mapping[str, ViewState] | None = None,
         places: frozenset[int] | None = None,
     ) -> Refreshed:
-        return refresh(
+        return commit.refresh(
             self.program.stratified,
             old,
             self.database,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from lftj.engine.asked import AskingRefresh
+from lftj.engine.asked import refresh
 from lftj.engine.keys import check_key
 from lftj.engine.staging import Staging
 from lftj.engine.state import State
@@ -97,16 +97,16 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         )
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
-        refreshed = AskingRefresh(
+        refreshed = refresh(
             proposal.program,
             before.database,
             refreshed.database,
             draft.deltas,
             heads,
             context,
-            changed,
-            was,
-        ).run()
+            changed_rules=changed,
+            was=was,
+        )
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
     changes = {
