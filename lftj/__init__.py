@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from lftj.heads.user import UserAggregate as UserAggregate
     from lftj.proofs.check import ProofChecker as ProofChecker
     from lftj.proofs.check import check_proof as check_proof
+    from lftj.proofs.missing import WhyNot as WhyNot
     from lftj.proofs.proof import Proof as Proof
     from lftj.syntax.builder import Expression as Expression
     from lftj.syntax.builder import Formula as Formula
@@ -135,6 +136,7 @@ _NAMES = {
     "api.snapshot": "Snapshot",
     "engine.subscription": "Subscription",
     "proofs.check": "ProofChecker check_proof",
+    "proofs.missing": "WhyNot",
     "proofs.proof": "Proof",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
     "bshru bxor cat choice concat contains "

@@ -29,6 +29,7 @@ from lftj.syntax import tree
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
 
+    from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
 Options = dict[str, Any]
@@ -73,6 +74,10 @@ class Version(Protocol):
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
         """The smallest proof of a row, or so many proofs; see `Workspace.explain`."""
+        ...
+
+    def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
+        """The reason why a row is not there; see `Workspace.why_not`."""
         ...
 
     def verify(self) -> list[Discrepancy]:

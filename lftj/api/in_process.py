@@ -28,6 +28,7 @@ from lftj.types.texts import Texts
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
 
+    from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
 
@@ -106,6 +107,12 @@ class EngineVersion:
         from lftj.explain.explain import explain  # only those who ask pay for importing it
 
         return explain(self.engine, self.state, what, row, rows, proofs)
+
+    def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
+        """Attempts and changes, searched for on the rows of this version."""
+        from lftj.explain.why_not import why_not  # only those who ask pay for importing it
+
+        return why_not(self.engine, self.state, what, row, rows, changes)
 
     def verify(self) -> list[Discrepancy]:
         """Views that a fresh evaluation finds otherwise."""

@@ -11,6 +11,7 @@ from lftj.engine.options import with_named_options
 from lftj.syntax.builder import Predicate
 
 if TYPE_CHECKING:
+    from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
 
@@ -58,3 +59,18 @@ class Reading(ABC):
         UnknownNameError, ArityError, ValueTypeError.
         """
         return self._read().explain(what, row, rows, proofs)
+
+    def why_not(
+        self, what: object, row: object = None, *, rows: int = 3, changes: int = 2
+    ) -> WhyNot:
+        """Explain why a row is not there: `ws.why_not("may", ("bob", "x"))`, or with an atom.
+
+        For each rule how far its body can be satisfied, the first literal that fails, and up to
+        `rows` assignments and rows near to what it looks for; and the smallest sets of base facts,
+        of at most `changes` (0 to 4), that bring the row when added or removed. Each is tried out
+        by a dry run, which costs what a commit of it would and waits for open transactions.
+
+        Raises ExplanationError for a row that is there (E361) and for what is not one row (E362);
+        UnknownNameError, ArityError, ValueTypeError, TransactionError (E323).
+        """
+        return self._read().why_not(what, row, rows, changes)

@@ -24,6 +24,7 @@ from lftj.explain.plan import PlanReport
 from lftj.explain.profile import last_commits
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
 from scantree.interrupts import interrupts_as_such
 
@@ -81,6 +82,10 @@ class PartsVersion:
     ) -> Proof | Iterator[Proof]:
         """Refused."""
         raise refused("explain", Kind.PARTS)
+
+    def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
+        """Refused."""
+        raise refused("why_not", Kind.PARTS)
 
     @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:

@@ -80,6 +80,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "explain",
         "load what the row rests on into lftj.connect() and explain it there",
     ),
+    ("why_not", Kind.PARTS): _not_yet(
+        "why_not",
+        "load what the rules read into lftj.connect() and ask there",
+    ),
     ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
     ("feed", Kind.PATH): _feed(Kind.PATH),
     **{

@@ -120,7 +120,7 @@ class Conjunction:
         reach = frozenset[int]()
         for some in (apart, atoms):
             reach = bound_by([*some, *equations], frozenset(self.bound))
-            if any(_inputs(call) <= reach for call in calls):
+            if any(inputs_of(call) <= reach for call in calls):
                 break
         return reach
 
@@ -128,7 +128,7 @@ class Conjunction:
         """Decide what can be decided of the variables bound so far; the literals left."""
         left: list[CheckedLiteral] = []
         for each in waiting:
-            if _is_plain(each) or not _inputs(each) <= set(self.bound):
+            if _is_plain(each) or not inputs_of(each) <= set(self.bound):
                 left.append(each)
                 continue
             self._steps.append(self._inner(each))
@@ -170,7 +170,7 @@ def _is_plain(literal: CheckedLiteral) -> bool:
     return isinstance(literal, CheckedAtom | Filter)
 
 
-def _inputs(literal: CheckedLiteral) -> frozenset[int]:
+def inputs_of(literal: CheckedLiteral) -> frozenset[int]:
     """The variables that must be bound before a literal is decided."""
     match literal:
         case FunctorCall():

@@ -11,7 +11,7 @@ from lftj.explain.bodies import Conjunction, alternatives
 from lftj.explain.inner import group_of, tuples
 from lftj.explain.search import Rows
 from lftj.explain.values import expression_value
-from lftj.explain.version import Codes, Version, matrix
+from lftj.explain.version import Codes, Goal, Version, matrix
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -31,13 +31,6 @@ from lftj.program.scope import direct_names, rename_apart
 from lftj.syntax import tree
 
 EXTREMES = ("min", "max")
-
-
-class Goal(NamedTuple):
-    """A row of a relation, in codes."""
-
-    relation: str
-    row: Codes
 
 
 class Found(NamedTuple):
@@ -113,18 +106,16 @@ class HeadSearch:
         return self._ways(self.columns)
 
     def _ways(self, columns: Sequence[int]) -> list[Conjunction]:
-        given, equations = self._columns()
-        literals = [self._without_choice(each) for each in self.literals]
-        plain = [each for each in literals if each is not None]
+        given, equations = self.equated_columns()
         known = tuple(given[place] for place in columns)
         return [
             Conjunction(
                 (*some, *(equations[place] for place in columns)), self.variables, known, branches
             )
-            for branches, some in alternatives(plain)
+            for branches, some in alternatives(self.plain)
         ]
 
-    def _columns(self) -> tuple[list[int], list[CheckedLiteral]]:
+    def equated_columns(self) -> tuple[list[int], list[CheckedLiteral]]:
         """A variable for each column of the head, and the equation of it."""
         given: list[int] = []
         equations: list[CheckedLiteral] = []
@@ -143,11 +134,10 @@ class HeadSearch:
         """The rows that this head derives, whether chosen or not, which agree with a row on some
         columns.
         """
-        given, equations = self._columns()
+        given, equations = self.equated_columns()
         known = tuple(given[place] for place in domain)
         begin = matrix([tuple(row[place] for place in domain)], len(domain))
-        plain = [each for each in map(self._without_choice, self.literals) if each is not None]
-        for branches, some in alternatives(plain):
+        for branches, some in alternatives(self.plain):
             way = Conjunction((*some, *equations), self.variables, known, branches)
             places = [way.bound.index(variable) for variable in given]
             for piece in way.run(self._version, begin):
@@ -162,6 +152,11 @@ class HeadSearch:
     def _without_choice(self, literal: CheckedLiteral) -> CheckedLiteral | None:
         """The relation of a rule's choices in place of one of these."""
         return self.chosen if isinstance(literal, CheckedChoice) else literal
+
+    @cached_property
+    def plain(self) -> list[CheckedLiteral]:
+        """The literals, with the relation of what was chosen in place of choices."""
+        return [each for each in map(self._without_choice, self.literals) if each is not None]
 
     @cached_property
     def chosen(self) -> CheckedAtom | None:
@@ -186,7 +181,7 @@ class HeadSearch:
             for piece in way.run(self._version, begin):
                 for values in tuples(piece):
                     row = values[: len(way.given)]
-                    found = self._found(way, values)
+                    found = self.found(way, values)
                     premises = tuple(premises_of(found, self._version))
                     yield row, Derivation(self, ((found,),), 1, premises)
 
@@ -197,7 +192,7 @@ class HeadSearch:
             return None
         envs = [dict(zip(way.bound, values, strict=True)) for way, values in group]
         shown = tuple(
-            tuple(self._found(*group[place]) for place in self._most(aggregate, envs))
+            tuple(self.found(*group[place]) for place in self._most(aggregate, envs))
             for aggregate in self.aggregates
         )
         premises = [
@@ -245,7 +240,8 @@ class HeadSearch:
             return sum(piece.shape[1] for piece in self.groups[0].run(self._version, key))
         return sum(1 for _ in self.assignments(self.groups, key))
 
-    def _found(self, way: Conjunction, values: Codes) -> Found:
+    def found(self, way: Conjunction, values: Codes) -> Found:
+        """An assignment of this head with the groups of the aggregates in it."""
         return found_of(way, dict(zip(way.bound, values, strict=True)), self._version, self._shown)
 
 

@@ -60,24 +60,21 @@ class _Explanation:
         self, engine: Engine, state: State, relation: str, values: Sequence[object], rows: int
     ):
         self.version = Version(engine, state)
-        self.goal = Goal(relation, self._codes(relation, values))
+        self.goal = self._present(relation, values)
         self.rules = Rules(self.version, rows)
         self.heights = Heights(self.version, self.rules)
         self._rows = rows
 
-    def _codes(self, relation: str, values: Sequence[object]) -> tuple[int, ...]:
-        columns = self.version.schema(relation).columns
-        codes = tuple(
-            self.version.encode(type, value)
-            for (_, type), value in zip(columns, values, strict=True)
-        )
-        if not self.version.has(relation, [codes])[0]:
-            message = f"{atom_text(relation, tuple(values))} is not a row of version "
+    def _present(self, relation: str, values: Sequence[object]) -> Goal:
+        goal = self.version.goal(relation, values)
+        if not self.version.has(relation, [goal.row])[0]:
+            row = tuple(values)
+            message = f"{atom_text(relation, row)} is not a row of version "
             raise ExplanationError(
                 f"{message}{self.version.state.version}",
-                hint=f"ws[{relation!r}] has the rows that are there; ask a snapshot for older ones",
+                hint=f"ask why it is not: ws.why_not({relation!r}, {row!r})",
             )
-        return codes
+        return goal
 
     def steps_of(self, heights: Heights, node: Node) -> tuple[Step, ...]:
         """The steps of a row's best proof."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
 Codes = tuple[int, ...]
+
+
+class Goal(NamedTuple):
+    """A row of a relation, in codes."""
+
+    relation: str
+    row: Codes
 
 
 class Version:
@@ -42,6 +49,12 @@ class Version:
         """The value of a code."""
         return decode_scalar(type, code, self.context.dictionary)
 
+    def goal(self, relation: str, values: Sequence[object]) -> Goal:
+        """A row of the user's in codes, whether it is there or not."""
+        columns = self.schema(relation).columns
+        pairs = zip(columns, values, strict=True)
+        return Goal(relation, tuple(self.encode(type, value) for (_, type), value in pairs))
+
     def values(self, relation: str, row: Codes) -> tuple[Any, ...]:
         """The values of a row."""
         columns = self.schema(relation).columns
@@ -60,6 +73,14 @@ class Version:
         if base_name(relation) not in self.relations:
             return [False] * len(rows)
         return self.has(base_name(relation), rows)
+
+    def is_base(self, goal: Goal) -> bool:
+        """True for a row that is a base fact, whether its relation has taken it or not."""
+        name = base_name(goal.relation)
+        known = name if name in self.relations else goal.relation
+        if known == goal.relation and known in self.derived:
+            return False
+        return self.has(known, [goal.row])[0]
 
     def has(self, relation: str, rows: Sequence[Codes]) -> list[bool]:
         """For each of these rows whether the relation has it."""

@@ -1,0 +1,121 @@
+"""A missing row as data: how far each rule gets, and which base facts would bring the row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lftj.proofs.instances import atom_text, value_text
+from lftj.proofs.proof import Bindings, Row
+
+
+class BaseChange(NamedTuple):
+    """One base fact that is added (`sign` +1) or removed (−1)."""
+
+    sign: int
+    relation: str
+    row: Row
+
+    def __str__(self) -> str:
+        return f"{'+' if self.sign > 0 else '−'}{atom_text(self.relation, self.row)}"
+
+
+class Case(NamedTuple):
+    """One assignment under which the literal fails. `instance`: the literal with its values;
+    `nearest`: rows of its relation that agree with it on some columns, or, of a negation, rows that
+    match.
+    """
+
+    bindings: Bindings
+    instance: str
+    nearest: tuple[Row, ...]
+
+
+class Attempt(NamedTuple):
+    """One rule, or one way through its disjunctions, for the missing row.
+
+    `satisfied` are the literals that hold together under some assignment, `fails` is the first that
+    does not hold with these, for any assignment. `relation` is the one whose rows are `nearest`.
+    """
+
+    rule: str
+    head: int
+    satisfied: tuple[str, ...]
+    fails: str
+    relation: str | None
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class WhyNot:
+    """The reason why a row is not there. `print()` it; `to_dict()` gives plain data.
+
+    `attempts`: how far each rule gets, in the order in which rules were added. `fixes`: smallest
+    sets of base facts to add or remove after which the row is there, each tried out. `searched` is
+    False where the search for them was given up, so that there may be others.
+    """
+
+    relation: str
+    row: Row
+    attempts: tuple[Attempt, ...]
+    fixes: tuple[tuple[BaseChange, ...], ...]
+    changes: int
+    searched: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as dictionaries and lists."""
+        return {
+            "relation": self.relation,
+            "row": list(self.row),
+            "attempts": [_attempt_data(each) for each in self.attempts],
+            "fixes": [[_change_data(each) for each in fix] for fix in self.fixes],
+            "changes": self.changes,
+            "searched": self.searched,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([*self._head(), *self._rules(), *self._fixes()])
+
+    __repr__ = __str__
+
+    def _head(self) -> list[str]:
+        return [f"{atom_text(self.relation, self.row)} is not there"]
+
+    def _rules(self) -> list[str]:
+        lines = [] if self.attempts else ["  no rule derives the relation"]
+        for attempt in self.attempts:
+            lines.append(f"  {attempt.rule}")
+            lines += [f"    holds: {each}" for each in attempt.satisfied]
+            lines.append(f"    fails: {attempt.fails}")
+            for case in attempt.cases:
+                if case.instance != attempt.fails:
+                    values = ", ".join(f"{name} = {value_text(v)}" for name, v in case.bindings)
+                    lines.append(f"      {case.instance}{f'  with {values}' if values else ''}")
+                for row in case.nearest:
+                    lines.append(f"        there is {atom_text(attempt.relation or '', row)}")
+        return lines
+
+    def _fixes(self) -> list[str]:
+        if not self.fixes:
+            most = f"{self.changes} base fact{'s' * (self.changes != 1)}"
+            found = "was found" if not self.searched else "would bring it"
+            return [f"  no change of up to {most} {found}"]
+        lines = ["  it would be there with"]
+        lines += [f"    {', '.join(map(str, fix))}" for fix in self.fixes]
+        return lines if self.searched else [*lines, "    (the search was given up; others may do)"]
+
+
+def _attempt_data(attempt: Attempt) -> dict[str, Any]:
+    cases = [
+        {
+            "bindings": dict(case.bindings),
+            "instance": case.instance,
+            "nearest": [list(row) for row in case.nearest],
+        }
+        for case in attempt.cases
+    ]
+    return {**attempt._asdict(), "satisfied": list(attempt.satisfied), "cases": cases}
+
+
+def _change_data(change: BaseChange) -> dict[str, Any]:
+    return {"sign": change.sign, "relation": change.relation, "row": list(change.row)}

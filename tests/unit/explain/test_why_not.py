@@ -1,0 +1,159 @@
+"""Missing rows: how far rules get, and changes that bring the row, each judged by the naive
+engine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.proofs.check import World
+from lftj.proofs.program import FunctionConflict
+from tests.unit.explain.proven import PROGRAMS, history
+from tests.unit.explain.test_explain import ACCESS
+
+
+@pytest.fixture
+def access() -> lftj.Workspace:
+    workspace = lftj.connect()
+    workspace.add_rules(ACCESS)
+    workspace.load("member", [("ann", "dev"), ("dev", "staff"), ("bob", "dev")])
+    workspace.load("grant", [("staff", "X"), ("dev", "repo")])
+    workspace.load("deny", [("bob", "X")])
+    return workspace
+
+
+def fixes(answer: lftj.WhyNot) -> list[str]:
+    return [", ".join(map(str, fix)) for fix in answer.fixes]
+
+
+def test_a_denied_right(access: lftj.Workspace) -> None:
+    assert str(access.why_not("may('bob', 'X')")).splitlines() == [
+        'may("bob", "X") is not there',
+        "  may(u, o) :- within(u, g), grant(g, o), !deny(u, o).",
+        '    holds: within("bob", "staff")',
+        '    holds: grant("staff", "X")',
+        "    fails: !deny(u, o)",
+        '      !deny("bob", "X")  with u = "bob", g = "staff", o = "X"',
+        '        there is deny("bob", "X")',
+        "  it would be there with",
+        '    −deny("bob", "X")',
+    ]
+
+
+def test_what_is_lacking_below_other_rules(access: lftj.Workspace) -> None:
+    answer = access.why_not("may", ("carl", "repo"), rows=1)
+    (attempt,) = answer.attempts
+    assert (attempt.satisfied, attempt.fails, attempt.relation) == ((), "within(u, g)", "within")
+    assert '+member("carl", "dev")' in fixes(answer)
+    both = access.why_not("may", ("zed", "new"))
+    assert {len(fix) for fix in both.fixes} == {2}
+    assert access.why_not("may", ("zed", "new"), changes=1).fixes == ()
+    assert "no change of up to 1 base fact" in str(access.why_not("may", ("z", "n"), changes=1))
+
+
+def test_values_of_groups(access: lftj.Workspace) -> None:
+    more = access.why_not("rights", ("bob", 2))
+    assert fixes(more)[0] == '−deny("bob", "X")'
+    assert more.attempts[0].cases[0].nearest == (("bob", 1),)
+    assert '−grant("dev", "repo")' in fixes(access.why_not("rights", ("ann", 1)))
+
+
+def test_the_nearest_rows_and_plain_data(access: lftj.Workspace) -> None:
+    answer = access.why_not("may", ("ann", "repo2"))
+    assert answer.attempts[0].cases[0].nearest[0] == ("dev", "repo")
+    data = answer.to_dict()
+    assert data["attempts"][0]["cases"][0]["bindings"]["u"] == "ann"
+    assert data["fixes"][0][0].keys() == {"sign", "relation", "row"}
+
+
+def test_a_dry_run_leaves_no_trace(access: lftj.Workspace) -> None:
+    before, asked = access.version, access.snapshot()
+    for row in itertools.product(("ann", "bob", "eve"), ("X", "repo", "new")):
+        if row not in access["may"].fetchall():
+            access.why_not("may", row)
+    assert access.version == before
+    assert access.verify() == []
+    assert "eve" not in str(access["may"].fetchall())
+    with access.transaction() as tx:
+        tx.delete("deny", [("bob", "X")])
+        assert asked.why_not("may", ("bob", "X")).fixes  # inside a transaction of this thread
+    assert fixes(asked.why_not("may", ("bob", "X"))) == ['−deny("bob", "X")']
+    assert access.explain("may", ("bob", "X")).height == 3
+    assert access.verify() == []
+
+
+def test_changes_that_a_key_forbids_are_no_fix() -> None:
+    workspace = lftj.connect()
+    boss = workspace.relation("boss", {"who": str, "of": str}, key="who")
+    workspace.add_rules(".decl over(who: symbol, of: symbol) over(x, y) :- boss(x, y).")
+    workspace.load(boss, [("ann", "cleo")])
+    assert fixes(workspace.why_not("over", ("ann", "dan"))) == [
+        '−boss("ann", "cleo"), +boss("ann", "dan")'
+    ]
+    assert workspace.why_not("over", ("ann", "dan"), changes=1).fixes == ()
+    assert fixes(workspace.why_not("over", ("bob", "dan"))) == ['+boss("bob", "dan")']
+
+
+def test_bad_questions(access: lftj.Workspace) -> None:
+    with pytest.raises(lftj.ExplanationError, match="is a row of version") as raised:
+        access.why_not("may", ("ann", "X"))
+    assert "ws.explain('may', ('ann', 'X'))" in (raised.value.hint or "")
+    with pytest.raises(lftj.ExplanationError) as raised:
+        access.explain("may", ("bob", "X"))
+    assert "ws.why_not('may', ('bob', 'X'))" in (raised.value.hint or "")
+    with pytest.raises(lftj.UnknownNameError):
+        access.why_not("nay", ("ann", "X"))
+    with pytest.raises(lftj.ArityError):
+        access.why_not("may", ("ann",))
+    with pytest.raises(lftj.ValueTypeError):
+        access.why_not("may", ("ann", 3))
+    for changes in (-1, 5, True, 1.0, None):
+        with pytest.raises(lftj.OptionError, match="changes"):
+            access.why_not("may", ("bob", "X"), changes=changes)  # type: ignore[arg-type]
+
+
+def relations_after(name: str, read: str, rows: set[tuple[int, ...]]) -> dict[str, Any]:
+    """The relations that the naive engine derives from other base facts."""
+    try:
+        return dict(World(PROGRAMS[name], {read: rows}, {}).relations)
+    except FunctionConflict:
+        return {}
+
+
+def missing_rows(workspace: lftj.Workspace, read: str, seed: int) -> list[Any]:
+    """Rows of views that are not there, with values that are."""
+    chosen, found = random.Random(seed), []
+    for view in sorted(set(workspace.relations) - {read}):
+        have = workspace[view].fetchall()
+        columns = list(zip(*have, strict=True))
+        if columns:  # values that are there, in another combination, or whole numbers
+            row = tuple(chosen.choice([*values, *([1] * isinstance(values[0], int))])
+                        for values in columns)  # fmt: skip
+            found += [(view, row)] * (row not in have)
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["mutual", "shortest", "choice", "choice of facts", "inner bodies", "branches"]
+)
+def test_every_fix_brings_the_row(name: str) -> None:
+    asked = 0
+    for seed in range(5):
+        *_, (workspace, facts) = history(name, seed, commits=2)
+        ((read, rows),) = facts.items()
+        for view, row in missing_rows(workspace, read, seed):
+            answer = workspace.why_not(view, row, changes=1)
+            assert len(answer.attempts) > 0
+            for fix in answer.fixes:
+                after = set(rows)
+                for change in fix:
+                    (after.add if change.sign > 0 else after.discard)(change.row)
+                assert row in relations_after(name, read, after)[view], (row, fix)
+            asked += 1
+        assert workspace.verify() == []
+    assert asked
