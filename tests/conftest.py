@@ -4,12 +4,13 @@ large and random, `quick` random without shrinking.
 Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so
 no example has a deadline.
 
-Tests share the cores: the tests of a file stay together, as do those that need Spark, which come
-first because they take longest.
+Tests share the cores: the tests of a file stay together, as do those that need Spark. What takes
+longest comes first, so that no core is left alone with it at the end.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -28,6 +29,27 @@ _MOST_PROCESSES = 4
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes; a run takes a tenth of that
 _SPARK = ("tests/spark/", "tests/docs/test_examples.py")  # where tests need Spark
+# The files that take longest, without Spark; `uv run pytest --durations=20` tells.
+_LONG = (
+    "tests/unit/demo/test_demo.py",
+    "tests/distributed/test_attempts.py",
+    "tests/unit/bench/test_command.py",
+    "tests/oracle/test_recursion.py",
+    "tests/oracle/test_maintained_exhaustive.py",
+    "tests/differential/test_without.py",
+    "tests/unit/heads/test_aggregate_state.py",
+    "tests/distributed/test_rounds_after_deletions.py",
+    "tests/differential/test_orders.py",
+    "tests/unit/workspace/test_memory_given_back.py",
+    "tests/differential/test_batches.py",
+    "tests/distributed/test_hubs.py",
+    "tests/oracle/test_maintained.py",
+    "tests/distributed/test_rounds.py",
+    "tests/distributed/test_rounds_below_best.py",
+    "tests/unit/scantree/test_jit_cache.py",
+    "tests/differential/test_record.py",
+    "tests/durable/test_killed.py",
+)
 
 # few kernels, much of the surface: a verdict within a minute, also where nothing is compiled yet
 _QUICK = (
@@ -58,7 +80,7 @@ _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "ci",
-    max_examples=50,
+    max_examples=40,
     derandomize=True,
     deadline=None,
     database=None,
@@ -112,10 +134,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByFile:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_SPARK))
+    places = {file: place for place, file in enumerate(_LONG)}
+    items.sort(
+        key=lambda item: (
+            not item.nodeid.startswith(_SPARK),
+            places.get(item.nodeid.partition("::")[0], len(places)),
+        )
+    )
     for item in items:
         if item.nodeid.startswith(_QUICK):
             item.add_marker("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what has been imported out of the garbage collector's way: thousands of tests and all
+    that they import are looked at again by each full collection, which takes half a second.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter clean up at its end, as libraries expect."""
+    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -22,6 +22,8 @@ from tests.strategies.histories import History, histories
 
 PLACES = [f"{letter}{number}" for number in range(4) for letter in "qazwsx"]
 
+STEPS = 4 if settings().max_examples < 1000 else 16
+
 RULES = """
 .decl reach(x: symbol, z: symbol)
 reach(x, y) :- road(x, y, _).
@@ -73,7 +75,7 @@ def test_attempts_of_every_task(
     chance = random.Random(seed)
     with in_rounds(), declared(lftj.connect()) as one:
         many = declared(lftj.connect(executor=executor))
-        for step in range(8 if way == "any" else 4):
+        for step in range(STEPS if way == "any" else 4):
             state = chance.getstate()
             with one.transaction() as tx:
                 change(tx, chance)

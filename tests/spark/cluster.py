@@ -26,6 +26,7 @@ from partition.java import java_home
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 _SCALA = "2.13"  # asked for where the folder of the wheel does not look like that of a release
+_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # six of them live for half a minute
 PATIENCE = 120.0
 """Seconds until what should have happened will not."""
 
@@ -67,7 +68,7 @@ def cluster(folder: Path) -> Iterator[str]:
             command = [
                 str(java.home / "bin" / "java"),
                 "-Xmx256m",
-                "-XX:+UseSerialGC",
+                *_JAVA,
                 "-cp",
                 f"{home}/jars/*",
                 name,
@@ -187,6 +188,8 @@ def drive(master: str, folder: Path) -> None:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": " ".join(_JAVA),
+        "spark.driver.extraJavaOptions": " ".join(_JAVA),
         "spark.executorEnv.PYTHONPATH": home,
         "spark.log.level": "ERROR",
     }

@@ -1,14 +1,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import bench.recursion.chain
+import bench.recursion.chosen
+import bench.recursion.edits
+import bench.recursion.rules
+import bench.recursion.shortest
 import bench.registry
 from bench.__main__ import main
 from bench.bars import BARS
 from bench.cases import CASES
+from bench.clock import once
+from bench.engine import Engine
 from bench.figure import Report, ResultsDiffer
 from bench.recursion import NEEDS_DATA
 from bench.recursion.peers import compare_analysis
@@ -69,6 +78,25 @@ def test_all_runs_every_benchmark_or_those_that_have_the_figures(
     assert main(["all", "--only", "speed"]) == 2
 
 
+@pytest.fixture
+def few_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each run once: repeating it makes figures steadier, and finds nothing else."""
+    monkeypatch.setattr("bench.triejoin.best_of", lambda times, run: once(run))
+    monkeypatch.setattr("bench.triejoin._ours", lambda edges, rule, times=1: _once(edges, rule))
+    monkeypatch.setattr("bench.recursion.peers.REPEATS", 1)
+    monkeypatch.setattr("bench.recursion.peers.TURNS", 1)
+    monkeypatch.setitem(bench.recursion.chain.DEPTHS, "s", 2_000)
+    monkeypatch.setitem(bench.recursion.rules.RULES, "s", 10)
+    for part in (bench.recursion.edits, bench.recursion.chosen, bench.recursion.shortest):
+        monkeypatch.setitem(part.COMMITS, "s", 4)
+
+
+def _once(edges: Sequence[np.ndarray], rule: str) -> tuple[float, int]:
+    loaded = Engine(edges)
+    return once(lambda: loaded.count(rule))
+
+
+@pytest.mark.usefixtures("few_turns")
 @pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])
 def test_the_smallest_size_runs_and_fills_every_figure(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -86,6 +114,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     assert all(value > 0 or figure in DIFFERENCES for figure, value in written["figures"].items())
 
 
+@pytest.mark.usefixtures("few_turns")
 def test_the_analysis_by_hand_finds_the_same_rows() -> None:
     case = next(case for case in CASES if case.name == "cspa_1k")
     report = Report("recursion", "s", BARS["recursion"])

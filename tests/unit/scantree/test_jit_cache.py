@@ -9,6 +9,7 @@ import pty
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 
 from scantree.jit.directory import CHECKED, DISABLED
 from tests.unit.scantree import fresh_processes
-from tests.unit.scantree.fresh_processes import ROOT, SUMS, python
+from tests.unit.scantree.fresh_processes import ROOT, SUMS, Forking
+from tests.unit.scantree.fresh_processes import python as python_anew
 
 pytestmark = pytest.mark.skipif(
     DISABLED or CHECKED, reason="kernels are interpreted, or checked: their cache is no other"
@@ -34,6 +36,23 @@ WAITS = (
     "compile_lock._wait = lambda: print('waiting', flush=True) or "
     "input(); "
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Start the process whose forks run the code of these tests."""
+    global _forking
+    _forking = Forking(tmp_path_factory.mktemp("printed"))
+    yield
+    _forking.close()
+
+
+_forking: Forking
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a fork of one process for this file."""
+    return _forking.python(code, **environment)
 
 
 def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
@@ -146,9 +165,8 @@ for index in pathlib.Path(sys.argv[1]).rglob('*.nbi'):
 
 
 @pytest.mark.parametrize("variable", ["LFTJ_CACHE_DIR", "XDG_CACHE_HOME"])
-@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
 def test_code_that_others_could_put_into_the_cache_is_not_run(
-    tmp_path: Path, variable: str, mode: int
+    tmp_path: Path, variable: str
 ) -> None:
     given = tmp_path / "given"
     given.mkdir(mode=0o700)
@@ -156,13 +174,17 @@ def test_code_that_others_could_put_into_the_cache_is_not_run(
     assert python(MISSES, **folder).stdout == "12 6\n1\n"
     assert python(MISSES, **folder).stdout == "12 6\n0\n"
     subprocess.run([sys.executable, "-c", PLANTS, str(given)], check=True)
+    planted = {file: file.read_bytes() for file in given.rglob("*.nb*")}
     assert "planted code ran" in python(MISSES, **folder).stdout
-    for opened in (path for path in (given, *given.rglob("*")) if path.is_dir()):
-        opened.chmod(mode)
-    run = python(MISSES, **folder)
-    assert run.stdout == "12 6\n1\n"
-    assert run.stderr.count("machine code is not kept in") == 1
-    assert "chmod go-w" in run.stderr
+    for mode in (0o777, 0o775, 0o1777):
+        for file, content in planted.items():
+            file.write_bytes(content)
+        for opened in (path for path in (given, *given.rglob("*")) if path.is_dir()):
+            opened.chmod(mode)
+        run = python(MISSES, **folder)
+        assert run.stdout == "12 6\n1\n", oct(mode)
+        assert run.stderr.count("machine code is not kept in") == 1
+        assert "chmod go-w" in run.stderr
 
 
 def test_machine_code_is_for_the_user_alone(tmp_path: Path) -> None:
@@ -210,11 +232,11 @@ def test_installations_of_the_same_sources_share_machine_code(tmp_path: Path) ->
 @pytest.mark.parametrize("setting", ["NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"])
 def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) -> None:
     code = "from scantree.jit import cache_directory; print(cache_directory().name)"
-    here = python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout
+    here = python_anew(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout
     other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""} | {
         setting: "generic" if setting.endswith("NAME") else "+sse2"
     }
-    assert python(code, LFTJ_CACHE_DIR=str(tmp_path), **other).stdout != here
+    assert python_anew(code, LFTJ_CACHE_DIR=str(tmp_path), **other).stdout != here
 
 
 def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
