@@ -116,6 +116,7 @@ class BodyPlan:
         self.facts, self.users, self.bound = facts, users, bound
         waiting = list(flatten(body.literals))
         self.scope = scope | direct(waiting)
+        self.witnesses: dict[int, Names] = {}
         self.steps: list[Step] = []
         while waiting:
             literal, step, names = self._next(waiting)
@@ -149,7 +150,23 @@ class BodyPlan:
             made = self._step(literal)
             if made is not None:
                 return literal, *made
-        raise Unsafe(f"nothing binds the variables of {waiting}")
+        if self.witnesses or not self._find_witnesses(waiting):
+            raise Unsafe(f"nothing binds the variables of {waiting}")
+        return self._next(waiting)
+
+    def _find_witnesses(self, waiting: list[tree.Literal]) -> bool:
+        """Note the variables that only the braces of a `min` or `max` bind, where nothing else can
+        be done: they are those of the assignments with the best value. Other aggregates have none.
+        """
+        for literal in waiting:
+            if isinstance(literal, tree.Comparison) and isinstance(literal.right, tree.Aggregate):
+                own = direct(literal.right.body.literals)
+                found = self.scope & mentioned(literal.right) - self.bound
+                found &= own - mentioned(literal.right.target)
+                if found and literal.right.function not in ("min", "max"):
+                    return False
+                self.witnesses[id(literal.right)] = found
+        return any(self.witnesses.values())
 
     def _step(self, literal: tree.Literal) -> tuple[Step, Names] | None:
         match literal:
@@ -204,21 +221,28 @@ class BodyPlan:
         own = direct(aggregate.body.literals) & mentioned(
             flat
         )  # what is aggregated has nothing to do with the same names outside
+        witnesses = self.witnesses.get(id(aggregate), NONE)
+        own |= witnesses
         inner = self._inner(tree.Body((*aggregate.body.literals, *equations)), own)
         if inner is None:
             return None
 
         def step(env: Env) -> list[Env]:
             outer = {known: value for known, value in env.items() if known not in own}
-            rows = [
-                tuple(value_of(target, found) for target in flat) for found in inner.solve(outer)
-            ]
+            solved = inner.solve(outer)
+            rows = [tuple(value_of(target, found) for target in flat) for found in solved]
             result = fold(aggregate.function, rows, self.users)
-            return (
-                [] if result is None or env.get(name, result) != result else [{**env, name: result}]
-            )
+            if result is None or env.get(name, result) != result:
+                return []
+            best = [found for found, row in zip(solved, rows, strict=True) if row == (result,)]
+            given = [{each: found[each] for each in witnesses} for found in best or [{}]]
+            return [
+                {**env, **each, name: result}
+                for each in (given if witnesses else [{}])
+                if all(env.get(known, value) == value for known, value in each.items())
+            ]
 
-        return _for_each(step), frozenset({name})
+        return _for_each(step), frozenset({name}) | witnesses
 
     def _disjunction(self, literal: tree.Disjunction) -> tuple[Step, Names] | None:
         try:

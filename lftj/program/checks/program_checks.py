@@ -25,6 +25,7 @@ from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
 from lftj.program.checks.inlining import inlining_errors
 from lftj.program.checks.safety import unsafe_variables
+from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import QUESTION, RelationSchema, Value
@@ -184,6 +185,7 @@ _RULE = 16
 def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     """The checked rule, or the problems with it. O(size of the rule)."""
     look(_RULE)
+    rule = with_witnesses_bound(rule)
     renamed = rename_apart(rule)
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
     unsafe = unsafe_variables(renamed)

@@ -27,9 +27,8 @@ Names = frozenset[str]
 
 _BESIDE = "bind it with a positive atom beside the negation"
 _NO_WITNESS = (
-    "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result "
-    "for each `{name}`, "
-    "and r({name}, n) beside n = max v : {{ r(_, v) }} says whose the greatest is"
+    "the braces of count, sum and mean bind nothing outside: r({name}, _) beside them gives one "
+    "result for each `{name}`"
 )
 PLACES: dict[str, tuple[str, str]] = {
     "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),

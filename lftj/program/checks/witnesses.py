@@ -1,0 +1,181 @@
+"""Witnesses of a least or greatest value: variables that occur in the braces of a `min` or `max`
+and outside, and that nothing outside binds.
+
+`v(a, m) :- m = max y : { e(a, y) }.` says, as in Soufflé, of which `a` the greatest `y` of all is:
+
+    v(a, m) :- m = max y : { e(a_1, y) }, e(a, m).
+
+The rule is replaced by that one before it is checked: the braces get a variable of their own in
+place of each witness, and what is in them is said again of the result. `count`, `sum` and `mean`
+have no witnesses, and a body in which one asks for some stays as it is: it is unsafe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from lftj.program.checks.safety import bound_names
+from lftj.program.scope import (
+    direct_names,
+    direct_terms,
+    mentioned_names,
+    term_aggregates,
+    term_names,
+)
+from lftj.syntax import tree
+
+EXTREMES = ("min", "max")
+Names = frozenset[str]
+Node = TypeVar("Node")
+
+
+def with_witnesses_bound(rule: tree.Rule) -> tree.Rule:
+    """The rule, with its witnesses bound. O(size of the rule).
+
+    Heads that aggregate count assignments of the rule's variables, and what is said again would
+    bring others, so such a rule stays as it is.
+    """
+    if not any(map(_has_extremes, (*rule.heads, rule.body))):
+        return rule
+    if any(isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms):
+        return rule
+    heads = frozenset(
+        name for head in rule.heads for each in head.terms for name in term_names(each)
+    )
+    used = mentioned_names((*rule.heads, rule.body))
+    body, replaced = _with_heads(rule.heads, rule.body, frozenset(), heads, used)
+    return (
+        rule
+        if (body, replaced) == (rule.body, rule.heads)
+        else replace(rule, heads=replaced, body=body)
+    )
+
+
+def _has_extremes(node: object) -> bool:
+    """Test for a `min` or `max` with braces at any depth."""
+    if isinstance(node, tuple):
+        return any(map(_has_extremes, node))
+    if isinstance(node, tree.Aggregate) and node.function in EXTREMES:
+        return True
+    return isinstance(node, tree.Node) and any(map(_has_extremes, _parts(node).values()))
+
+
+def _with_heads(
+    heads: tuple[tree.Atom, ...], body: tree.Body, given: Names, outside: Names, used: set[str]
+) -> tuple[tree.Body, tuple[tree.Atom, ...]]:
+    """A body and its heads with the witnesses bound. `given`: the variables that bodies around it
+    bind; `outside`: those that these and the heads have; `used` grows by the names that are new.
+    """
+    visible = outside | direct_names(body.literals).keys()
+    scope = _Scope(visible, bound_names(body.literals, given, visible), used)
+    literals = tuple(map(scope.inside, body.literals))
+    terms = [term for literal in (*heads, *literals) for term in direct_terms(literal)]
+    asking = [each for term in terms for each in term_aggregates(term) if scope.witnesses(each)]
+    if asking and all(each.function in EXTREMES for each in asking):
+        heads = tuple(map(scope.atom, heads))
+        literals = tuple(map(scope.literal, literals))
+    return replace(body, literals=(*literals, *scope.added)), heads
+
+
+class _Scope:
+    """One body. `visible`: its variables, and those around it; `bound`: those that something
+    outside of braces binds; `added`: what is said again.
+    """
+
+    def __init__(self, visible: Names, bound: Names, used: set[str]):
+        self.visible, self.bound, self.used = visible, bound, used
+        self.added: list[tree.Literal] = []
+
+    def inside(self, literal: tree.Literal) -> tree.Literal:
+        """The literal, with the branches of a disjunction done."""
+        if not isinstance(literal, tree.Disjunction):
+            return literal
+        branches = (
+            _with_heads((), branch, self.bound, self.visible, self.used)[0]
+            for branch in literal.branches
+        )
+        return replace(literal, branches=tuple(branches))
+
+    def witnesses(self, aggregate: tree.Aggregate) -> Names:
+        """The variables of an aggregate that its braces bind, and nothing outside."""
+        shared = (mentioned_names(aggregate) & self.visible) - _own(aggregate) - self.bound
+        inner = self.visible | direct_names(aggregate.body.literals).keys()
+        return frozenset(shared) & bound_names(aggregate.body.literals, self.bound, inner)
+
+    def literal(self, literal: tree.Literal) -> tree.Literal:
+        """A literal, with other variables in braces in place of witnesses."""
+        match literal:
+            case tree.Atom():
+                return self.atom(literal)
+            case tree.Comparison("=", tree.Variable(name), tree.Aggregate() as aggregate):
+                return replace(literal, right=self._bound(aggregate, name))
+            case tree.Comparison("=", tree.Aggregate() as aggregate, tree.Variable(name)):
+                return replace(literal, left=self._bound(aggregate, name))
+            case tree.Comparison(left=left, right=right):
+                return replace(literal, left=self._term(left), right=self._term(right))
+        return literal
+
+    def atom(self, atom: tree.Atom) -> tree.Atom:
+        """An atom, with variables in place of aggregates that have witnesses."""
+        value = None if atom.value is None else self._term(atom.value)
+        return replace(atom, args=tuple(map(self._term, atom.args)), value=value)
+
+    def _term(self, term: tree.Term) -> tree.Term:
+        match term:
+            case tree.Aggregate() if self.witnesses(term):
+                result = tree.Variable(self._fresh("best"), span=term.span)
+                found = self._bound(term, result.name)
+                self.added.append(tree.Comparison("=", result, found, span=term.span))
+                return result
+            case tree.Call() | tree.HeadAggregate():
+                return replace(term, args=tuple(map(self._term, term.args)))
+        return term
+
+    def _bound(self, aggregate: tree.Aggregate, result: str) -> tree.Aggregate:
+        """The aggregate with variables of its own for its witnesses. What binds these is added."""
+        witnesses = self.witnesses(aggregate)
+        if not witnesses:
+            return aggregate
+        own, target = _own(aggregate), aggregate.target
+        again = {
+            name: self._fresh(name)
+            for name in sorted(mentioned_names(aggregate) - (self.visible - own))
+        }
+        if isinstance(target, tree.Variable):
+            again[target.name] = result
+        elif target is not None:
+            same = tree.Comparison("=", tree.Variable(result), _renamed(target, again))
+            self.added.append(replace(same, span=aggregate.span))
+        self.added += _renamed(aggregate.body.literals, again)
+        return _renamed(aggregate, {name: self._fresh(name) for name in sorted(witnesses)})
+
+    def _fresh(self, name: str) -> str:
+        number = 1
+        while f"{name}_{number}" in self.used:
+            number += 1
+        self.used.add(f"{name}_{number}")
+        return f"{name}_{number}"
+
+
+def _own(aggregate: tree.Aggregate) -> Names:
+    """The variables of a target that are the aggregate's own, whoever has their names outside."""
+    own = direct_names(aggregate.body.literals).keys() & term_names(aggregate.target).keys()
+    return frozenset(own)
+
+
+def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+    """A node with other names for some variables, at any depth."""
+    if isinstance(node, tree.Variable):
+        return replace(node, name=names.get(node.name, node.name))
+    if isinstance(node, tuple):
+        return tuple(_renamed(each, names) for each in node)  # type: ignore[return-value]
+    if isinstance(node, tree.Node):
+        changed = {name: _renamed(each, names) for name, each in _parts(node).items()}
+        return replace(node, **changed)
+    return node
+
+
+def _parts(node: tree.Node) -> dict[str, object]:
+    return {each.name: getattr(node, each.name) for each in fields(node) if each.name != "span"}
