@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import ProofError as ProofError
     from lftj.errors import Span as Span
+    from lftj.errors import SqlError as SqlError
     from lftj.errors import StratificationError as StratificationError
     from lftj.errors import TransactionError as TransactionError
     from lftj.errors import TypeClashError as TypeClashError
@@ -62,12 +63,18 @@ if TYPE_CHECKING:
     from lftj.errors import UserFunctionError as UserFunctionError
     from lftj.errors import ValueRangeError as ValueRangeError
     from lftj.errors import ValueTypeError as ValueTypeError
+    from lftj.evaluators.compare import Difference as Difference
+    from lftj.evaluators.compare import Step as Step
+    from lftj.evaluators.compare import compare as compare
+    from lftj.evaluators.evaluate import evaluate as evaluate
     from lftj.explain.plan import PlanReport as PlanReport
     from lftj.heads.user import UserAggregate as UserAggregate
     from lftj.proofs.check import ProofChecker as ProofChecker
     from lftj.proofs.check import check_proof as check_proof
     from lftj.proofs.missing import WhyNot as WhyNot
     from lftj.proofs.proof import Proof as Proof
+    from lftj.sql.program import SqlProgram as SqlProgram
+    from lftj.sql.program import to_sql as to_sql
     from lftj.syntax.builder import Expression as Expression
     from lftj.syntax.builder import Formula as Formula
     from lftj.syntax.builder import Predicate as Predicate
@@ -127,8 +134,10 @@ _NAMES = {
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
     "LimitError "
     "MissingDependencyError MissingRowError NullValueError OptionError ParseError PathOutsideError "
-    "ProgramErrors ProofError Span StratificationError TransactionError TypeClashError "
+    "ProgramErrors ProofError Span SqlError StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
+    "evaluators.compare": "Difference Step compare",
+    "evaluators.evaluate": "evaluate",
     "explain.plan": "PlanReport",
     "engine.handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
@@ -138,6 +147,7 @@ _NAMES = {
     "proofs.check": "ProofChecker check_proof",
     "proofs.missing": "WhyNot",
     "proofs.proof": "Proof",
+    "sql.program": "SqlProgram to_sql",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
     "bshru bxor cat choice concat contains "
     "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ "
@@ -162,6 +172,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("lftj")
+    if name == "sql":
+        return import_module("lftj.sql")
     if (module := _HOME.get(name) or _WITH_SPARK.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
     found = getattr(import_module(module), name)

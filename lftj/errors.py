@@ -364,6 +364,12 @@ class ExplanationError(LftjError, LookupError):
     code = "E361"
 
 
+class SqlError(LftjError, NotImplementedError):
+    """A rule that cannot be said in SQL (E370)."""
+
+    code = "E370"
+
+
 class LimitError(LftjError, RuntimeError):
     """A work, time or memory limit was reached; everything was rolled back."""
 

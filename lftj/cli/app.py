@@ -117,6 +117,25 @@ def check(
 
 
 @app.command()
+def sql(
+    program: ProgramFile,
+    dialect: Annotated[
+        str, typer.Option("--dialect", metavar="NAME", help="`duckdb` or `spark`.")
+    ] = "duckdb",
+    allow_paths: Annotated[
+        bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
+    ] = False,
+) -> None:
+    """Print a program as SQL: a query for each rule, views in the order of strata."""
+    from lftj.cli.run import read_program
+    from lftj.sql.program import to_sql
+    from lftj.syntax.parser import parse
+
+    text, name = read_program(program, allow_paths=allow_paths)
+    typer.echo(str(to_sql(parse(text, name), dialect)), nl=False)
+
+
+@app.command()
 def demo(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")

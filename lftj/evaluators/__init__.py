@@ -1,0 +1,3 @@
+"""Several evaluators of one language behind one front: the engine, the naive meaning of rules, and
+databases that are given SQL.
+"""

@@ -1,0 +1,238 @@
+"""`lftj.compare`: the same program and history by several evaluators, and the least that tells them
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lftj.api.connect import connect
+from lftj.errors import LftjError, OptionError, SqlError
+from lftj.evaluators.evaluate import check_evaluator, declarations, evaluate, names
+from lftj.program.program import Program
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
+
+Row = tuple[Any, ...]
+Rows = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A transaction: rows that go, then rows that come, by relation."""
+
+    insert: Rows = field(default_factory=dict[str, Sequence[Row]])
+    delete: Rows = field(default_factory=dict[str, Sequence[Row]])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing that two evaluators disagree on, after as little as shows it.
+
+    `step`: the transaction after which they differ, from 0; `relation`: the first that differs,
+    None where one of them raised an error; `only`: by evaluator the rows that it alone has, or the
+    error; `program` and `history`: what is left when every rule, row and step that can go is gone.
+    """
+
+    by: tuple[str, str]
+    step: int
+    relation: str | None
+    only: Mapping[str, object]
+    program: str
+    history: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        """The disagreement, the program, and the history."""
+        what = "raise" if self.relation is None else f"in `{self.relation}` have"
+        lines = [f"{self.by[0]} and {self.by[1]} differ after step {self.step}; alone they {what}:"]
+        lines += [f"  {name}: {found}" for name, found in self.only.items()]
+        lines += ["program:", *(f"  {line}" for line in self.program.splitlines()), "history:"]
+        for number, step in enumerate(self.history):
+            lines.append(f"  {number}: delete {dict(step.delete)}, insert {dict(step.insert)}")
+        return "\n".join(lines)
+
+
+def compare(
+    program: str | tree.ParsedProgram,
+    history: Sequence[Step | Mapping[str, Rows]],
+    *,
+    by: Sequence[str] = ("triejoin", "substitution"),
+) -> Difference | None:
+    """Follow a history by several evaluators: None where they agree after every step, else the
+    first difference, minimised.
+
+    `history`: transactions, each a mapping with `insert` and `delete`, both from relation to rows.
+    "triejoin" maintains one workspace; the others evaluate from nothing after every step. A
+    transaction that all refuse is rolled back. Floats count as equal within 1e-9 of their size,
+    since databases round sums otherwise.
+
+    Raises ProgramErrors, SqlError (E370) for a program that has no SQL, OptionError (E171). Cost:
+    an evaluation for each step and evaluator; where they differ, one for each rule and row besides.
+    """
+    parsed = parse(program) if isinstance(program, str) else program
+    Program().add(parsed)
+    if len(by) < 2:
+        raise OptionError("compare needs two evaluators", code="E171", hint="by=[…, …]")
+    for each in by:
+        check_evaluator(each)
+    steps = tuple(each if isinstance(each, Step) else _step(each) for each in history)
+    for other in by[1:]:
+        pair = (by[0], other)
+        found = _first_difference(parsed, steps, pair)
+        if found is not None:
+            return _least(found, parsed, steps[: found.step + 1])
+    return None
+
+
+def _step(given: Mapping[str, Rows]) -> Step:
+    unknown = sorted(given.keys() - {"insert", "delete"})
+    if unknown:
+        hint = 'a step is {"insert": {relation: rows}, "delete": {relation: rows}}'
+        raise OptionError(f"a step has no part `{unknown[0]}`", code="E171", hint=hint)
+    return Step(dict(given.get("insert", {})), dict(given.get("delete", {})))
+
+
+# ── evaluators that follow a history ──────────────────────────────────────────────────────────────
+Outcome = dict[str, set[Row]] | LftjError
+Follower = Callable[[Step], Outcome]
+
+
+def _maintaining(program: tree.ParsedProgram) -> Follower:
+    """The engine, which keeps its views up to date."""
+    workspace = connect()
+    workspace.add_rules(str(program))
+
+    def follow(step: Step) -> Outcome:
+        try:
+            with workspace.transaction() as transaction:
+                for name, rows in step.delete.items():
+                    transaction.delete(name, list(rows))
+                for name, rows in step.insert.items():
+                    transaction.insert(name, list(rows))
+        except LftjError as error:
+            return error
+        return {name: set(workspace[name].fetchall()) for name in names(program)}
+
+    return follow
+
+
+def _evaluating(program: tree.ParsedProgram, by: str) -> Follower:
+    """An evaluator that begins anew after every step."""
+    with connect() as workspace:  # facts become what columns hold
+        workspace.add_rules(str(declarations(program)))
+        base = {name: set[Row]() for name in names(program)}
+
+    def follow(step: Step) -> Outcome:
+        after = {name: set(rows) for name, rows in base.items()}
+        for name, rows in step.delete.items():
+            after[name] -= set(map(tuple, rows))
+        for name, rows in step.insert.items():
+            after[name] |= set(map(tuple, rows))
+        try:
+            found = evaluate(
+                program, {name: list(rows) for name, rows in after.items() if rows}, by=by
+            )
+        except SqlError:
+            raise
+        except LftjError as error:
+            return error
+        base.update(after)
+        return {name: set(result.fetchall()) for name, result in found.items()}
+
+    return follow
+
+
+def _follower(program: tree.ParsedProgram, by: str) -> Follower:
+    return _maintaining(program) if by == "triejoin" else _evaluating(program, by)
+
+
+def _first_difference(
+    program: tree.ParsedProgram, steps: Sequence[Step], by: tuple[str, str]
+) -> Difference | None:
+    followers = [_follower(program, each) for each in by]
+    for number, step in enumerate(steps):
+        one, other = (follow(step) for follow in followers)
+        disagreement = _disagreement(one, other)
+        if disagreement is not None:
+            relation, found = disagreement
+            only = dict(zip(by, found, strict=True))
+            return Difference(by, number, relation, only, str(program), tuple(steps))
+    return None
+
+
+def _disagreement(one: Outcome, other: Outcome) -> tuple[str | None, tuple[object, object]] | None:
+    """The relation that differs, None for errors, and what each has alone."""
+    if isinstance(one, LftjError) or isinstance(other, LftjError):
+        if isinstance(one, LftjError) and isinstance(other, LftjError):
+            return None
+        shown = [
+            str(each).splitlines()[0] if isinstance(each, LftjError) else "no error"
+            for each in (one, other)
+        ]
+        return None, (shown[0], shown[1])
+    for name, rows in one.items():
+        ours, theirs = ({_rounded(row): row for row in found} for found in (rows, other[name]))
+        if ours.keys() != theirs.keys():
+            return name, (
+                [ours[key] for key in sorted(ours.keys() - theirs.keys(), key=repr)],
+                [theirs[key] for key in sorted(theirs.keys() - ours.keys(), key=repr)],
+            )
+    return None
+
+
+def _rounded(row: Row) -> Row:
+    """A row by which floats are compared."""
+    return tuple(float(f"{value:.9g}") if isinstance(value, float) else value for value in row)
+
+
+# ── the least history ─────────────────────────────────────────────────────────────────────────────
+def _least(found: Difference, program: tree.ParsedProgram, steps: tuple[Step, ...]) -> Difference:
+    """Drop rules, steps and rows, one after the other, while a difference stays."""
+    smaller = True
+    while smaller:
+        smaller = False
+        for program_less, steps_less in _less(program, steps):
+            try:
+                again = _first_difference(program_less, steps_less, found.by)
+            except LftjError:
+                continue  # what is left is no program, or has no SQL
+            if again is not None:
+                found, program, steps = again, program_less, steps_less[: again.step + 1]
+                smaller = True
+                break
+    return replace(found, program=str(program), history=steps)
+
+
+def _less(
+    program: tree.ParsedProgram, steps: tuple[Step, ...]
+) -> Iterator[tuple[tree.ParsedProgram, tuple[Step, ...]]]:
+    """Programs and histories that are one rule, step, row, or half of some rows smaller."""
+    for number, clause in enumerate(program.clauses):
+        if isinstance(clause, tree.Rule):
+            clauses = (*program.clauses[:number], *program.clauses[number + 1 :])
+            yield tree.ParsedProgram(clauses), steps
+    for number, step in enumerate(steps):
+        before, after = steps[:number], steps[number + 1 :]
+        if len(steps) > 1:
+            yield program, (*before, *after)
+        for smaller in _less_of(step):
+            yield program, (*before, smaller, *after)
+
+
+def _less_of(step: Step) -> Iterator[Step]:
+    for part in ("insert", "delete"):
+        changed: Rows = getattr(step, part)
+        for name, rows in changed.items():
+            for left in _shorter(list(rows)):
+                yield replace(step, **{part: {**changed, name: left}})
+
+
+def _shorter(rows: list[Row]) -> Iterator[list[Row]]:
+    if len(rows) > 3:
+        half = len(rows) // 2
+        yield rows[half:]
+        yield rows[:half]
+    for place in range(len(rows)):
+        yield rows[:place] + rows[place + 1 :]

@@ -1,0 +1,183 @@
+"""`lftj.evaluate`: every relation of a program over some facts, by the evaluator that one names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from lftj.api.connect import connect, local_spark
+from lftj.api.workspace import Workspace
+from lftj.engine.result import Result
+from lftj.errors import (
+    KeyViolationError,
+    MissingDependencyError,
+    OptionError,
+    UserFunctionError,
+    ValueRangeError,
+)
+from lftj.program.program import Program
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
+
+if TYPE_CHECKING:
+    from lftj.proofs.terms import Value
+
+Facts = Mapping[str, Any]
+"""Rows by relation: whatever `Workspace.load` takes."""
+
+
+def evaluate(
+    program: str | tree.ParsedProgram, facts: Facts | None = None, *, by: str = "triejoin"
+) -> dict[str, Result]:
+    """Every declared relation of a program over these facts, as one evaluator finds it.
+
+    `facts`: rows by relation, each what `Workspace.load` takes. `by`: "triejoin", the engine;
+    "substitution", the meaning of the language as plain Python, for small data; "sql-duckdb" and
+    "sql-spark", the rules as SQL (`to_sql`). All give the same rows, but for what the page on
+    second opinions says of floats.
+
+    Raises what `add_rules` and `load` raise, SqlError (E370) for what cannot be said in SQL,
+    MissingDependencyError (E250), OptionError (E171). Cost: an evaluation from nothing.
+    """
+    check_evaluator(by)
+    parsed = parse(program) if isinstance(program, str) else program
+    Program().add(parsed)
+    return _EVALUATORS[by](parsed, facts or {})
+
+
+def check_evaluator(name: str) -> None:
+    """Raise OptionError (E171) for a name that is no evaluator's."""
+    if name not in _EVALUATORS:
+        hint = f"use {', '.join(map(repr, _EVALUATORS))}"
+        raise OptionError(f"by={name!r} is no evaluator", code="E171", hint=hint)
+
+
+def declarations(program: tree.ParsedProgram) -> tree.ParsedProgram:
+    """The relations of a program, without rules, facts and directives."""
+    return tree.ParsedProgram(
+        tuple(
+            clause
+            for clause in program.clauses
+            if isinstance(clause, tree.Declaration | tree.TypeAlias)
+        )
+    )
+
+
+def names(program: tree.ParsedProgram) -> list[str]:
+    """The relations of a program that can be read, in the order of their declarations."""
+    return [
+        clause.name
+        for clause in program.clauses
+        if isinstance(clause, tree.Declaration) and "inline" not in clause.qualifiers
+    ]
+
+
+def _loaded(program: tree.ParsedProgram, facts: Facts) -> Workspace:
+    """A workspace with these rows. They are checked and become what columns hold."""
+    workspace = connect()
+    workspace.add_rules(str(program))
+    for name, rows in facts.items():
+        workspace.load(name, rows)
+    return workspace
+
+
+def _results(program: tree.ParsedProgram, rows: Mapping[str, Any]) -> dict[str, Result]:
+    """Rows of another evaluator as results of ours."""
+    plain = declarations(program)
+    with closing(_loaded(plain, {name: rows[name] for name in names(program)})) as workspace:
+        return {name: workspace[name] for name in names(program)}
+
+
+def _by_triejoin(program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
+    with closing(_loaded(program, facts)) as workspace:
+        return {name: workspace[name] for name in names(program)}
+
+
+def _by_substitution(program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
+    with closing(_loaded(declarations(program), facts)) as workspace:
+        rows = {name: set(workspace[name].fetchall()) for name in facts}
+    found = substituted(program, rows)
+    return _results(program, {name: list(found.get(name, ())) for name in names(program)})
+
+
+def substituted(
+    program: tree.ParsedProgram, facts: Mapping[str, set[tuple[Value, ...]]]
+) -> dict[str, set[tuple[Value, ...]]]:
+    """All relations by substitution: every rule is run again until nothing is new."""
+    from lftj.proofs.program import FunctionConflict
+    from lftj.proofs.program import evaluate as naively
+    from lftj.proofs.terms import ArithmeticFailure
+
+    try:
+        return naively(program, facts)
+    except ArithmeticFailure as problem:
+        raise ValueRangeError(str(problem)) from problem
+    except FunctionConflict as problem:
+        raise KeyViolationError(f"two rows of `{problem}` have one key") from problem
+    except KeyError as problem:
+        raise UserFunctionError(f"substitution knows no function {problem}") from problem
+
+
+def _by_sql(connection: Any, program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
+    from lftj.sql.run import run
+
+    with closing(_loaded(declarations(program), facts)) as workspace:
+        tables: dict[str, pa.Table | list[Any]] = {
+            # A relation without columns has no Arrow table that tells its row.
+            name: workspace[name].arrow() if _arity(program, name) else workspace[name].fetchall()
+            for name in facts
+        }
+    given = {name: tables.get(name, []) for name in _without_rules(program)} | tables
+    found = run(connection, program, given)
+    return _results(
+        program,
+        {name: table if table.num_columns else _unit(table) for name, table in found.items()},
+    )
+
+
+def _unit(table: pa.Table) -> list[tuple[()]]:
+    return [()] * bool(table.num_rows)
+
+
+def _arity(program: tree.ParsedProgram, name: str) -> int:
+    return next(
+        len(clause.columns)
+        for clause in program.clauses
+        if isinstance(clause, tree.Declaration) and clause.name == name
+    )
+
+
+def _without_rules(program: tree.ParsedProgram) -> list[str]:
+    """The relations that no rule derives, so that a database has none of them."""
+    derived = {
+        head.relation
+        for clause in program.clauses
+        if isinstance(clause, tree.Rule) and not clause.is_fact
+        for head in clause.heads
+    }
+    return [name for name in names(program) if name not in derived]
+
+
+def _by_duckdb(program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
+    try:
+        import duckdb
+    except ImportError as problem:
+        hint = "uv pip install duckdb"
+        raise MissingDependencyError("DuckDB is not installed", hint=hint) from problem
+    with duckdb.connect() as connection:
+        return _by_sql(connection, program, facts)
+
+
+def _by_spark(program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
+    return _by_sql(local_spark(), program, facts)
+
+
+_EVALUATORS: Mapping[str, Callable[[tree.ParsedProgram, Facts], dict[str, Result]]] = {
+    "triejoin": _by_triejoin,
+    "substitution": _by_substitution,
+    "sql-duckdb": _by_duckdb,
+    "sql-spark": _by_spark,
+}

@@ -1,0 +1,309 @@
+"""Bodies as FROM and WHERE: conjunctions of what a rule's checks left of it.
+
+Atoms are tables, and bind variables to columns. Equations and functors bind further ones to
+expressions. A negation is NOT EXISTS, a body aggregate a query of its own, a disjunction that binds
+variables a UNION in FROM. Rows of a table are distinct, and every column of an atom is a variable
+or tested: so what a conjunction finds are distinct assignments.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lftj.program.checked import (
+    Block,
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedChoice,
+    CheckedDisjunction,
+    CheckedLiteral,
+    CheckedNegation,
+    FunctorCall,
+)
+from lftj.program.normal_form import Apply, Expression, Filter, Ref
+from lftj.sql.dialects import cannot_say, conjunction
+from lftj.sql.expressions import Terms
+
+Tables = Callable[[CheckedAtom], str]
+"""The table that an atom reads."""
+ColumnNames = Callable[[str], tuple[str, ...]]
+"""The columns of a relation, as they are written."""
+
+
+class _Column(NamedTuple):
+    """A column of a table, and the term that it has to equal."""
+
+    place: str
+    term: Expression
+
+
+_RANGES = ("range", "unsigned_range")
+
+
+def variables_of(term: Expression | None) -> frozenset[int]:
+    """The variables of a term."""
+    match term:
+        case Ref(variable=variable):
+            return frozenset({variable})
+        case Apply(args=args):
+            return frozenset().union(*map(variables_of, args))
+    return frozenset()
+
+
+def mentioned(literal: CheckedLiteral | _Column) -> frozenset[int]:
+    """The variables in a literal that are not local to a part of it."""
+    match literal:
+        case _Column(term=term):
+            return variables_of(term)
+        case CheckedAtom(args=args):
+            return frozenset().union(*map(variables_of, args))
+        case Filter(left=left, right=right):
+            return variables_of(left) | variables_of(right)
+        case FunctorCall(args=args, result=result):
+            made = frozenset[int]() if result is None else frozenset({result})
+            return made.union(*map(variables_of, args))
+        case CheckedNegation(block=block):
+            return _of_block(block)
+        case CheckedDisjunction(branches=branches):
+            return frozenset().union(*map(_of_block, branches))
+        case CheckedAggregate(target=target, block=block, result=result):
+            inside = (_of_all(block) | variables_of(target)) - block.local
+            return inside | {result}
+        case CheckedChoice(determining=determining, determined=determined):
+            return frozenset(each.variable for each in (*determining, *determined))
+
+
+def _of_all(block: Block) -> frozenset[int]:
+    return frozenset().union(*map(mentioned, block.literals))
+
+
+def _of_block(block: Block) -> frozenset[int]:
+    return _of_all(block) - block.local
+
+
+def reads(literals: Iterable[CheckedLiteral]) -> Iterator[tuple[CheckedAtom, bool]]:
+    """The atoms at any depth, each with whether it stands in a negation or an aggregate."""
+    for literal in literals:
+        match literal:
+            case CheckedAtom():
+                yield literal, False
+            case CheckedNegation(block=block) | CheckedAggregate(block=block):
+                yield from ((atom, True) for atom, _ in reads(block.literals))
+            case CheckedDisjunction(branches=branches):
+                for branch in branches:
+                    yield from reads(branch.literals)
+
+
+@dataclass
+class Query:
+    """FROM and WHERE of a conjunction; `names` has the SQL of each variable that is bound."""
+
+    terms: Terms
+    tables: Tables
+    columns: ColumnNames
+    aliases: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    names: dict[int, str] = field(default_factory=dict[int, str])
+    sources: list[str] = field(default_factory=list[str])
+    tests: list[str] = field(default_factory=list[str])
+
+    def inner(self) -> Query:
+        """A query inside this one, which sees what is bound here."""
+        return Query(self.terms, self.tables, self.columns, self.aliases, dict(self.names))
+
+    # ── literals ──────────────────────────────────────────────────────────────────────────────────
+    def add(self, literals: Iterable[CheckedLiteral]) -> Query:
+        """Add a conjunction. Raises SqlError (E370)."""
+        waiting: list[CheckedLiteral | _Column] = []
+        for literal in literals:
+            waiting += self._table(literal) if isinstance(literal, CheckedAtom) else [literal]
+        while waiting:
+            ready = next((each for each in waiting if self._ready(each, waiting)), None)
+            if ready is None:
+                raise cannot_say("an order of literals that binds every variable", self._dialect)
+            waiting.remove(ready)
+            self._add(ready)
+        return self
+
+    @property
+    def _dialect(self) -> str:
+        return self.terms.dialect.name
+
+    def _table(self, atom: CheckedAtom) -> list[_Column]:
+        """Put an atom into FROM; the columns that are to be tested."""
+        alias = f"t{next(self.aliases)}"
+        self.sources.append(f"{self.tables(atom)} AS {alias}")
+        tested: list[_Column] = []
+        # A relation without columns has one for its row, which no argument stands for.
+        for column, term in zip(self.columns(atom.relation), atom.args, strict=False):
+            place = f"{alias}.{column}"
+            if isinstance(term, Ref) and term.variable not in self.names:
+                self.names[term.variable] = place
+            elif term is not None:
+                tested.append(_Column(place, term))
+        return tested
+
+    def _ready(
+        self, literal: CheckedLiteral | _Column, waiting: list[CheckedLiteral | _Column]
+    ) -> bool:
+        unbound = mentioned(literal) - self.names.keys()
+        match literal:
+            case Filter():
+                return not unbound or self._target(literal) is not None
+            case FunctorCall(result=result):
+                return unbound <= {result}
+            case CheckedAggregate(result=result):
+                return unbound <= {result}
+            case CheckedDisjunction(branches=branches):
+                if not unbound:
+                    return True
+                others = frozenset().union(
+                    *(mentioned(each) for each in waiting if each is not literal)
+                )
+                simple = [each for each in waiting if not isinstance(each, CheckedDisjunction)]
+                blocked = any(self._ready(each, []) for each in simple)
+                bound_inside = all(unbound <= _bound_in(branch) for branch in branches)
+                return not blocked and (bound_inside or not others & unbound)
+        return not unbound
+
+    def _target(self, equation: Filter) -> tuple[int, Expression] | None:
+        """The variable that an equation binds, and what to."""
+        if equation.operator != "=":
+            return None
+        for one, other in (
+            (equation.left, equation.right),
+            (equation.right, equation.left),
+        ):
+            if (
+                isinstance(one, Ref)
+                and one.variable not in self.names
+                and variables_of(other) <= self.names.keys()
+            ):
+                return one.variable, other
+        return None
+
+    def _add(self, literal: CheckedLiteral | _Column) -> None:
+        match literal:
+            case _Column(place=place, term=term):
+                self.tests.append(f"{place} = {self.terms.of(term, self.names)}")
+            case Filter():
+                self._filter(literal)
+            case FunctorCall():
+                self._functor(literal)
+            case CheckedNegation(block=block):
+                self.tests.append(f"NOT {self._exists(block)}")
+            case CheckedDisjunction():
+                self._disjunction(literal)
+            case CheckedAggregate():
+                self._aggregate(literal)
+            case CheckedAtom() | CheckedChoice():
+                raise AssertionError("atoms are tables, and choices are made of a whole body")
+
+    def _filter(self, literal: Filter) -> None:
+        if (target := self._target(literal)) is not None:
+            variable, source = target
+            type = self.terms.variables[variable].type
+            self.names[variable] = self.terms.typed(source, type, self.names)
+        else:
+            self.tests.append(
+                self.terms.compared(literal.operator, literal.left, literal.right, self.names)
+            )
+
+    def _equate(self, variable: int, written: str) -> None:
+        """Bind a variable, or test it where it is bound."""
+        if variable in self.names:
+            self.tests.append(f"{self.names[variable]} = {written}")
+        else:
+            self.names[variable] = written
+
+    def _functor(self, call: FunctorCall) -> None:
+        if call.functor in _RANGES and call.result is not None:
+            alias = f"t{next(self.aliases)}"
+            args = [self.terms.of(arg, self.names) for arg in call.args]
+            numbers = self.terms.dialect.numbers(args[0], args[1], args[2] if args[2:] else None)
+            self._source(numbers, alias)
+            self._equate(call.result, f"{alias}.number")
+        elif call.result is None:
+            self.tests.append(self.terms.functor(call, self.names))
+        else:
+            self._equate(call.result, self.terms.functor(call, self.names))
+
+    def _source(self, query: str, alias: str) -> None:
+        """Add a query to FROM, which reads what stands before it."""
+        before = self.terms.dialect.lateral if self.sources or self.names else ""
+        self.sources.append(f"{before}{query} AS {alias}")
+
+    # ── what holds other bodies ───────────────────────────────────────────────────────────────────
+    def _exists(self, block: Block) -> str:
+        inner = self.inner().add(block.literals)
+        if not inner.sources:
+            return f"({conjunction(inner.tests)})"
+        return f"EXISTS ({inner.select(['1'])})"
+
+    def _disjunction(self, literal: CheckedDisjunction) -> None:
+        exported = sorted(mentioned(literal) - self.names.keys())
+        if not exported:
+            found = [self._exists(branch) for branch in literal.branches]
+            self.tests.append(f"({' OR '.join(found)})" if found else "FALSE")
+            return
+        alias = f"t{next(self.aliases)}"
+        names = [f"v{variable}" for variable in exported]
+        queries: list[str] = []
+        for branch in literal.branches:
+            inner = self.inner().add(branch.literals)
+            columns = [
+                f"{inner.names[variable]} AS {name}"
+                for variable, name in zip(exported, names, strict=True)
+            ]
+            queries.append(inner.select(columns, distinct=len(literal.branches) == 1))
+        self._source(f"({' UNION '.join(queries)})", alias)
+        self.names |= {
+            variable: f"{alias}.{name}" for variable, name in zip(exported, names, strict=True)
+        }
+
+    def _aggregate(self, literal: CheckedAggregate) -> None:
+        block, target = literal.block, literal.target
+        inner = self.inner()
+        for variable in block.local:
+            inner.names.pop(variable, None)
+        inner.add(block.literals)
+        value = None if target is None else self.terms.of(target, inner.names)
+        if literal.function == "count":
+            written = f"({inner.select(['count(*)'])})"
+        else:
+            assert value is not None, "every aggregate but count has a target"
+            whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
+            if literal.function == "sum":
+                whole = f"coalesce({whole}, {self.terms.zero(literal.type)})"
+            # A table between keeps an aggregate of outer columns alone in its own query.
+            written = f"(SELECT {whole} FROM ({inner.select([f'{value} AS value'])}) AS a)"
+        self._equate(literal.result, written)
+        if literal.function not in ("count", "sum"):
+            self.tests.append(f"{written} IS NOT NULL")
+
+    # ── text ──────────────────────────────────────────────────────────────────────────────────────
+    def select(self, columns: list[str], *, distinct: bool = False, line: str = " ") -> str:
+        """The query with these columns; `line` stands between its clauses."""
+        lines = [f"SELECT {'DISTINCT ' * distinct}{', '.join(columns)}"]
+        if self.sources:
+            lines.append(f"FROM {', '.join(self.sources)}")
+        if self.tests:
+            lines.append(f"WHERE {conjunction(self.tests)}")
+        return line.join(lines)
+
+
+def _bound_in(block: Block) -> frozenset[int]:
+    """The variables that a block may bind by itself."""
+    found: set[int] = set()
+    for literal in block.literals:
+        match literal:
+            case CheckedAtom() | FunctorCall() | CheckedAggregate():
+                found |= mentioned(literal)
+            case Filter(operator="="):
+                found |= mentioned(literal)
+            case CheckedDisjunction(branches=branches):
+                inner = [_bound_in(branch) for branch in branches]
+                found |= frozenset.intersection(*inner) if inner else frozenset()
+    return frozenset(found)

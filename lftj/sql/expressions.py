@@ -1,0 +1,263 @@
+"""Terms as SQL: arithmetic and functors over the SQL of the variables.
+
+A result that its type cannot hold is an error, as in rules: integers and decimals fail by
+themselves, division by zero and unsigned numbers below zero are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from lftj.errors import LftjError
+from lftj.program.checked import FunctorCall
+from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
+from lftj.program.patterns import translated
+from lftj.sql.dialects import Dialect, cannot_say
+from lftj.types import Type
+
+Names = Mapping[int, str]
+"""The SQL of each variable that is bound."""
+
+_MOST_FACTORS = 64
+_WORDS = 2**64
+_EXTREMES = {"min": "least", "max": "greatest"}
+_LOGICAL = {"land": "AND", "lor": "OR", "lxor": "<>"}
+_COMPARED = {"!=": "<>"}
+
+
+class Terms:
+    """Terms of one rule in one dialect."""
+
+    def __init__(self, dialect: Dialect, variables: Sequence[RuleVariable]):
+        self.dialect = dialect
+        self.variables = variables
+
+    # ── expressions ───────────────────────────────────────────────────────────────────────────────
+    def of(self, term: Expression, names: Names) -> str:
+        """The SQL of a term whose variables are all bound. Raises SqlError (E370)."""
+        match term:
+            case Ref(variable=variable):
+                return names[variable]
+            case Value(value=value, type=type):
+                return self.dialect.constant(value, type)
+            case Apply(operator=operator, args=args, type=type):
+                return self._apply(operator, args, type, names)
+
+    def compared(self, operator: str, left: Expression, right: Expression, names: Names) -> str:
+        """A comparison."""
+        sides = self.of(left, names), self.of(right, names)
+        return f"{sides[0]} {_COMPARED.get(operator, operator)} {sides[1]}"
+
+    def typed(self, term: Expression, type: Type, names: Names) -> str:
+        """A term as the value of a column: constants get the column's type."""
+        written = self.of(term, names)
+        if isinstance(term, Ref) or type.name in ("bool", "date", "timestamp"):
+            return written
+        return f"CAST({written} AS {self.dialect.type(type)})"
+
+    def _apply(self, operator: str, args: tuple[Expression, ...], type: Type, names: Names) -> str:
+        written = [self.of(arg, names) for arg in args]
+        by_name: Callable[..., str] | None = getattr(self, f"_{operator}", None)
+        if operator in ("+", "-") and self._type(args[0]).name in ("date", "timestamp"):
+            return self._moved(operator, args, written)
+        if operator in ("/", "%"):
+            return self._divided(operator, args[1], written, type)
+        if operator == "^":
+            return self._power(args, written, type)
+        if operator in _LOGICAL:
+            one, other = (f"({each} <> 0)" for each in written)
+            return f"CAST(({one} {_LOGICAL[operator]} {other}) AS BIGINT)"
+        if operator == "round":
+            return self._to_places(*written, type)
+        if by_name is not None:
+            return by_name(*written, type)
+        if operator in _EXTREMES:
+            return f"{_EXTREMES[operator]}({', '.join(written)})"
+        if operator in ("band", "bor"):
+            return f"({written[0]} {'&' if operator == 'band' else '|'} {written[1]})"
+        if operator in ("year", "month", "day"):
+            return f"CAST({operator}({written[0]}) AS BIGINT)"
+        if operator in ("+", "-", "*"):
+            return self._held(f"({written[0]} {operator} {written[1]})", operator, type)
+        raise cannot_say(f"the operator `{operator}`", self.dialect.name)
+
+    def _type(self, term: Expression) -> Type:
+        return self.variables[term.variable].type if isinstance(term, Ref) else term.type
+
+    def _held(self, written: str, operator: str, type: Type) -> str:
+        """A result, with an error where its type cannot hold it and the dialect says nothing."""
+        if type.unsigned and operator == "-":
+            return self._not_negative(written, "a difference")
+        if type.name == "decimal":
+            return f"CAST({written} AS {self.dialect.type(type)})"
+        return written
+
+    def _not_negative(self, written: str, what: str) -> str:
+        failure = self.dialect.error(f"{what} is below zero, where it is unsigned")
+        return f"CASE WHEN {written} < 0 THEN {failure} ELSE {written} END"
+
+    def _neg(self, value: str, _: Type) -> str:
+        return f"(-({value}))"
+
+    def _bnot(self, value: str, _: Type) -> str:
+        return f"(~({value}))"
+
+    def _bxor(self, left: str, right: str, _: Type) -> str:
+        return self.function("bxor", left, right)
+
+    def _lnot(self, value: str, _: Type) -> str:
+        return f"CAST(({value} = 0) AS BIGINT)"
+
+    def _to_float(self, value: str, _: Type) -> str:
+        return f"CAST({value} AS DOUBLE)"
+
+    def _to_int(self, value: str, type: Type) -> str:
+        rounded = self.function("integer part", value)
+        return self._not_negative(rounded, "a number") if type.unsigned else rounded
+
+    def _as_int(self, value: str, _: Type) -> str:
+        return value
+
+    def _as_unsigned(self, value: str, _: Type) -> str:
+        return self._not_negative(value, "a number")
+
+    def _to_date(self, value: str, _: Type) -> str:
+        return f"CAST({value} AS DATE)"
+
+    def _to_places(self, value: str, places: str, type: Type) -> str:
+        return f"CAST(round({value}, CAST({places} AS INTEGER)) AS {self.dialect.type(type)})"
+
+    def _bshr(self, value: str, count: str, _: Type) -> str:
+        if "shiftright" in self.dialect.functions:
+            return self.function("shiftright", value, count)
+        # Towards less: what is below zero is shifted as its complement.
+        by = f"({count} & 63)"
+        return f"CASE WHEN {value} < 0 THEN ~((~{value}) >> {by}) ELSE {value} >> {by} END"
+
+    def _bshl(self, value: str, count: str, _: Type) -> str:
+        if "shiftleft" in self.dialect.functions:
+            return self.function("shiftleft", value, count)
+        power = self.function("power of two", f"({count} & 63)")
+        return self._wrapped(f"({self.function('wide', value)} * {power})")
+
+    def _bshru(self, value: str, count: str, _: Type) -> str:
+        if "shiftrightunsigned" in self.dialect.functions:
+            return self.function("shiftrightunsigned", value, count)
+        power = self.function("power of two", f"({count} & 63)")
+        return self._wrapped(f"({self._low(self.function('wide', value))} // {power})")
+
+    def _low(self, wide: str) -> str:
+        return f"((({wide} % {_WORDS}) + {_WORDS}) % {_WORDS})"
+
+    def _wrapped(self, wide: str) -> str:
+        """The low 64 bits as a two's complement number."""
+        low = self._low(wide)
+        above = f"CAST({low} - {_WORDS} AS BIGINT)"
+        return f"CASE WHEN {low} >= {_WORDS // 2} THEN {above} ELSE CAST({low} AS BIGINT) END"
+
+    def _moved(self, operator: str, args: tuple[Expression, ...], written: list[str]) -> str:
+        """Dates and timestamps, moved by days and microseconds, or how far they lie apart."""
+        moment, other = written
+        if self._type(args[1]).name == self._type(args[0]).name:
+            between = "days" if self._type(args[0]).name == "date" else "microseconds"
+            return self.function(between, moment, other)
+        if self._type(args[0]).name == "timestamp":
+            return self.function("later", moment, other if operator == "+" else f"(-({other}))")
+        return self.function("other day", moment, operator, other)
+
+    def _divided(self, operator: str, divisor: Expression, written: list[str], type: Type) -> str:
+        left, right = written
+        if type.name == "int":
+            quotient = (
+                self.function("//", left, right) if operator == "/" else f"({left} % {right})"
+            )
+        elif type.name == "float":
+            quotient = f"({left} {operator} {right})"
+        else:
+            raise cannot_say(f"`{operator}` on {type}", self.dialect.name)
+        if isinstance(divisor, Value) and divisor.value != 0:
+            return quotient
+        failure = self.dialect.error(f"division by zero in {operator}")
+        return f"CASE WHEN {right} = 0 THEN {failure} ELSE {quotient} END"
+
+    def _power(self, args: tuple[Expression, ...], written: list[str], type: Type) -> str:
+        if type.name == "float":
+            return f"power({written[0]}, {written[1]})"
+        exponent = args[1].value if isinstance(args[1], Value) else None
+        if not isinstance(exponent, int) or not 0 <= exponent <= _MOST_FACTORS:
+            raise cannot_say("an integer to a power that is no constant", self.dialect.name)
+        return f"({' * '.join([written[0]] * exponent)})" if exponent else "1"
+
+    # ── aggregates ────────────────────────────────────────────────────────────────────────────────
+    def aggregate(self, function: str, args: Sequence[str], type: Type) -> str:
+        """An aggregate of the rows of a group. Raises SqlError (E370)."""
+        match function:
+            case "count":
+                return "count(*)"
+            case "min" | "max":
+                return f"{function}({args[0]})"
+            case "mean":
+                return self.function("mean", args[0])
+            case "sum":
+                return self.function("sum", args[0], type=self.dialect.type(type))
+            case "concat":
+                separator = args[1] if args[1:] else "''"
+                order = ", ".join([*args[2:], args[0]])
+                return self.function("concat", args[0], separator, order=order)
+        raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+
+    def zero(self, type: Type) -> str:
+        """The sum of nothing."""
+        return f"CAST(0 AS {self.dialect.type(type)})"
+
+    # ── functors ──────────────────────────────────────────────────────────────────────────────────
+    def function(self, name: str, *args: str, **more: str) -> str:
+        """A function that the dialects call differently."""
+        return self.dialect.functions[name].format(*args, **more)
+
+    def functor(self, call: FunctorCall, names: Names) -> str:
+        """The value, or the truth, of a string functor. Raises SqlError (E370)."""
+        args = [self.of(arg, names) for arg in call.args]
+        match call.functor:
+            case "cat":
+                return f"concat({', '.join(args)})"
+            case "least" | "greatest":
+                return f"{call.functor}({', '.join(args)})"
+            case "strlen" | "contains":
+                return self.function(call.functor, *args)
+            case "substr":
+                text, start, length = args
+                part = f"substr({text}, {start} + 1, {length})"
+                return f"CASE WHEN {start} < 0 OR {length} < 0 THEN '' ELSE {part} END"
+            case "to_string":
+                return self._to_string(args[0], call.types[0])
+            case "to_number" | "to_unsigned":
+                return self._number(args[0], call.functor)
+            case "match":
+                return self._match(call, args)
+            case "!match" | "!contains":
+                positive = FunctorCall(call.functor[1:], call.args, call.types)
+                return f"NOT {self.functor(positive, names)}"
+        raise cannot_say(f"the functor `{call.functor}`", self.dialect.name)
+
+    def _to_string(self, value: str, type: Type) -> str:
+        if type.name in ("float", "timestamp"):
+            return self.function(f"{type.name} text", value)
+        return f"CAST({value} AS {self.dialect.types['str']})"
+
+    def _number(self, text: str, functor: str) -> str:
+        number = f"CAST(trim({text}) AS BIGINT)"
+        if functor == "to_unsigned":
+            number = self._not_negative(number, "a number")
+        failure = self.dialect.error(f"{functor}: not an integer in decimal digits")
+        return f"CASE WHEN {self.function('number text', text)} THEN {number} ELSE {failure} END"
+
+    def _match(self, call: FunctorCall, args: list[str]) -> str:
+        pattern = call.args[0]
+        if not isinstance(pattern, Value):
+            return self.function("match", *args)
+        try:
+            args[0] = self.dialect.text(translated(str(pattern.value)))
+        except LftjError as problem:
+            raise cannot_say(str(problem), self.dialect.name) from None
+        return self.function("match", *args)

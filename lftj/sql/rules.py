@@ -1,0 +1,129 @@
+"""One head of one rule as a query: the columns of its relation, from FROM and WHERE of its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from lftj.program.checked import (
+    CheckedChoice,
+    CheckedDisjunction,
+    CheckedHead,
+    CheckedHeadAggregate,
+    CheckedLiteral,
+    CheckedRule,
+)
+from lftj.program.normal_form import RelationSchema
+from lftj.sql.bodies import ColumnNames, Query, Tables
+from lftj.sql.dialects import Dialect, cannot_say
+from lftj.sql.expressions import Terms
+
+_MOST_ALTERNATIVES = 8
+"""A body with more branches than these has them in FROM, where they do not multiply."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head of a rule, to be written over any tables."""
+
+    rule: CheckedRule
+    head: CheckedHead
+    schema: RelationSchema
+    dialect: Dialect
+    columns: ColumnNames
+
+    @property
+    def literals(self) -> tuple[CheckedLiteral, ...]:
+        """The body, and what the head computes."""
+        return (*self.rule.body.literals, *self.head.literals)
+
+    def query(self, tables: Tables, *, line: str = "\n") -> str:
+        """The distinct rows of the head. Raises SqlError (E370)."""
+        terms = Terms(self.dialect, self.rule.variables)
+        choices = [each for each in self.literals if isinstance(each, CheckedChoice)]
+        if choices:
+            return self._chosen(choices, terms, tables, line)
+        if self.head.aggregates:
+            return self._grouped(self._query(terms, tables, self.literals), line)
+        found = [
+            self._plain(self._query(terms, tables, alternative), line)
+            for alternative in _alternatives(self.literals)
+        ]
+        return f"{line}UNION{line}".join(found)
+
+    def _query(self, terms: Terms, tables: Tables, literals: tuple[CheckedLiteral, ...]) -> Query:
+        return Query(terms, tables, self.columns).add(literals)
+
+    def _named(self, written: list[str]) -> list[str]:
+        """Expressions under the names of the relation's columns."""
+        names = self.columns(self.schema.name)
+        return [
+            each if each.endswith(f".{name}") else f"{each} AS {name}"
+            for each, name in zip(written or ["TRUE"], names, strict=True)
+        ]
+
+    def _plain(self, query: Query, line: str) -> str:
+        written = [
+            query.terms.typed(arg, type, query.names)
+            for arg, (_, type) in zip(self.head.args, self.schema.columns, strict=True)
+            if not isinstance(arg, CheckedHeadAggregate)
+        ]
+        return query.select(self._named(written), distinct=True, line=line)
+
+    def _grouped(self, query: Query, line: str) -> str:
+        written, groups = list[str](), list[str]()
+        for place, (arg, (_, type)) in enumerate(
+            zip(self.head.args, self.schema.columns, strict=True), 1
+        ):
+            if isinstance(arg, CheckedHeadAggregate):
+                args = [query.terms.of(each, query.names) for each in arg.args]
+                written.append(query.terms.aggregate(arg.function, args, type))
+            else:
+                written.append(query.terms.typed(arg, type, query.names))
+                groups.append(str(place))
+        selected = query.select(self._named(written), line=line)
+        if groups:
+            return f"{selected}{line}GROUP BY {', '.join(groups)}"
+        return f"{selected}{line}HAVING count(*) > 0"
+
+    def _chosen(self, choices: list[CheckedChoice], terms: Terms, tables: Tables, line: str) -> str:
+        """The assignments with the first value for each that determines it."""
+        if len(choices) > 1:
+            what = "several choices in one rule"
+            raise cannot_say(what, self.dialect.name, self.rule.rule.span)
+        if self.head.aggregates:
+            what = "an aggregate over a choice"
+            raise cannot_say(what, self.dialect.name, self.rule.rule.span)
+        rest = tuple(each for each in self.literals if each is not choices[0])
+        query = self._query(terms, tables, rest)
+        by = [query.names[each.variable] for each in choices[0].determining]
+        order = [query.names[each.variable] for each in choices[0].determined]
+        partition = f"PARTITION BY {', '.join(by)} " if by else ""
+        rank = f"dense_rank() OVER ({partition}ORDER BY {', '.join(order)}) AS place"
+        written = [
+            query.terms.typed(arg, type, query.names)
+            for arg, (_, type) in zip(self.head.args, self.schema.columns, strict=True)
+            if not isinstance(arg, CheckedHeadAggregate)
+        ]
+        ranked = query.select([*self._named(written), rank], line=" ")
+        columns = ", ".join(self.columns(self.schema.name))
+        return f"SELECT DISTINCT {columns}{line}FROM ({ranked}) AS ranked{line}WHERE place = 1"
+
+
+def _alternatives(
+    literals: tuple[CheckedLiteral, ...],
+) -> Iterator[tuple[CheckedLiteral, ...]]:
+    """A body without its outermost disjunctions, one for each choice of branches, if these are
+    few.
+    """
+    branching = [each for each in literals if isinstance(each, CheckedDisjunction)]
+    many = 1
+    for each in branching:
+        many *= len(each.branches)
+    if not branching or not 1 < many <= _MOST_ALTERNATIVES:
+        yield literals
+        return
+    rest = tuple(each for each in literals if not isinstance(each, CheckedDisjunction))
+    for branches in product(*(each.branches for each in branching)):
+        yield (*rest, *(literal for branch in branches for literal in branch.literals))

@@ -1,0 +1,226 @@
+"""Evaluation of a program by a database: a table for each relation, strata in order, and loops over
+delta tables for recursive ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lftj.errors import KeyViolationError, NullValueError, UnknownNameError
+from lftj.program.checked import CheckedAtom
+from lftj.program.normal_form import RelationSchema
+from lftj.sql.connection import Connection, opened, table_of, typed
+from lftj.sql.program import Derived, Names, SqlProgram
+from lftj.syntax import tree
+
+Rows = pa.Table | Sequence[tuple[Any, ...]]
+
+
+def run(
+    connection: Any, program: str | tree.ParsedProgram, facts: Mapping[str, Rows] | None = None
+) -> dict[str, pa.Table]:
+    """Every declared relation of a program, evaluated by a database.
+
+    `connection`: DuckDB's, or a SparkSession; it is left as it was found. `facts`: rows by
+    relation, as tuples or Arrow tables; a relation that is not there, and has no rules, is read
+    from the user's table of that name, where there is one. Tables have the columns and Arrow types
+    of the declarations.
+
+    Raises ProgramErrors, SqlError (E370) for what cannot be said in SQL, KeyViolationError (E300),
+    ValueRangeError (E220), NullValueError (E210), OptionError (E171). Cost: each iteration of a
+    recursive stratum is a few queries.
+    """
+    with opened(connection) as database:
+        given = facts or {}
+        written = SqlProgram.of(program, database.dialect, given)
+        for name in given:
+            written.checked.catalog.relation(name)
+        return _Evaluation(database, written, given).tables()
+
+
+class _Evaluation:
+    def __init__(self, database: Connection, program: SqlProgram, facts: Mapping[str, Rows]):
+        self.database, self.program, self.facts = database, program, facts
+        self.names = Names(program.schemas, database.dialect, database.prefix)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """All relations."""
+        for name in self.program.tables:
+            self._base(self.program.schemas[name])
+        for name in self.program.given:
+            self._rows(self.program.schemas[name])
+        for stratum in self.program.strata(self.names):
+            self._stratum(stratum)
+        for schema in self.program.schemas.values():
+            self._check_key(schema)
+        return {name: self._found(schema) for name, schema in self.program.schemas.items()}
+
+    def _found(self, schema: RelationSchema) -> pa.Table:
+        columns = ", ".join(self.names.columns(schema.name))
+        return typed(
+            self.database.rows(f"SELECT {columns} FROM {self.names.table(schema.name)}"), schema
+        )
+
+    # ── tables of facts ───────────────────────────────────────────────────────────────────────────
+    def _base(self, schema: RelationSchema) -> None:
+        """A relation without rules: rows that were given, and facts of the text."""
+        table, own = self.names.table(schema.name), self.program.own_rows(schema.name, self.names)
+        outside = self._rows(schema)
+        columns = ", ".join(self.names.columns(schema.name))
+        self.database.make(table, "\nUNION\n".join([f"SELECT {columns} FROM {outside}", *own]))
+
+    def _rows(self, schema: RelationSchema) -> str:
+        """A table of the rows from outside, under the columns' names; empty without any."""
+        table = self.names.table(schema.name, "_given")
+        facts = self.facts.get(schema.name)
+        columns = self.names.columns(schema.name)
+        if facts is not None and schema.columns:
+            rows = facts if isinstance(facts, pa.Table) else table_of(facts, schema)
+            self._refuse_nulls(rows, schema)
+            made = self.names.table(schema.name, "_rows")
+            self.database.put(made, typed(rows, schema).rename_columns(list(_plain(columns))))
+            self.database.make(table, f"SELECT DISTINCT {', '.join(columns)} FROM {made}")
+        elif facts is not None:
+            some = "TRUE" if len(facts) else "FALSE"
+            self.database.make(table, f"SELECT TRUE AS {columns[0]} WHERE {some}")
+        elif (theirs := self._users_table(schema)) is not None:
+            self.database.make(table, theirs)
+        else:
+            self.database.make(table, self.program.nothing(schema, self.names))
+        return table
+
+    def _users_table(self, schema: RelationSchema) -> str | None:
+        """A query for the rows of the user's table; None where there is none."""
+        dialect = self.database.dialect
+        found = self.database.columns(dialect.identifier(schema.name))
+        if found is None:
+            return None
+        there = {column.casefold(): column for column in found}
+        missing = [name for name, _ in schema.columns if name.casefold() not in there]
+        if missing:
+            raise UnknownNameError(
+                f"the table `{schema.name}` has no column `{missing[0]}`",
+                code="E114",
+                hint=f"it has {', '.join(found)}",
+            )
+        columns = [
+            f"CAST({dialect.identifier(name)} AS {dialect.type(type)}) AS {written}"
+            for (name, type), written in zip(
+                schema.columns, self.names.columns(schema.name), strict=False
+            )
+        ]
+        table = dialect.identifier(schema.name)
+        for name, _ in schema.columns:
+            test = f"SELECT 1 FROM {table} WHERE {dialect.identifier(name)} IS NULL LIMIT 1"
+            if len(self.database.rows(test)):
+                raise NullValueError(f"NULL in column `{name}` of the table `{schema.name}`")
+        return f"SELECT DISTINCT {', '.join(columns)} FROM {table}" if columns else None
+
+    @staticmethod
+    def _refuse_nulls(rows: pa.Table, schema: RelationSchema) -> None:
+        for name, column in zip(rows.column_names, rows.columns, strict=True):
+            if column.null_count:
+                raise NullValueError(f"NULL in column `{name}` of `{schema.name}`")
+
+    # ── strata ────────────────────────────────────────────────────────────────────────────────────
+    def _stratum(self, stratum: list[Derived]) -> None:
+        view = self.program.recursive_view(stratum, self.names)
+        if view is not None:
+            self.database.make(self.names.table(stratum[0].schema.name), view)
+            return
+        for derived in stratum:
+            queries = self.program.candidates(derived, self.names)
+            whole = self.program.united(derived, queries, self.names) if queries else None
+            table = self.names.table(derived.schema.name)
+            self.database.make(table, whole or self.program.nothing(derived.schema, self.names))
+        if any(derived.again for derived in stratum):
+            self._repeat(stratum)
+
+    def _repeat(self, stratum: list[Derived]) -> None:
+        """Go on from what is new, until nothing is."""
+        new = {derived.schema.name: True for derived in stratum}
+        for derived in stratum:
+            name = derived.schema.name
+            columns = ", ".join(self.names.columns(name))
+            rows = f"SELECT {columns} FROM {self.names.table(name)}"
+            self.database.make(self.names.table(name, "_delta"), rows)
+        while any(new.values()):
+            for derived in stratum:
+                self._next(derived)
+            for derived in stratum:
+                new[derived.schema.name] = self._accept(derived)
+
+    def _delta(self, atom: CheckedAtom) -> str:
+        return self.names.table(atom.relation, "_delta")
+
+    def _next(self, derived: Derived) -> None:
+        """Find the rows that follow from the last new ones, but for those that are known."""
+        name, names = derived.schema.name, self.names
+        columns = ", ".join(names.columns(name))
+        known = f"SELECT {columns} FROM {names.table(name)}"
+        queries = self.program.step(derived, self._delta, names)
+        if not queries:
+            found = self.program.nothing(derived.schema, names)
+        elif derived.extreme is not None:
+            best = self.program.best(derived, [*queries, known], names)
+            found = f"{best}\nEXCEPT\n{known}"
+        else:
+            every = "\nUNION\n".join(queries)
+            found = f"SELECT {columns} FROM ({every}) AS found\nEXCEPT\n{known}"
+        self.database.make(names.table(name, "_found"), found)
+        if derived.schema.choice:
+            self._choose(derived)
+
+    def _choose(self, derived: Derived) -> None:
+        """Keep the found rows whose domain has no row yet: the first of each."""
+        name, names = derived.schema.name, self.names
+        columns = names.columns(name)
+        same = " AND ".join(
+            f"k.{columns[place]} = f.{columns[place]}" for place in derived.schema.choice[0]
+        )
+        free = (
+            f"SELECT {', '.join(f'f.{column}' for column in columns)} "
+            f"FROM {names.table(name, '_found')} AS f "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {names.table(name)} AS k WHERE {same})"
+        )
+        chosen = self.program.chosen(derived.schema, f"({free})", columns)
+        self.database.make(names.table(name, "_chosen"), chosen)
+        rows = f"SELECT {', '.join(columns)} FROM {names.table(name, '_chosen')}"
+        self.database.make(names.table(name, "_found"), rows)
+
+    def _accept(self, derived: Derived) -> bool:
+        """Add what was found; True where there is any."""
+        name, names = derived.schema.name, self.names
+        columns = ", ".join(names.columns(name))
+        known = f"SELECT {columns} FROM {names.table(name)}"
+        found = f"SELECT {columns} FROM {names.table(name, '_found')}"
+        self.database.make(names.table(name, "_delta"), found)
+        if not len(self.database.rows(f"{found} LIMIT 1")):
+            return False
+        if derived.extreme is not None:
+            whole = self.program.best(derived, [known, found], names)
+        else:
+            whole = f"{known}\nUNION ALL\n{found}"
+        self.database.make(names.table(name, "_all"), whole)
+        self.database.make(names.table(name), f"SELECT {columns} FROM {names.table(name, '_all')}")
+        return True
+
+    def _check_key(self, schema: RelationSchema) -> None:
+        check = self.program.key_check(schema, self.names)
+        if check is None:
+            return
+        twice = self.database.rows(f"{check} LIMIT 1").to_pylist()
+        if twice:
+            key = ", ".join(map(repr, twice[0].values()))
+            raise KeyViolationError(f"two rows of `{schema.name}` have the key ({key})")
+
+
+def _plain(columns: Sequence[str]) -> list[str]:
+    """Names without quotation marks, as tables from outside have them."""
+    return [
+        column[1:-1].replace(column[0] * 2, column[0]) if column[0] in '"`' else column
+        for column in columns
+    ]
