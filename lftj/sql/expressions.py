@@ -189,8 +189,12 @@ class Terms:
         return f"({' * '.join([written[0]] * exponent)})" if exponent else "1"
 
     # ── aggregates ────────────────────────────────────────────────────────────────────────────────
-    def aggregate(self, function: str, args: Sequence[str], type: Type) -> str:
-        """An aggregate of the rows of a group. Raises SqlError (E370)."""
+    def aggregate(
+        self, function: str, args: Sequence[str], type: Type, constant: Sequence[bool] = ()
+    ) -> str:
+        """An aggregate of the rows of a group; `constant` marks the arguments that order nothing.
+        Raises SqlError (E370).
+        """
         match function:
             case "count":
                 return "count(*)"
@@ -202,7 +206,10 @@ class Terms:
                 return self.function("sum", args[0], type=self.dialect.type(type))
             case "concat":
                 separator = args[1] if args[1:] else "''"
-                order = ", ".join([*args[2:], args[0]])
+                if constant[0]:
+                    raise cannot_say("`concat` of a constant", self.dialect.name)
+                keys = zip(args[2:], constant[2:], strict=True)
+                order = ", ".join([*(key for key, same in keys if not same), args[0]])
                 return self.function("concat", args[0], separator, order=order)
         raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
 

@@ -131,7 +131,7 @@ class SqlProgram:
 
     @cached_property
     def given(self) -> frozenset[str]:
-        """Those of them that have rows of their own, too, in a table `…_given`."""
+        """Computed relations that have rows of their own, too, in a table `…_given`."""
         heads = {head.relation for rule in self.checked.rules for head in rule.heads}
         return self.derived & (self.outside | (self.derived - heads))
 
@@ -213,8 +213,8 @@ class SqlProgram:
         return [f"SELECT {', '.join(columns)} FROM (VALUES {listed}) AS v({places})"]
 
     def united(self, derived: Derived, queries: Sequence[str], names: Names) -> str:
-        """A query for the rows that a relation keeps of what these find: all, the best of each group,
-        or one for each value of a choice domain.
+        """A query for the rows that a relation keeps of what these find: all, the best of each
+        group, or one for each value of a choice domain.
         """
         columns = names.columns(derived.schema.name)
         if derived.extreme is not None:

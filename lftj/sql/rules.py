@@ -14,7 +14,7 @@ from lftj.program.checked import (
     CheckedLiteral,
     CheckedRule,
 )
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import RelationSchema, Value
 from lftj.sql.bodies import ColumnNames, Query, Tables
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.sql.expressions import Terms
@@ -78,7 +78,8 @@ class Head:
         ):
             if isinstance(arg, CheckedHeadAggregate):
                 args = [query.terms.of(each, query.names) for each in arg.args]
-                written.append(query.terms.aggregate(arg.function, args, type))
+                constant = [isinstance(each, Value) for each in arg.args]
+                written.append(query.terms.aggregate(arg.function, args, type, constant))
             else:
                 written.append(query.terms.typed(arg, type, query.names))
                 groups.append(str(place))
