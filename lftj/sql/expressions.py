@@ -68,7 +68,7 @@ class Terms:
             one, other = (f"({each} <> 0)" for each in written)
             return f"CAST(({one} {_LOGICAL[operator]} {other}) AS BIGINT)"
         if operator == "round":
-            return self._to_places(*written, type)
+            return self._to_places(written[0], written[1], type)
         if by_name is not None:
             return by_name(*written, type)
         if operator in _EXTREMES:
