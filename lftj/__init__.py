@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from lftj.evaluators.evaluate import evaluate as evaluate
     from lftj.explain.plan import PlanReport as PlanReport
     from lftj.heads.user import UserAggregate as UserAggregate
+    from lftj.proofs.change import ChangeExplanation as ChangeExplanation
     from lftj.proofs.check import ProofChecker as ProofChecker
     from lftj.proofs.check import check_proof as check_proof
     from lftj.proofs.missing import WhyNot as WhyNot
@@ -144,6 +145,7 @@ _NAMES = {
     "engine.result": "Result",
     "api.snapshot": "Snapshot",
     "engine.subscription": "Subscription",
+    "proofs.change": "ChangeExplanation",
     "proofs.check": "ProofChecker check_proof",
     "proofs.missing": "WhyNot",
     "proofs.proof": "Proof",

@@ -29,6 +29,7 @@ from lftj.syntax import tree
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
 
+    from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
@@ -163,6 +164,14 @@ class Backend(Writable[Any], Protocol):
 
     def current(self) -> Version:
         """The committed version of this moment. O(1)."""
+        ...
+
+    def explain_change(
+        self, draft: Any, committed: Any, what: object, row: object, rows: int
+    ) -> ChangeExplanation:
+        """The reason why a row came or went by a commit, or would by a draft that is open; see
+        `Transaction.explain_change`.
+        """
         ...
 
     def memory(self) -> Result:

@@ -24,19 +24,25 @@ from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Delta
 from lftj.types.texts import Texts
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
 
+    from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of one commit. They hold no rows but those that changed."""
+    """Changes of one commit. They hold the versions before and after it, which share what did not
+    change.
+    """
 
     engine: Engine
+    before: State
+    after: State
     catalog: Catalog
     texts: Texts
     version: int
@@ -164,6 +170,8 @@ class InProcess(Engine):
         state, tell = outcome.state, self.subscriptions.waiting.extend
         changes = Changes(
             self,
+            self.state,
+            state,
             state.program.catalog,
             self.dictionary.texts(),
             state.version,
@@ -178,6 +186,18 @@ class InProcess(Engine):
             tell(news)
         self.history.append((state.version, (*draft.compilations(), *outcome.works)))
         self.forget_strings()
+
+    def explain_change(
+        self, draft: Draft | None, committed: Any, what: object, row: object, rows: int
+    ) -> ChangeExplanation:
+        """Proofs from the versions before and after a commit, or after a dry run of a draft."""
+        from lftj.explain.change import after_proposal, explain_change  # as `why_not`
+
+        if draft is None:
+            return explain_change(self, committed.before, committed.after, what, row, rows)
+        with interrupts_as_such(), self.dictionary.in_use():
+            after = after_proposal(self, self.state, draft.proposal())
+            return explain_change(self, self.state, after, what, row, rows)
 
     def memory(self) -> Result:
         """Rows and bytes of the committed version."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from lftj.api.backend import Draft
+from lftj.api.backend import Backend, Draft
 from lftj.engine.handles import RuleHandle, handles_of
 from lftj.engine.options import with_named_options
 from lftj.engine.program_draft import RelationOrName
@@ -25,6 +25,9 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.syntax import tree
 from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    from lftj.proofs.change import ChangeExplanation
 
 
 @with_named_options
@@ -180,6 +183,23 @@ class Transaction(Writing[Draft]):
         if relation is None:
             return self._committed.names()
         return self._committed.of(name_of(relation))
+
+    def explain_change(
+        self, what: object, row: object = None, *, rows: int = 3
+    ) -> ChangeExplanation:
+        """Explain why a row came or went: `tx.explain_change("may", ("ann", "x"))`, or with an
+        atom. After the commit; inside the transaction a dry run of it says what it would do.
+
+        Of a row that came: its smallest proof, and what the commit changed of it, down to base
+        changes. Of a row that went: up to `rows` proofs that it had, and what broke each. Raises
+        ExplanationError for a row that the commit did not change (E361) and for what is not one
+        row (E362); TransactionError (E320) after a rollback; DistributedError (E400) over parts.
+        """
+        draft = self._draft if self._ended is None else None
+        if draft is None and self._committed is None:
+            raise self._unfinished()
+        backend: Backend = self._backend  # type: ignore[assignment]
+        return backend.explain_change(draft, self._committed, what, row, rows)
 
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""

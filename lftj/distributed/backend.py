@@ -24,6 +24,7 @@ from lftj.explain.plan import PlanReport
 from lftj.explain.profile import last_commits
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.proofs.change import ChangeExplanation
 from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
 from scantree.interrupts import interrupts_as_such
@@ -114,6 +115,12 @@ class Parts(Store):
     def current(self) -> PartsVersion:
         """The committed version of this moment."""
         return PartsVersion(self, self.present)
+
+    def explain_change(
+        self, draft: object, committed: object, what: object, row: object, rows: int
+    ) -> ChangeExplanation:
+        """Refused."""
+        raise refused("explain_change", Kind.PARTS)
 
     def memory(self) -> Result:
         """Rows and bytes of the parts that workers keep, and of files."""

@@ -80,6 +80,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "explain",
         "load what the row rests on into lftj.connect() and explain it there",
     ),
+    ("explain_change", Kind.PARTS): _not_yet(
+        "explain_change",
+        "tx.changes(name) has the rows that came and went",
+    ),
     ("why_not", Kind.PARTS): _not_yet(
         "why_not",
         "load what the rules read into lftj.connect() and ask there",

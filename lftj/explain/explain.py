@@ -154,10 +154,15 @@ def program_text(state: State, relation: str) -> str:
     return "\n".join([*declared, *map(str, needed)]) + "\n"
 
 
-def reads_of(rule: tree.Rule) -> list[str]:
-    """The relations that a rule reads, at any depth."""
+def reads_of(*nodes: tree.Node) -> list[str]:
+    """The relations that bodies of rules and terms of heads read, at any depth."""
     found: list[str] = []
-    waiting: list[object] = [rule.body, *(head.terms for head in rule.heads)]
+    waiting: list[object] = []
+    for node in nodes:
+        if isinstance(node, tree.Rule):
+            waiting += [node.body, *(head.terms for head in node.heads)]
+        else:
+            waiting.append(node)
     while waiting:
         node = waiting.pop()
         if isinstance(node, tree.Atom):
