@@ -95,8 +95,8 @@ class _Change:
         return version.has(relation, [version.goal(relation, row).row])[0]
 
     def reasons(self, proof: Proof, sign: int, depth: int = 0) -> Iterator[Reason]:
-        """List what is new of a proof of the version after (`sign` +1), or broken of one of that before:
-        its base facts, rules and negations that do not hold in the other version.
+        """List what is new of a proof of the version after (`sign` +1), or broken of one of that
+        before: its base facts, rules and negations that do not hold in the other version.
         """
         other = self._before if sign > 0 else self._after
         found: list[Reason] = []
