@@ -86,4 +86,11 @@ BARS: dict[str, dict[str, Bar]] = {
         "wrong": Bar("exactly", 0, unit="answers"),
         "checked": Bar("at least", None, "inform", unit="answers"),
     },
+    "faults": {
+        "kills": Bar("at least", 1000, "inform", unit="kills"),
+        "power_cuts": Bar("at least", 2000, "inform", unit="cuts"),
+        "flipped_bytes": Bar("at least", 5000, "inform", unit="bytes"),
+        "refused_calls": Bar("at least", None, "inform", unit="calls"),
+        "failures": Bar("exactly", 0, unit="faults"),
+    },
 }

@@ -7,10 +7,11 @@ checkpoint that cannot be opened is passed over for the one before, from which t
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,7 +221,12 @@ class Durable:
     def _append_pages(self, commit: Commit, state: State, text: str) -> None:
         """Write a state's pages, and its commit with them, in the place of rows in the log."""
         with self._storing, system_errors(self.path):
-            record = self._written(state, text)
+            try:
+                record = self._written(state, text)
+            except OSError as reason:
+                if reason.errno == errno.EIO:
+                    self.log.fail(f"pages could not be written: {reason}")
+                raise
             found = self.log.append([commit], self._kept.sum, record)
             self._kept, self._stored = Kept(state, commit.number, found, text), commit.number
 
@@ -277,12 +283,23 @@ class Durable:
             kept, log = self._kept, self._log
             if log is None or kept.number == self._stored:
                 return
-            with suppress(OSError, MemoryError, FileDamagedError, DurableError):
+            with suppress(MemoryError, FileDamagedError, DurableError), self._disk_errors(log):
                 record = self._written(kept.state, kept.text)
                 left = log.add_checkpoint(Checkpoint(kept.number, record, kept.sum))
                 self._stored = kept.number
                 sweep(self.path, left, self._engine.arena.mapped)
                 log.move_into_database()
+
+    @contextmanager
+    def _disk_errors(self, log: Log) -> Iterator[None]:
+        """Pass over errors of the system. One of the disk ends all commits: nobody knows which of
+        the bytes that were written before it are on disk.
+        """
+        try:
+            yield
+        except OSError as reason:
+            if reason.errno == errno.EIO:
+                log.fail(f"a checkpoint could not be written: {reason}")
 
     def _written(self, state: State, text: str) -> dict[str, Any]:
         return written(self._engine, state, text, self._pages, self._strings)

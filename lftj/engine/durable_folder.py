@@ -1,6 +1,7 @@
 """The folder of a durable workspace: who may write there, and the files that nobody needs.
 
 log.sqlite     commits and checkpoints (`storage/durable/log.py`)
+acknowledged   the number of the last commit that is surely on disk
 pages/         segments of pages, strings, and their checksums
 writer.lock    held by the one process that writes
 readers.lock   held by all others, shared: no file is removed meanwhile
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from lftj.errors import DurableError
+from lftj.frames.whole_files import sync_folder
+from lftj.storage.durable.acknowledged import ACKNOWLEDGED
 from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError
-from lftj.storage.durable.log import FILE
+from lftj.storage.durable.log import ENDS, FILE
 from lftj.storage.durable.strings_file import files_of
 from scantree.file_locks import lock_file, unlock_file
 from scantree.watched_files import SUMS
@@ -26,7 +29,7 @@ from scantree.watched_files import SUMS
 PAGES = "pages"
 READERS = "readers.lock"
 UNCHECKED = "unchecked"
-_OURS = (LOCK, READERS, PAGES, UNCHECKED)
+_OURS = (LOCK, READERS, PAGES, UNCHECKED, ACKNOWLEDGED, *(FILE + end for end in ENDS))
 
 
 @contextmanager
@@ -57,6 +60,8 @@ def require_workspace(folder: Path, *, create: bool) -> None:
             hint = "see that the path is right; lftj.connect(path) begins a workspace"
             raise DurableError(f"there is no workspace at {folder}", code="E351", hint=hint)
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
+        for each in (folder, folder.resolve().parent):
+            sync_folder(each)
 
 
 def writer_lock(folder: Path) -> FolderLock:

@@ -6,7 +6,6 @@ import random
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,9 @@ from typing import Any
 import pytest
 
 import lftj
+from bench.faults import flipping
+from bench.faults.flipping import flips
+from bench.faults.refusing import refusals
 from lftj.engine import durable
 from lftj.errors import DurableError
 from lftj.storage.durable.log import FILE
@@ -45,33 +47,52 @@ def altered(path: Path, there: Path, statement: str) -> Path:
     return copy
 
 
-def flipped(path: Path, there: Path, chance: random.Random) -> Iterator[Path]:
-    """Copies of a workspace, each with one byte of one file another."""
-    files = [path / FILE, *workload.pages_of(path)]
-    for number in range(80):
-        copy = there / f"{number}.lftj"
-        shutil.copytree(path, copy)
-        file = copy / chance.choice(files).relative_to(path)
-        content = bytearray(file.read_bytes())
-        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
-        file.write_bytes(content)
-        yield copy
+def test_a_flipped_byte_gives_an_error_or_no_wrong_row(tmp_path: Path) -> None:
+    outcomes = list(flips(tmp_path, COMMITS, 60, random.Random(36)))
+    assert {None, "E353"} <= set(outcomes)
 
 
-def test_a_flipped_byte_gives_an_error_or_no_wrong_row(whole: Path, tmp_path: Path) -> None:
-    known, refused = workload.expected(COMMITS), 0
-    for copy in flipped(whole, tmp_path, random.Random(36)):
-        error = None
-        try:
-            with lftj.connect(copy) as workspace:
-                assert workload.committed(workspace, known) == COMMITS
-        except DurableError as raised:
-            error = raised
-        if error is not None:
-            assert error.code in ("E351", "E352", "E353", "E354"), error
-            refused += 1
-        shutil.rmtree(copy)
-    assert refused
+def test_a_damaged_write_ahead_file_is_not_taken_for_a_shorter_one(tmp_path: Path) -> None:
+    path = flipping.whole(tmp_path / "w.lftj", COMMITS)
+    wal = path / f"{FILE}-wal"
+    content = bytearray(wal.read_bytes())
+    content[200] ^= 1
+    wal.write_bytes(content)
+    for way in ({}, {"read_only": True}, {"copy": True}):
+        with pytest.raises(DurableError, match=r"ends with commit \d, and commit 10 was") as caught:
+            lftj.connect(path, **way)
+        assert caught.value.code == "E353"
+    wal.unlink()
+    with pytest.raises(DurableError, match="and commit 10 was written"):
+        lftj.connect(path)
+
+
+def test_a_folder_that_was_moved_or_replaced_takes_no_more_commits(tmp_path: Path) -> None:
+    known, path, away = workload.expected(4), tmp_path / "w.lftj", tmp_path / "away.lftj"
+    for replaced in (False, True):
+        workspace = lftj.connect(path)
+        workload.commit(workspace, 1)
+        workload.commit(workspace, 2)
+        copy = shutil.copytree(path, tmp_path / "copy.lftj")
+        path.rename(away)
+        if replaced:
+            Path(copy).rename(path)
+        with pytest.raises(DurableError, match="moved or replaced") as caught:
+            workload.commit(workspace, 3)
+        assert caught.value.code == "E355"
+        assert workload.rows(workspace) == known[2]
+        workspace.close()
+        for left in (path, away) if replaced else (away, tmp_path / "copy.lftj"):
+            with lftj.connect(left) as again:
+                assert workload.committed(again, known) == 2
+                workload.commit(again, 3)
+                assert workload.committed(again, known) == 3
+            shutil.rmtree(left)
+
+
+def test_each_write_and_sync_may_fail(tmp_path: Path) -> None:
+    refused = list(refusals(tmp_path, 4, 16, random.Random(37)))
+    assert {call.kind for call in refused} >= {"write", "sync"}
 
 
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(

@@ -10,6 +10,7 @@ the row before too: nothing is missing in between.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import zlib
@@ -20,8 +21,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from lftj.errors import DurableError
+from lftj.storage.durable.acknowledged import Acknowledged, acknowledged
 
 FILE = "log.sqlite"
+ENDS = ("-journal", "-wal", "-shm")
+"""Endings of the names that SQLite gives to files of its own beside it."""
 FORMAT = 1
 """Format of the database and of the page files beside it."""
 _APPLICATION = 0x6C66746A  # "lftj"
@@ -72,6 +76,7 @@ class Log:
         self.file = folder / FILE
         self._lock = threading.Lock()
         self._failed: str | None = None
+        self._acknowledged: Acknowledged | None = None
         with self._sqlite_errors():
             self._connection = self._connected(write)
             if write:
@@ -79,6 +84,10 @@ class Log:
                 self._connection.execute(f"PRAGMA synchronous={durability.upper()}")
                 self._connection.execute("PRAGMA wal_autocheckpoint=0")
             self._require_ours()
+        self._places = self._found()
+        if write and durability == "full":
+            with suppress(OSError):  # a full disk is no reason not to read
+                self._acknowledged = Acknowledged(folder)
 
     def _connected(self, write: bool) -> sqlite3.Connection:
         mode = "rwc" if write else "ro"
@@ -98,7 +107,9 @@ class Log:
         connection = self._connection
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return
-        connection.execute("PRAGMA journal_mode=WAL")
+        if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
+            # SQLite goes on with another way to commit, and says so only here
+            raise sqlite3.OperationalError("it cannot have a write-ahead file")
         with _transaction(connection, "BEGIN IMMEDIATE"):
             connection.execute(f"PRAGMA application_id={_APPLICATION}")
             connection.execute(f"PRAGMA user_version={FORMAT}")
@@ -145,11 +156,15 @@ class Log:
         """The last checkpoint, but for those to `skip`, and the commits after it, of one moment.
         Raises DurableError (E353) where something is missing.
         """
+        known = acknowledged(self.file.parent)
         with self._reading() as connection:
             point = self._checkpoint(connection, skip)
             commits = self._since(connection, *((point.number, point.sum) if point else (0, 0)))
         if commits is None:
             raise self.damaged("commits are missing")
+        last = commits[-1].number if commits else point.number if point else 0
+        if last < known:
+            raise self.damaged(f"it ends with commit {last}, and commit {known} was written")
         return point, commits
 
     def _since(
@@ -207,6 +222,8 @@ class Log:
             if record is not None:
                 connection.execute("DELETE FROM checkpoints")  # none leads past this commit
                 self._insert(connection, Checkpoint(rows[-1].number, record, before))
+        if self._acknowledged is not None:
+            self._acknowledged.note(rows[-1].number)
         return before
 
     def add_checkpoint(self, point: Checkpoint) -> list[dict[str, Any]]:
@@ -235,27 +252,48 @@ class Log:
 
     def move_into_database(self) -> None:
         """Move what is in the write-ahead file into the database, as far as no reader needs it
-        there. By a connection of its own: commits go on.
+        there. By a connection of its own: commits go on. Raises DurableError.
         """
-        with suppress(sqlite3.Error), closing(self._connected(write=True)) as connection:
+        with self._sqlite_errors(), closing(self._connected(write=True)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def fail(self, reason: str) -> None:
+        """Take no more commits: the disk did not take something."""
+        self._failed = self._failed or reason
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        if self._failed is not None:
-            hint = "see that the disk works, close the workspace, and open it again"
-            raise DurableError(
-                f"{self.file} takes no more commits since one could not be written: {self._failed}",
-                code="E355",
-                hint=hint,
-            )
-        with self._lock, self._sqlite_errors(), _transaction(self._connection, "BEGIN IMMEDIATE"):
-            yield self._connection
+        with self._lock:
+            if self._failed is None and self._found() != self._places:
+                self._failed = "its files were moved or replaced"
+            if self._failed is not None:
+                hint = "see that the disk works, close the workspace, and open it again"
+                raise DurableError(
+                    f"{self.file} takes no more commits: {self._failed}", code="E355", hint=hint
+                )
+            with self._sqlite_errors(), _transaction(self._connection, "BEGIN IMMEDIATE"):
+                yield self._connection
+            self._places = self._found()
+
+    def _found(self) -> list[tuple[int, ...] | None]:
+        """The files that the names lead to now, and the size of the write-ahead file, which this
+        process alone changes.
+        """
+        places: list[tuple[int, ...] | None] = []
+        for name, sized in ((str(self.file), False), (f"{self.file}-wal", True)):
+            try:
+                found = os.stat(name)
+                places.append((found.st_dev, found.st_ino, found.st_size if sized else 0))
+            except OSError:
+                places.append(None)
+        return places
 
     def close(self) -> None:
         """Close it. Harmless when repeated."""
         with self._lock:
             self._connection.close()
+            if self._acknowledged is not None:
+                self._acknowledged.close()
 
     # ── errors ────────────────────────────────────────────────────────────────────────────────────
     @contextmanager

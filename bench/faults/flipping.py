@@ -1,0 +1,74 @@
+"""Single bytes flipped anywhere in the files of a workspace, the write-ahead file included."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import lftj
+from bench.faults import workload
+from bench.faults.power import durable_of
+
+CODES = ("E351", "E352", "E353", "E354")
+
+
+def whole(path: Path, commits: int, *, close: bool = False) -> Path:
+    """A workspace with two checkpoints and commits after them, whose last ones are in the
+    write-ahead file.
+    """
+    workspace = lftj.connect(path)
+    for number in range(1, commits + 1):
+        workload.commit(workspace, number)
+        if number in (commits // 2, commits - 3):
+            durable_of(workspace).checkpoint()
+    there = Path(shutil.copytree(path, path.with_suffix(".copy")))
+    workspace.close()
+    return path if close else there
+
+
+def flips(folder: Path, commits: int, number: int, chance: random.Random) -> Iterator[str | None]:
+    """Flip so many bytes, one at a time; yields the code of the error that named the damage, or
+    None where all rows were read and right. Raises AssertionError for a wrong row, or a commit that
+    is missing without a word.
+    """
+    known = workload.expected(commits)
+    sources = [
+        whole(folder / "open.lftj", commits),
+        whole(folder / "closed.lftj", commits, close=True),
+    ]
+    for _ in range(number):
+        source = chance.choice(sources)
+        files = [file for file in source.rglob("*") if file.is_file() and file.stat().st_size]
+        chosen = chance.choice(files).relative_to(source)
+        there = Path(shutil.copytree(source, folder / "flipped.lftj"))
+        (there / "log.sqlite-shm").unlink(missing_ok=True)
+        if not (there / chosen).exists():
+            chosen = Path("log.sqlite")
+        content = bytearray((there / chosen).read_bytes())
+        place, bit = chance.randrange(len(content)), chance.randrange(8)
+        content[place] ^= 1 << bit
+        (there / chosen).write_bytes(content)
+        try:
+            yield read(there, known)
+        except AssertionError as reason:
+            raise AssertionError(f"{chosen}, byte {place}, bit {bit}: {reason}") from reason
+        shutil.rmtree(there)
+
+
+def read(path: Path, known: list[workload.Rows]) -> str | None:
+    """Read all rows of a workspace that may be damaged; the code of the error, if there is one."""
+    workspace = None
+    try:
+        workspace = lftj.connect(path)
+        assert workspace.version == len(known) - 1, f"version {workspace.version} and no error"
+        assert workload.rows(workspace) == known[-1], "a wrong row"
+    except lftj.DurableError as error:
+        if error.code not in CODES:
+            raise AssertionError(f"another error than of damage: {error}") from error
+        return error.code
+    finally:
+        if workspace is not None:
+            durable_of(workspace).abandon()
+    return None

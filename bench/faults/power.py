@@ -1,0 +1,79 @@
+"""Power cuts at random moments of a recorded history."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import lftj
+from bench.faults import workload
+from bench.faults.disk import Disk, Recorder
+from bench.faults.hooks import watched
+from lftj.engine.durable import Durable
+
+GOING_ON = 0.25
+"""Share of what is left by cuts that gets one more commit, and is opened again."""
+
+
+def durable_of(workspace: lftj.Workspace) -> Durable:
+    """The files of a durable workspace."""
+    durable = workspace._backend.durable  # type: ignore[attr-defined]
+    assert isinstance(durable, Durable)
+    return durable
+
+
+def history(path: Path, commits: int, recorder: Recorder | None = None) -> None:
+    """Commit, with a checkpoint after each third and opened anew after each seventh."""
+    workspace = lftj.connect(path)
+    for number in range(1, commits + 1):
+        workload.commit(workspace, number)
+        if recorder is not None:
+            recorder.acknowledge(number)
+        if number % 3 == 0:
+            durable_of(workspace).checkpoint()
+        if number % 7 == 0:
+            workspace.close()
+            workspace = lftj.connect(path)
+    workspace.close()
+
+
+def cuts(folder: Path, commits: int, number: int, chance: random.Random) -> Iterator[int]:
+    """Cut the power so many times, and open what is left; yields commits that were acknowledged.
+    Raises AssertionError where a row is wrong or lost, or the workspace does not go on.
+    """
+    recorder = Recorder(folder / "recorded.lftj")
+    with watched(recorder):
+        history(recorder.folder, commits, recorder)
+    known = workload.expected(commits + 1)
+    moments = sorted(chance.choices(range(len(recorder.steps) + 1), k=number))
+    disk, done = Disk(), 0
+    for moment in moments:
+        for step in recorder.steps[done:moment]:
+            disk.go_on(step)
+        done = moment
+        there = folder / "cut.lftj"
+        disk.cut(there, chance)
+        what = f"cut at step {moment}"
+        _whole(there, disk.acknowledged, known, what)
+        if chance.random() < GOING_ON:
+            _goes_on(there, known)
+        shutil.rmtree(there)
+        yield disk.acknowledged
+
+
+def _whole(path: Path, acknowledged: int, known: list[workload.Rows], what: str) -> None:
+    left = lftj.connect(path)
+    version = workload.committed(left, known)
+    assert acknowledged <= version <= acknowledged + 1, (
+        f"{what}: {acknowledged} commits were acknowledged, {version} are there"
+    )
+    durable_of(left).abandon()
+
+
+def _goes_on(path: Path, known: list[workload.Rows]) -> None:
+    with lftj.connect(path) as left:
+        workload.commit(left, left.version + 1)
+    with lftj.connect(path, read_only=True) as left:
+        workload.committed(left, known)
