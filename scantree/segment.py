@@ -19,7 +19,9 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
@@ -284,6 +286,19 @@ def _addressed(memory: Words, found: list[int], address: int) -> Words:
 # Opening segments: files of pages shown in an arena, to be read when someone looks at them.
 
 _CHECKED = 1 << 20  # words up to which opening reads and checks what it maps
+_unchecked = threading.local()
+
+
+@contextmanager
+def unchecked_segments() -> Iterator[None]:
+    """For the length of a block, have this thread open segments without reading them: pages are
+    compared with their checksums once someone has looked at them.
+    """
+    _unchecked.now = True
+    try:
+        yield
+    finally:
+        _unchecked.now = False
 
 
 def open_segments(
@@ -333,14 +348,14 @@ def _map(arena: Arena, folder: Path, segment: Segment) -> None:
             words * 8,
             owner=arena.memory,
         )
-        if words <= _CHECKED:
+        if whole := words <= _CHECKED and not getattr(_unchecked, "now", False):
             watched.check(np.ones_like(watched.unchecked))
         if segment.name not in arena.mapped:
             arena.take(place, segment.room)
             arena.mapped[segment.name] = (place, known)
         arena.map_file(file, place, known, words)
         arena.mapped[segment.name] = (place, segment.words)
-        if words > _CHECKED:
+        if not whole:
             arena.watch.add(watched)
     finally:
         os.close(file)

@@ -19,7 +19,7 @@ from bench.faults.refusing import refusals
 from bench.figure import Report
 
 NUMBERS = {
-    "s": {"kills": 10, "power_cuts": 20, "flipped_bytes": 50, "refused_calls": 20},
+    "s": {"kills": 3, "power_cuts": 5, "flipped_bytes": 10, "refused_calls": 4},
     "m": {"kills": 100, "power_cuts": 200, "flipped_bytes": 500, "refused_calls": 150},
     "l": {"kills": 1_000, "power_cuts": 2_000, "flipped_bytes": 5_000, "refused_calls": 10_000},
 }
@@ -51,7 +51,7 @@ def measure(report: Report, data: Path | None) -> None:
             try:
                 for outcome in run(Path(folder), numbers[name]):
                     outcomes[outcome] += 1
-            except Exception as reason:  # the fault is told, and the other kinds go on
+            except Exception as reason:  # the fault is noted, and the other kinds go on
                 failures += 1
                 report.note(fault=name, after=sum(outcomes.values()), reason=repr(reason))
         report.add(name, sum(outcomes.values()))

@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class Recorder(Watcher):
-    """Steps below one folder, in order. `acknowledge` notes what a caller was told."""
+    """Steps below one folder, in order. `acknowledge` notes a commit that returned."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -48,12 +48,12 @@ class Left(NamedTuple):
     died: bool
 
 
-def child(path: Path, commits: int, told: int) -> None:
+def child(path: Path, commits: int, sink: int) -> None:
     """Commit, with a checkpoint after each third, and opened anew after each ninth."""
     workspace = lftj.connect(path)
     for number in range(workspace.version + 1, commits + 1):
         workload.commit(workspace, number)
-        os.write(told, bytes([number]))
+        os.write(sink, bytes([number]))
         if number % 3 == 0:
             durable_of(workspace).checkpoint()
         if number % 9 == 0:
@@ -64,15 +64,15 @@ def child(path: Path, commits: int, told: int) -> None:
 
 def killed(path: Path, commits: int, moment: int) -> tuple[int, bool]:
     """The acknowledged commits, and whether the child was killed."""
-    heard, told = os.pipe()
+    source, sink = os.pipe()
     if (pid := os.fork()) == 0:
         try:
             with watched(Killing(moment)):
-                child(path, commits, told)
+                child(path, commits, sink)
         finally:
             os._exit(0)
-    os.close(told)
-    with os.fdopen(heard, "rb") as pipe:
+    os.close(sink)
+    with os.fdopen(source, "rb") as pipe:
         acknowledged = max(pipe.read(), default=0)
     _, status = os.waitpid(pid, 0)
     return acknowledged, os.WIFSIGNALED(status)
@@ -111,12 +111,12 @@ def kills(folder: Path, commits: int, moments: Sequence[int]) -> Iterator[Left]:
 
 def all_moments(commits: int) -> int:
     """The number of calls of a child that nobody kills."""
-    heard, told = os.pipe()
+    source, sink = os.pipe()
     counting = Killing(0)
     with tempfile.TemporaryDirectory() as folder, watched(counting):
-        child(Path(folder) / "w.lftj", commits, told)
-    os.close(heard)
-    os.close(told)
+        child(Path(folder) / "w.lftj", commits, sink)
+    os.close(source)
+    os.close(sink)
     return counting.calls
 
 

@@ -208,6 +208,10 @@ class Backend(Writable[Any], Protocol):
         """Go on in files. With the writer lock held; see `Workspace.save_as`."""
         ...
 
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of the files; see `Workspace.backup`."""
+        ...
+
     def close(self) -> None:
         """Let go of everything."""
         ...

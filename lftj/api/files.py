@@ -43,11 +43,18 @@ class Files(ABC):
         with backend.writer.held():
             backend.save_as(path, durability)
 
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write the workspace as it is now to another path, where nothing is yet, while commits go
+        on; readers can do it too. O(files). Raises DurableError (E351 in memory, E354); not over
+        parts: DistributedError (E400).
+        """
+        self._backend.backup(path)
+
     @interrupts_as_such()
     def compact(self) -> int:
         """Write the many small files of past commits as one per part and relation, and remove them;
-        how many there were. None in memory, nor at a path, where files are removed as pages are
-        written.
+        how many there were. At a path: all pages into one file, the log as small as it can be; none
+        in memory.
 
         Files that results, snapshots and DataFrames read that are still held stay. Commits do this
         by themselves when a relation has a thousand entries, or eight per part if that is more.

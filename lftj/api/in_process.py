@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lftj.engine.answer import answer
@@ -222,9 +223,18 @@ class InProcess(Engine):
 
         save(self, path, durability)
 
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of the files."""
+        if self.durable is None:
+            raise refused("backup", self.kind)
+        self.durable.backup(Path(path))
+
     def compact(self) -> int:
-        """Remove nothing: checkpoints do."""
-        return 0
+        """Write all pages into one file, where there are files."""
+        if self.durable is None:
+            return 0
+        self.durable.require_writable()
+        return self.durable.compact()
 
     def rebalance(self) -> bool:
         """Change nothing: there are no parts."""

@@ -102,18 +102,79 @@ def run(
 
 @app.command()
 def check(
-    program: ProgramFile,
+    program: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROGRAM",
+            help="A file of rules, `-` for standard input, or the path of a workspace.",
+        ),
+    ],
     allow_paths: Annotated[
         bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
     ] = False,
     passes: Annotated[
         bool, typer.Option("--passes", help="Show each rule after each rewrite that changed it.")
     ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Recompute the views of a workspace and compare.")
+    ] = False,
 ) -> None:
-    """Print every error of a program; if there is none, its strata and the plan of each rule."""
+    """Print every error of a program; if there is none, its strata and the plan of each rule. Or
+    every damage of a workspace: checksums, rows, and with `--deep` views.
+    """
+    if program != "-" and Path(program).is_dir():
+        from lftj.cli import care
+
+        raise typer.Exit(0 if care.check(Path(program), deep=deep) else 1)
     from lftj.cli import check as command
 
     command.check(program, allow_paths=allow_paths, passes=passes)
+
+
+WorkspacePath = Annotated[
+    Path, typer.Argument(metavar="PATH", help="The path of a workspace.", show_default=False)
+]
+
+
+@app.command()
+def info(path: WorkspacePath) -> None:
+    """Print what a workspace holds, and how large its files are."""
+    from lftj.cli import care
+
+    care.info(path)
+
+
+@app.command()
+def compact(path: WorkspacePath) -> None:
+    """Make the files of a workspace as small as they can be. Nobody else writes meanwhile."""
+    from lftj.cli import care
+
+    care.compact(path)
+
+
+@app.command()
+def dump(
+    path: WorkspacePath,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder, made for it.")],
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Write what is left of damaged files; status 1.")
+    ] = False,
+) -> None:
+    """Write a workspace as Parquet files and rule text, which any version of lftj loads."""
+    from lftj.cli import care
+
+    raise typer.Exit(0 if care.dump(path, folder, salvage=salvage) else 1)
+
+
+@app.command()
+def load(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `lftj dump` wrote.")],
+    path: WorkspacePath,
+) -> None:
+    """Begin a workspace with what a dump has."""
+    from lftj.cli import care
+
+    care.load(folder, path)
 
 
 @app.command()

@@ -150,6 +150,10 @@ class Parts(Store):
         """Refuse: the data lies below the executor's path already."""
         raise refused("save_as", self.kind)
 
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Refuse: several processes write below the executor's path."""
+        raise refused("backup", self.kind)
+
     def rebalance(self) -> bool:
         """Count hubs again, and derive all views anew if there are others. With the writer lock
         held.

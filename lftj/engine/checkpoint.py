@@ -44,6 +44,10 @@ Record = dict[str, Any]
 LAYERS = ("engine",)
 """Floors that have a say in what is stored, beside those of all stored states."""
 _OWNER = "pages"
+_GROWTH = 2
+"""Words of all pages written, over those that one version has, from which all are written again."""
+_SPARE = 1 << 15
+"""Words beyond, for versions of few pages."""
 
 
 # ── the program ───────────────────────────────────────────────────────────────────────────────────
@@ -79,11 +83,17 @@ def with_program(state: State, text: str) -> State:
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
 def written(
-    engine: Engine, state: State, text: str, pages: StoredPages, strings: StoredStrings
+    engine: Engine,
+    state: State,
+    text: str,
+    pages: StoredPages,
+    strings: StoredStrings,
+    *,
+    anew: bool = False,
 ) -> Record:
-    """Write what is new of a state's pages and strings; the record that tells them. `text`: its
-    `program_text`. Any thread may do it while others commit. Raises OSError, MemoryError or
-    FileDamagedError.
+    """Write what is new of a state's pages and strings, with `anew` all pages; the record that
+    tells them. `text`: its `program_text`. Any thread may do it while others commit. Raises
+    OSError, MemoryError or FileDamagedError.
     """
     trees = StoredTrees()
     record = {
@@ -99,9 +109,12 @@ def written(
     }
     record["strings"] = strings.written(pages.folder)
     roots = trees.roots(shared=False)
-    pages.append(_OWNER, roots)
-    segments = pages.needed(data[0] for data in trees.written())
-    if pages.overgrown(_OWNER, segments) or not pages.there(segments):
+    if not anew:
+        pages.append(_OWNER, roots)
+        segments = pages.needed(data[0] for data in trees.written())
+        full = pages.overgrown(_OWNER, segments, growth=_GROWTH, spare=_SPARE)
+        anew = full or not pages.there(segments)
+    if anew:
         pages.rewrite(_OWNER, roots)
     record["trees"] = trees.written()
     needed = pages.needed(data[0] for data in record["trees"])

@@ -8,6 +8,7 @@ checkpoint that cannot be opened is passed over for the one before, from which t
 from __future__ import annotations
 
 import errno
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from lftj.engine.durable_folder import (
     PAGES,
     UNCHECKED,
     ReadersLock,
+    copy_workspace,
     require_workspace,
     sweep,
     system_errors,
@@ -29,13 +31,14 @@ from lftj.engine.durable_folder import (
 )
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
-from lftj.errors import DurableError
+from lftj.errors import DurableError, LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.durable.folder_lock import FolderLock
 from lftj.storage.durable.log import Checkpoint, Commit, Log
 from lftj.storage.durable.packed_changes import packed
 from lftj.storage.durable.stored_pages import StoredPages
 from lftj.storage.durable.stored_strings import StoredStrings
+from scantree.segment import unchecked_segments
 from scantree.watched_files import FileDamagedError, Watch
 
 if TYPE_CHECKING:
@@ -85,7 +88,7 @@ class Durable:
         self._storing = threading.Lock()
         self._stored = 0
         self._due = Checkpoints(self.checkpoint)
-        self._anew()
+        self.forget_stored()
         require_workspace(path, create=create and write)
         try:
             if write:
@@ -108,7 +111,7 @@ class Durable:
             )
         return self._log
 
-    def _anew(self) -> None:
+    def forget_stored(self) -> None:
         """Forget what is stored: the engine's arena and dictionary are new."""
         engine = self._engine
         self._pages = StoredPages(engine.arena, self.path / PAGES)
@@ -136,7 +139,7 @@ class Durable:
                 trouble = reason
                 skip.append(point.number)
                 self._engine.begin_anew()
-                self._anew()
+                self.forget_stored()
         try:
             self._follow(commits)
         except _NOT_TO_BE_HAD as reason:
@@ -146,6 +149,33 @@ class Durable:
         if self.write and self._engine.arena.watch.files:
             with suppress(OSError):
                 (self.path / UNCHECKED).touch()
+
+    def open_at(self, number: int) -> None:
+        """Have the engine, which is empty, begin with one checkpoint and follow the commits after
+        it. Raises DurableError, or whatever opening a damaged one does.
+        """
+        point, commits = self.log.opened([each for each in self.log.checkpoints() if each > number])
+        if point is not None:
+            self._take(point, everything=False)
+        self._follow(commits)
+
+    def salvage(self) -> None:
+        """Have the engine, which is empty, begin with what is left of damaged files. Raises
+        DurableError where no checkpoint can be opened.
+        """
+        trouble: BaseException | None = None
+        for point, commits in self.log.salvaged():
+            try:
+                if point is not None:
+                    with unchecked_segments():
+                        self._take(point, everything=False)
+                self._follow(commits)
+                return
+            except (*_NOT_TO_BE_HAD, LftjError) as reason:
+                trouble = reason
+                self._engine.begin_anew()
+                self.forget_stored()
+        raise self.damaged(trouble or ValueError("nothing is left"))
 
     def _take(self, point: Checkpoint, *, everything: bool) -> None:
         engine = self._engine
@@ -256,6 +286,13 @@ class Durable:
         except FileDamagedError as reason:
             raise self.damaged(reason) from None
 
+    def require_whole_files(self) -> None:
+        """Compare all mapped pages with their checksums. O(files). Raises DurableError (E353)."""
+        try:
+            self._engine.arena.watch.check(everything=True)
+        except FileDamagedError as reason:
+            raise self.damaged(reason) from None
+
     # ── reading on ────────────────────────────────────────────────────────────────────────────────
     def refresh(self) -> Outcome | None:
         """Go on to the last commit of whoever writes; the change, or None where there is none, or
@@ -265,7 +302,7 @@ class Durable:
         commits = self.log.since(kept.number, kept.sum)
         if commits is None:
             self._engine.begin_anew()
-            self._anew()
+            self.forget_stored()
             self.open()
             return None
         return self._follow(commits)
@@ -290,6 +327,30 @@ class Durable:
                 sweep(self.path, left, self._engine.arena.mapped)
                 log.move_into_database()
 
+    def compact(self) -> int:
+        """Write all pages of the last commit into one file, and remove everything older; how many
+        files were removed. With the engine's writer lock held. O(pages). Raises DurableError.
+        """
+        with self._storing, system_errors(self.path):
+            before = set(os.listdir(self.path / PAGES))
+            kept, log = self._kept, self.log
+            if not kept.number:
+                return 0
+            self.require_whole_files()
+            record = self._written(kept.state, kept.text, anew=True)
+            left = log.add_checkpoint(Checkpoint(kept.number, record, kept.sum), keep=1)
+            self._stored = kept.number
+            sweep(self.path, left, ())
+            log.compact()
+            return len(before - set(os.listdir(self.path / PAGES)))
+
+    def backup(self, target: Path) -> None:
+        """Write a workspace as it is now to another folder, while commits go on. O(files). Raises
+        DurableError; then `target` is not there.
+        """
+        with self._storing:  # no file is removed meanwhile
+            copy_workspace(self.path, target, self.log)
+
     @contextmanager
     def _disk_errors(self, log: Log) -> Iterator[None]:
         """Pass over errors of the system. One of the disk ends all commits: nobody knows which of
@@ -301,8 +362,8 @@ class Durable:
             if reason.errno == errno.EIO:
                 log.fail(f"a checkpoint could not be written: {reason}")
 
-    def _written(self, state: State, text: str) -> dict[str, Any]:
-        return written(self._engine, state, text, self._pages, self._strings)
+    def _written(self, state: State, text: str, *, anew: bool = False) -> dict[str, Any]:
+        return written(self._engine, state, text, self._pages, self._strings, anew=anew)
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:

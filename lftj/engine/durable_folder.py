@@ -12,6 +12,7 @@ unchecked      there while a writer has mapped pages that nobody has compared wi
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from lftj.errors import DurableError
 from lftj.frames.whole_files import sync_folder
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
 from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError
-from lftj.storage.durable.log import ENDS, FILE
+from lftj.storage.durable.log import ENDS, FILE, Log
 from lftj.storage.durable.strings_file import files_of
 from scantree.file_locks import lock_file, unlock_file
 from scantree.watched_files import SUMS
@@ -29,6 +30,7 @@ from scantree.watched_files import SUMS
 PAGES = "pages"
 READERS = "readers.lock"
 UNCHECKED = "unchecked"
+HEAD, TEMPORARY = ".head", ".tmp"
 _OURS = (LOCK, READERS, PAGES, UNCHECKED, ACKNOWLEDGED, *(FILE + end for end in ENDS))
 
 
@@ -117,3 +119,38 @@ def sweep(folder: Path, records: Iterable[dict[str, Any]], mapped: Container[str
         return
     finally:
         os.close(file)
+
+
+def copy_workspace(source: Path, target: Path, log: Log) -> None:
+    """Write the files of a workspace to a folder that is not there, or is empty. Raises
+    DurableError; then nothing is there.
+
+    The log comes first: it names what pages must have. The heads of strings come before the strings
+    that they tell of. All of these files are only ever appended to.
+    """
+    with system_errors(target):
+        target.mkdir(parents=True, exist_ok=True)
+        if any(target.iterdir()):
+            hint = "choose a path where nothing is"
+            raise DurableError(f"there is something at {target}", code="E351", hint=hint)
+        try:
+            (target / PAGES).mkdir()
+            log.copy_to(target)
+            heads_first = sorted(
+                (source / PAGES).iterdir(), key=lambda file: (file.suffix != HEAD, file.name)
+            )
+            for file in heads_first:
+                if file.suffix != TEMPORARY:
+                    _copy(file, target / PAGES / file.name)
+            for folder in (target / PAGES, target, target.resolve().parent):
+                sync_folder(folder)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as read, target.open("wb") as written:
+        shutil.copyfileobj(read, written, 1 << 20)
+        written.flush()
+        os.fsync(written.fileno())

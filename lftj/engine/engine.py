@@ -232,6 +232,19 @@ class Engine:
             name=schema.name,
         )
 
+    def base_result(self, state: State, schema: RelationSchema) -> Result:
+        """The rows of a relation that are not derived."""
+        version, texts = state.base(schema.name), self.dictionary.texts()
+        read = self.whole(version.columns, schema, texts)
+        return Result(
+            schema.columns,
+            read,
+            version.count,
+            texts,
+            version=state.version,
+            name=schema.name,
+        )
+
     @contextmanager
     def looking(self) -> Iterator[None]:
         """For the length of a block that looks at rows by itself: DurableError (E353) where mapped

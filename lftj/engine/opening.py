@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +48,26 @@ def open_path(
         engine.durable = durable
         if read_only:
             engine.show()
+
+
+@contextmanager
+def opened_to_read(
+    engine: Engine, path: str | os.PathLike[str], *, salvage: bool = False
+) -> Iterator[Engine]:
+    """An empty engine that has a workspace's files for the length of a block. With `salvage` it has
+    what is left of damaged ones: the last checkpoint that opens, the commits after it that are
+    whole, and pages that are compared with their checksums when rows of them are read.
+    """
+    durable = Durable(engine, Path(path), write=False)
+    try:
+        if salvage:
+            durable.salvage()
+        else:
+            durable.open()
+        engine.durable = durable
+        yield engine
+    finally:
+        durable.abandon()
 
 
 def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full") -> None:

@@ -112,6 +112,15 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         DurableError,
         "E351",
     ),
+    ("backup", Kind.PARTS): _not_for_parts(
+        "backup", "copy the executor's path while nobody writes to it"
+    ),
+    ("backup", Kind.MEMORY): Refusal(
+        "a workspace in memory has no files to copy",
+        'give it some first: ws.save_as("path")',
+        DurableError,
+        "E351",
+    ),
     ("path", Kind.PARTS): Refusal(
         "a distributed workspace has no path beside its executor's, found path={what!r}",
         "give it to the executor: lftj.SparkExecutor(spark, path=…)",

@@ -145,6 +145,16 @@ class Log:
             ).fetchone()
         return found or (0, 0)
 
+    def oldest(self) -> tuple[int, int]:
+        """The number and the checksum of the oldest commit that is kept; zeros for the first one,
+        or where there is none.
+        """
+        with self._reading() as connection:
+            found = connection.execute(
+                "SELECT number, sum FROM commits ORDER BY number LIMIT 1"
+            ).fetchone()
+        return (0, 0) if found is None or found[0] == 1 else found
+
     def since(self, number: int, before: int) -> list[Commit] | None:
         """The commits after one that is known by its number and checksum; None where these are not
         kept any more.
@@ -166,6 +176,39 @@ class Log:
         if last < known:
             raise self.damaged(f"it ends with commit {last}, and commit {known} was written")
         return point, commits
+
+    def salvaged(self) -> Iterator[tuple[Checkpoint | None, list[Commit]]]:
+        """Yield each whole checkpoint of a damaged log, the last one first, with the commits after
+        it up to the first that is damaged or missing; in the end None, with the first commits.
+        """
+        with self._reading() as connection:
+            found: list[tuple[Checkpoint | None, list[Commit]]] = []
+            numbers = [row[0] for row in connection.execute("SELECT number FROM checkpoints")]
+            for number in sorted(numbers, reverse=True):
+                with suppress(DurableError, ValueError, sqlite3.Error):
+                    others = [each for each in numbers if each != number]
+                    point = self._checkpoint(connection, others)
+                    if point is not None:
+                        found.append((point, self._whole(connection, number, point.sum)))
+            found.append((None, self._whole(connection, 0, 0)))
+        yield from found
+
+    def _whole(self, connection: sqlite3.Connection, number: int, before: int) -> list[Commit]:
+        """The commits after one up to the first that is damaged or missing."""
+        found: list[Commit] = []
+        with suppress(sqlite3.Error):
+            for row in connection.execute(
+                "SELECT number, version, time, program, rows, sum FROM commits WHERE number > ? "
+                "ORDER BY number",
+                (number,),
+            ):
+                commit = Commit._make(row)
+                after = commit.sum_after(before)
+                if commit.number != number + 1 or not commit.rows or after != commit.sum:
+                    break
+                found.append(commit)
+                number, before = commit.number, after
+        return found
 
     def _since(
         self, connection: sqlite3.Connection, number: int, before: int
@@ -226,15 +269,15 @@ class Log:
             self._acknowledged.note(rows[-1].number)
         return before
 
-    def add_checkpoint(self, point: Checkpoint) -> list[dict[str, Any]]:
+    def add_checkpoint(self, point: Checkpoint, keep: int = _CHECKPOINTS) -> list[dict[str, Any]]:
         """Write a checkpoint, and remove those and the commits that are of no use any more; the
-        records that are left.
+        records that are left, `keep` at most.
         """
         with self._writing() as connection:
             self._insert(connection, point)
             kept = connection.execute(
                 "SELECT number, record FROM checkpoints ORDER BY number DESC LIMIT ?",
-                (_CHECKPOINTS,),
+                (keep,),
             ).fetchall()
             oldest = kept[-1][0]
             connection.execute("DELETE FROM checkpoints WHERE number < ?", (oldest,))
@@ -256,6 +299,36 @@ class Log:
         """
         with self._sqlite_errors(), closing(self._connected(write=True)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def compact(self) -> None:
+        """Give back the room of what was removed. No commit happens meanwhile; readers that are
+        behind keep some of it. Raises DurableError.
+        """
+        with self._lock, self._sqlite_errors():
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._places = self._found()
+
+    def copy_to(self, folder: Path) -> None:
+        """Write the log as it is now to another folder. Commits go on. Raises DurableError."""
+        with (
+            self._sqlite_errors(),
+            closing(self._connected(write=False)) as source,
+            closing(sqlite3.connect(folder / FILE)) as target,
+        ):
+            source.backup(target)
+
+    def integrity(self) -> list[str]:
+        """Problems that SQLite finds in its file; empty when there is none. O(log)."""
+        with self._reading() as connection:
+            rows = connection.execute("PRAGMA integrity_check").fetchall()
+        return [] if rows == [("ok",)] else [text for (text,) in rows]
+
+    def checkpoints(self) -> list[int]:
+        """The numbers of the commits that checkpoints were written after, the last one first."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT number FROM checkpoints ORDER BY number DESC")
+            return [number for (number,) in rows]
 
     def fail(self, reason: str) -> None:
         """Take no more commits: the disk did not take something."""

@@ -63,12 +63,18 @@ class StoredPages:
         self.full.pop(owner, None)
         self.append(owner, roots)
 
-    def overgrown(self, owner: str, segments: Iterable[Segment]) -> bool:
-        """Decide if it is time to write all pages again: most of these segments' pages of this
-        owner are of the past, or files are many.
+    def overgrown(
+        self,
+        owner: str,
+        segments: Iterable[Segment],
+        growth: int = _GROWTH,
+        spare: int = _FEW_WORDS,
+    ) -> bool:
+        """Decide if it is time to write all pages again: these segments' pages of this owner are
+        `growth` times those of one version, and `spare` words more, or files are many.
         """
         own = [segment.words for segment in segments if owner_of(segment.name) == owner]
-        return len(own) > _SEGMENTS or sum(own) > _GROWTH * self.full.get(owner, 0) + _FEW_WORDS
+        return len(own) > _SEGMENTS or sum(own) > growth * self.full.get(owner, 0) + spare
 
     def check(self) -> None:
         """Check what was looked at of mapped files, before it is relied on. Raises
