@@ -48,6 +48,15 @@ BARS: dict[str, dict[str, Bar]] = {
         "galen_gib": Bar("at most", 12, unit="GiB"),
         "galen_edit_ratio": Bar("at most", 0.2),
     },
+    "deletions": {
+        "regret_p50": Bar("at most", 1.1),
+        "regret_p95": Bar("at most", 1.5),
+        "regret_max": Bar("at most", 2.5),
+        "empty_change": Bar("at most", 0.05),
+        "empty_change_worst": Bar("at most", 0.4),
+        "delete_per_row": Bar("at most", 10),
+        "state_after": Bar("at most", 1.3),
+    },
     "maintenance": {
         "edit1_median": Bar("at most", 1 / 1000),
         "edit1_p99": Bar("at most", 1 / 50),

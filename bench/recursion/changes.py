@@ -78,8 +78,15 @@ class Following:
     that an update may take.
     """
 
-    def __init__(self, rules: str, facts: Mapping[str, pa.Table], elastic: float = ELASTIC):
-        self.workspace: lftj.Workspace = connect(elastic=elastic)
+    def __init__(
+        self,
+        rules: str,
+        facts: Mapping[str, pa.Table],
+        elastic: float = ELASTIC,
+        tuning: lftj.Tuning | None = None,
+    ):
+        options = {} if tuning is None else {"tuning": tuning}
+        self.workspace: lftj.Workspace = connect(elastic=elastic, **options)
         self._columns = {name: table.column_names for name, table in facts.items()}
         for name, table in facts.items():
             types = {

@@ -108,6 +108,21 @@ lftj.maintenance.separable.counted_walk_kernels counted_walk
 lftj.maintenance.separable.walk_kernels walk lftj.maintenance.separable.walk_kernels.Parts:W,W,W
   lftj.maintenance.separable.walk_kernels.Graph:W,W
   lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W W W i
+lftj.maintenance.reachability.graph_kernels repair
+  lftj.maintenance.reachability.graph_kernels.Rows:W,W,W
+  lftj.maintenance.reachability.graph_kernels.Rows:W,W,W
+  lftj.maintenance.reachability.graph_kernels.Doubt:W,I8
+  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8
+  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8
+  lftj.maintenance.reachability.graph_kernels.Search:I8,W W
+  lftj.maintenance.reachability.graph_kernels.Found:W,W
+  lftj.maintenance.reachability.graph_kernels.Found:W,W
+lftj.maintenance.reachability.graph_kernels components
+  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8 i
+  W W W W W
+lftj.maintenance.reachability.graph_kernels reach
+  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8 i
+  lftj.maintenance.reachability.graph_kernels.Search:I8,W i i I8
 lftj.maintenance.semi_naive.row_set_kernels add_sparse A i W W W W U32 i b W i
 lftj.maintenance.semi_naive.row_set_kernels add_sparse A i W W W W W i b W i
 lftj.maintenance.semi_naive.row_set_kernels add_sparse R i W W W W U32 i b W i

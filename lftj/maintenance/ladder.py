@@ -31,6 +31,7 @@ from lftj.maintenance.lattice.lattice_stratum import (
     ProvenBefore,
 )
 from lftj.maintenance.partition_evaluation import AffectedPartitions
+from lftj.maintenance.reachability.by_search import Reachability
 from lftj.maintenance.rules.body_strategies import (
     ByGroups,
     DeltaQueries,
@@ -75,6 +76,7 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
     BestUpdate,
     Improvement,
     ImprovementFromNothing,
+    Reachability,
     Rows,
     AffectedPartitions,
     CountedAtOnce,

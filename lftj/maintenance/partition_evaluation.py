@@ -7,7 +7,7 @@ from dataclasses import replace
 from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import RowsAlone
-from lftj.maintenance.separable.decomposable import decompose
+from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy
 from lftj.storage.delta import Delta, stored_width
 from scantree.rows import differences
@@ -42,7 +42,7 @@ class AffectedPartitions(Strategy[Followed]):
         if isinstance(new, Exhausted):
             return new._replace(state=self.state)
         touched.note(old, new, versions, context.tuning.followed_parts)
-        walked = decompose(change.schemas, touched.prepared.rules) is not None
+        walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: RowsAlone = self.state
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))

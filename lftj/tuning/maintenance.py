@@ -114,6 +114,13 @@ class FixpointTuning:
     shared_parts: int = 4
     """Parts of one evaluation for each piece of an iteration."""
 
+    # ── searches of closures ──────────────────────────────────────────────────────────────────────
+    # Watched by `regret_p95` and `empty_change` of `bench deletions`.
+    searched_least: int = 200_000
+    """Steps that following a closure by searches may take in any case: a millisecond."""
+    searched_steps: int = 16
+    """Changed steps beyond which the graph's components are found before single searches."""
+
     # ── walks and affected partitions ─────────────────────────────────────────────────────────────
     # Watched by `forest_vs_duckdb`, `rmat1k_edit_ms` and `elastic_worst` of `bench
     # recursion`.

@@ -12,7 +12,7 @@ from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, RowsAlone
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.separable.decomposable import decompose
+from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy, Why
 
 
@@ -51,7 +51,7 @@ class FromNothing(Strategy[Followed]):
     def _found(self, found: dict[str, Columns], kept: RowsAlone, meter: Meter) -> Followed:
         change = self.change
         rows = sum(len(columns[0]) for columns in found.values())
-        spent = meter.spent(rows, decompose(change.schemas, change.rules) is not None)
+        spent = meter.spent(rows, walkable(change.schemas, change.rules) is not None)
         kept, deltas = replace(kept, **spent._asdict()), change.net(found)
         if change.regretted is not None:  # what counts would have saved
             saved = change.regretted + kept.work - TOUCHED * sum(map(len, deltas.values()))

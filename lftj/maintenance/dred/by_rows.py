@@ -222,7 +222,7 @@ class Rows(Strategy[Followed]):
             and 0 < change.context.fraction < math.inf
             and not change.choice
         )
-        if not possible or change.below.large(change.context):
+        if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
             return False
         assert isinstance(kept, RowsAlone)
         tuning = change.context.tuning

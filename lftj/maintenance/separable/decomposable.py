@@ -10,7 +10,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,12 +30,13 @@ Argument = Ref | Value | None
 @dataclass(frozen=True)
 class Decomposition:
     """Recursion changes the column `changing` of `relation`; `steps` are rules with the head (value
-    before, value after).
+    before, value after). `transitive`: instead of these, the rows of round 0 are the steps.
     """
 
     relation: str
     changing: int
     steps: tuple[NormalRule, ...]
+    transitive: bool = False
 
 
 def decompose(
@@ -51,6 +52,36 @@ def decompose(
     if len(found) < len(steps) or len(changed) != 1:
         return None
     return Decomposition(name, changed.pop(), tuple(rule for _, rule in found))
+
+
+def walkable(
+    schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]
+) -> Decomposition | None:
+    """A decomposition of a stratum for its rows alone: where T(x, z) :- T(x, y), T(y, z) is all
+    that recursion does, T has a row from x for each node that steps of round 0 lead to from there.
+    """
+    found = decompose(schemas, rules)
+    if found is not None or len(schemas) != 1:
+        return found
+    (name,) = schemas
+    recursive = [rule for rule in rules if name in rule.reads]
+    if len(recursive) == 1 and _transitive(recursive[0], name):
+        return Decomposition(name, 1, (), transitive=True)
+    return None
+
+
+def _transitive(rule: NormalRule, name: str) -> bool:
+    """Test for T(x, z) :- T(x, y), T(y, z) and nothing else."""
+    bare = not (rule.negated or rule.filters or rule.assignments or rule.aggregates)
+    if not bare or [atom.relation for atom in rule.atoms] != [name, name]:
+        return False
+    head = rule.head_in(name).args
+    if len(head) != 2 or len(_variables(head)) != 2:
+        return False
+    (x, y), (z, w) = (atom.args for atom in rule.atoms)
+    return len(_variables((x, y, z, w))) == 3 and (
+        (y == z and head == (x, w)) or (x == w and head == (z, y))
+    )
 
 
 def _step(rule: NormalRule, name: str) -> tuple[int, NormalRule] | None:

@@ -18,7 +18,7 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.rules.full import projected
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.separable.decomposable import Decomposition, decompose
+from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
 from lftj.maintenance.strategy import Strategy
@@ -34,7 +34,7 @@ class Walks(Strategy[dict[str, Columns]]):
 
     @cached_property
     def _shape(self) -> Decomposition | None:
-        return decompose(self.change.schemas, self.change.normal)
+        return walkable(self.change.schemas, self.change.normal)
 
     def applies(self) -> bool:
         """Tell whether the stratum falls apart."""
@@ -56,12 +56,12 @@ def close_parts(
 
     O(rows + Σ steps from each row), plus a pass over all steps.
     """
-    before, after = _steps(shape, relations, context)
+    before, after = steps_of(shape, first, relations, context)
     if not len(first[0]) or not len(before):
         return first
     kept = [column for place, column in enumerate(first) if place != shape.changing]
     ordered = sort_rows([*kept, first[shape.changing]])
-    nodes = _Nodes([ordered[-1], before, after], context.tuning.walk_sparse)
+    nodes = Nodes([ordered[-1], before, after], context.tuning.walk_sparse)
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(
         np.append(heads, len(ordered[-1])),
@@ -77,7 +77,7 @@ def close_parts(
     return columns if shape.changing == len(kept) else sort_rows(columns)
 
 
-def _by_node(ends: np.ndarray, found: np.ndarray, nodes: _Nodes, kept: Columns) -> Columns:
+def _by_node(ends: np.ndarray, found: np.ndarray, nodes: Nodes, kept: Columns) -> Columns:
     """The rows ordered by node first, then by the kept columns of their parts. O(rows + nodes)."""
     node_ends = np.zeros(nodes.count, np.int64)
     parts = np.empty(len(found), np.int64)
@@ -93,10 +93,14 @@ def _graph(before: np.ndarray, after: np.ndarray, nodes: int) -> Graph:
     return Graph(starts, after)
 
 
-def _steps(
-    shape: Decomposition, relations: Relations, context: Context
+def steps_of(
+    shape: Decomposition, first: Columns, relations: Relations, context: Context
 ) -> tuple[np.ndarray, np.ndarray]:
-    """All steps (value before, value after), sorted, each once."""
+    """All steps (value before, value after), sorted, each once; `first` are the rows of round
+    0.
+    """
+    if shape.transitive:
+        return first[0], first[1]
     found = [_step_rows(rule, relations, context) for rule in shape.steps]
     before, after = (
         found[0]
@@ -122,7 +126,7 @@ def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
     return relations[scan.relation].columns(scan.asked)
 
 
-class _Nodes:
+class Nodes:
     """Values as numbers from 0 that order as they do: by their distance from the least, or by rank
     where they lie far apart.
     """

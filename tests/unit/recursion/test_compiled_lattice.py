@@ -22,9 +22,13 @@ from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check
 from tests.unit.recursion.test_lattice_update import change, steps
 
-pytestmark = pytest.mark.skipif(
-    not ADDRESSES, reason="rounds in compiled code need kernels that are compiled and not checked"
-)
+pytestmark = [
+    pytest.mark.usefixtures("unsearched"),
+    pytest.mark.skipif(
+        not ADDRESSES,
+        reason="rounds in compiled code need kernels that are compiled and not checked",
+    ),
+]
 
 Run = tuple[int, int]  # what it ended with, and after how many rounds
 PLAIN = """

@@ -10,6 +10,8 @@ import pytest
 
 import lftj
 
+pytestmark = pytest.mark.usefixtures("unsearched")
+
 CLOSURE = """
 .decl p(x: number, y: number)
 p(x, y) :- e(x, y).
@@ -31,12 +33,16 @@ def closed(step: str, *, rules_first: bool) -> lftj.Workspace:
     return workspace
 
 
-@pytest.mark.parametrize("rules_first", [False, True])
-@pytest.mark.parametrize(("step", "assignments"), [("p", 6 + 35), ("e", 6 + 15)])
+@pytest.mark.parametrize(
+    ("step", "rules_first", "assignments"),
+    [("p", True, 6 + 35), ("p", False, 6 + 15), ("e", True, 6 + 15), ("e", False, 6 + 15)],
+)
 def test_what_is_evaluated_from_nothing_counts_all_assignments(
-    step: str, assignments: int, rules_first: bool
+    step: str, rules_first: bool, assignments: int
 ) -> None:
-    """Of n nodes inside a path each cuts it in two; with single steps only the last does."""
+    """Of n nodes inside a path each cuts it in two; with single steps, and in walks, only the last
+    does.
+    """
     work = closed(step, rules_first=rules_first).profile(last=1).iloc[-1]
     assert (work["head_changes"], work["assignments"]) == (PATHS, assignments)
 

@@ -20,6 +20,8 @@ from tests.unit.recursion.following import (
 )
 from tests.unit.recursion.stratum import check, counted_at_once, rows_of, states
 
+pytestmark = pytest.mark.usefixtures("unsearched")
+
 KINDS = '.decl t(x: symbol, p: symbol, y: symbol)\nt(x, "is", z) :- t(x, "is", y), t(y, "sub", z).'
 
 

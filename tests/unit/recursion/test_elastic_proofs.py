@@ -13,6 +13,8 @@ import lftj
 from tests.unit.recursion.proofs import Input, Row, Rule, counted
 from tests.unit.recursion.stratum import check, counted_at_once, rows_of, states
 
+pytestmark = pytest.mark.usefixtures("unsearched")
+
 T, P, Q, E, B, F, U, G, H = (lambda *args, name=name: (name, args) for name in "tpqebfugh")
 BASE = T("x", "y"), (E("x", "y"),)
 

@@ -26,6 +26,8 @@ from tests.unit.recursion.stratum import states
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, expected, fact, text
 from tests.unit.recursion.test_elastic_proofs import change as commit
 
+pytestmark = pytest.mark.usefixtures("unsearched")
+
 BLOCKS = [(i, i + 1) for block in range(200) for i in range(20 * block, 20 * block + 19)]
 
 

@@ -1,0 +1,1 @@
+"""Closures followed by searches of their graph: what a changed step can matter to, and no more."""

@@ -1,0 +1,135 @@
+"""Closures that are followed by searches of their graph of steps."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import lftj
+from lftj.maintenance.ladder import OPTIONAL, STRATA
+from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
+from tests.unit.recursion.programs import expected
+
+DECLARED = """
+.decl e(x: number, y: number)  .decl s(x: number, y: number)  .decl b(x: number, y: number)
+"""
+PAIRS = DECLARED + ".decl t(x: number, y: number)\n"
+PROGRAMS = {
+    "left": PAIRS + "t(x, y) :- e(x, y).  t(x, z) :- t(x, y), e(y, z).",
+    "right": PAIRS + "t(x, y) :- e(x, y).  t(x, z) :- e(x, y), t(y, z).",
+    "transitive": PAIRS + "t(x, y) :- e(x, y).  t(x, z) :- t(x, y), t(y, z).",
+    "other seeds": PAIRS + "t(x, y) :- s(x, y).  t(x, z) :- t(x, y), e(y, z), !b(y, z).",
+    "nothing kept": DECLARED + ".decl t(x: number)\nt(y) :- s(y, _).  t(z) :- t(y), e(y, z).",
+    "two kept": DECLARED + ".decl t(x: number, y: number, z: number)\n"
+    "t(z, x, y) :- s(x, y), e(y, z).  t(w, x, y) :- t(z, x, y), e(z, w).",
+}
+ALONE = frozenset(OPTIONAL) & {each.name for each in STRATA} - {"reachability"}
+
+
+def row(by: random.Random, nodes: int, apart: int) -> tuple[int, int]:
+    return apart * by.randrange(nodes), apart * by.randrange(nodes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rows_are_right_after_every_change(name: str, seed: int) -> None:
+    """With other strategies off, single searches or components first, and a budget that ends some
+    of them midway. Values lie close to one another or far apart.
+    """
+    by = random.Random(f"{name} {seed}")
+    nodes, apart = by.choice([5, 12]), by.choice([1, 1_000_003])
+    least = by.choice([20_000, 10**9, 10**9])
+    tuning = lftj.Tuning(without=ALONE, searched_steps=by.choice([0, 16]), searched_least=least)
+    workspace = lftj.connect(elastic=1e9, tuning=tuning)
+    workspace.add_rules(PROGRAMS[name])
+    facts = {"e": {row(by, nodes, apart) for _ in range(2 * nodes)}, "s": set(), "b": set()}
+    facts["s"] = {row(by, nodes, apart) for _ in range(3)}
+    for relation, rows in facts.items():
+        workspace.load(relation, sorted(rows))
+    outcomes: set[str] = set()
+    for _ in range(10):
+        with workspace.transaction() as tx:
+            for relation in by.sample(["e", "e", "s", "b"], 2):
+                some = by.choice([1, 1, 3, nodes])
+                went = set(by.sample(sorted(facts[relation]), min(some, len(facts[relation]))))
+                came = {row(by, nodes, apart) for _ in range(by.choice([0, some]))}
+                tx.delete(relation, sorted(went - came))
+                tx.insert(relation, sorted(came))
+                facts[relation] = facts[relation] - went | came
+        profile = workspace.profile(last=1)
+        outcomes |= set(zip(profile["strategy"], profile["outcome"], strict=True))
+        assert set(workspace["t"].fetchall()) == expected(PROGRAMS[name], facts)["t"]
+    assert ("reachability", "update") in outcomes or least < 10**9
+
+
+def closure(edges: list[tuple[int, int]], **options: object) -> lftj.Workspace:
+    workspace = lftj.connect(**options)  # type: ignore[arg-type]
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.load("e", edges)
+    workspace.add_rules(".decl t(x: number, y: number)\n" + PROGRAMS["left"].split("\n")[-1])
+    return workspace
+
+
+def steps_of(workspace: lftj.Workspace, **change: list[tuple[int, int]]) -> int:
+    with workspace.transaction() as tx:
+        for verb, rows in change.items():
+            getattr(tx, verb)("e", rows)
+    (work,) = workspace.profile(last=1).to_dict("records")
+    assert (work["strategy"], work["outcome"]) == ("reachability", "update")
+    return work["steps"]
+
+
+def test_a_step_that_is_implied_takes_no_more_than_the_steps() -> None:
+    """Of 40,000 rows, which all may have lost a derivation, none is looked at."""
+    edges = [(x, (x + k) % 200) for x in range(200) for k in (1, 7, 31)]
+    workspace = closure(edges)
+    assert steps_of(workspace, delete=[(0, 7)]) < 10 * len(edges)
+    assert steps_of(workspace, insert=[(0, 7)]) < 10 * len(edges)
+
+
+def test_a_step_that_matters_takes_what_changes() -> None:
+    """A leaf hangs on a cycle: each of its nodes loses it, and nothing else is looked at."""
+    workspace = closure([(x, (x + 1) % 300) for x in range(300)] + [(5, 1000)])
+    assert steps_of(workspace, delete=[(5, 1000)]) < 5_000
+    assert len(workspace["t"]) == 300 * 300
+    assert steps_of(workspace, insert=[(5, 1000)]) < 5_000
+    assert len(workspace["t"]) == 300 * 300 + 300
+
+
+def test_no_proofs_are_counted_however_often_deletions_come() -> None:
+    by = random.Random(1)
+    edges = sorted({(by.randrange(100), by.randrange(100)) for _ in range(160)})
+    workspace = closure(edges)
+    for edge in by.sample(edges, 40):
+        for verb in ("delete", "insert"):
+            with workspace.transaction() as tx:
+                getattr(tx, verb)("e", [edge])
+            assert workspace.profile(last=1)["strategy"].tolist() == ["reachability"]
+    kept = workspace.memory().df()
+    assert "(iterations and proofs)" not in set(kept["key_order"])
+
+
+def test_what_would_take_longer_than_an_evaluation_is_one() -> None:
+    workspace = closure([(x, x + 1) for x in range(600)], tuning=lftj.Tuning(searched_least=1))
+    with workspace.transaction() as tx:
+        tx.delete("e", [(x, x + 1) for x in range(0, 600, 2)])
+    (work,) = workspace.profile(last=1).to_dict("records")
+    assert (work["strategy"], work["outcome"]) == ("from nothing", "fallback")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_components_are_those_of_nodes_that_reach_each_other(seed: int) -> None:
+    by = np.random.default_rng(seed)
+    nodes = 30
+    before, after = np.unique(by.integers(0, nodes, (20 + 6 * seed, 2)), axis=0).T
+    reached = np.eye(nodes, dtype=bool)
+    reached[before, after] = True
+    for _ in range(nodes):
+        reached |= reached @ reached
+    starts = np.searchsorted(before, np.arange(nodes + 1))
+    found = np.zeros(nodes, np.int64)
+    flags = np.full(len(before), BOTH, np.uint8)
+    components(Steps(starts, after.copy(), flags), BOTH, found, *np.empty((4, nodes), np.int64))
+    assert np.array_equal(found[:, None] == found, reached & reached.T)
