@@ -1,4 +1,4 @@
-"""What a change below recursion costs at most: hot facts that go and come back, against evaluating
+"""Cost of changes below recursion: hot facts that go and come back, against evaluating
 anew and against each strategy by itself, commit by commit.
 """
 
@@ -17,7 +17,7 @@ from bench.figure import Report, require_equal
 from bench.recursion.changes import Change, Following, verify
 
 TIMES = {"s": {1: 1, 10: 1}, "m": {1: 6, 10: 3, 100: 2}, "l": {1: 10, 10: 4, 100: 2, 1000: 1}}
-"""How often facts of each number go and come back, by size."""
+"""Times that facts of each number go and come back, by size."""
 SLACK = 0.002  # seconds that any commit may take beside the best way
 HOPELESS = 8.0  # times the least time, and a second, after which a way is left out
 

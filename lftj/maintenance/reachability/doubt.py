@@ -1,4 +1,4 @@
-"""What a change of steps can matter to: which nodes which parts may lose or win.
+"""Consequences of a change of steps: the nodes that parts may lose or win.
 
 Take a path with the fewest changed steps, and the first of these, from u to v. Steps that stay lead
 from its part to u, and not to v: else there were a path with fewer. For the same reason none lead
@@ -36,7 +36,7 @@ _MANY = 1 << 16  # rows that a step may matter to from which on a hub is looked 
 
 
 class _Matter(NamedTuple):
-    """What a step matters to: `nodes`, in parts with a seed in `origins` and none in `unless`."""
+    """Consequences of a step: `nodes`, in parts with a seed in `origins` and none in `unless`."""
 
     origins: np.ndarray
     nodes: np.ndarray
