@@ -14,6 +14,7 @@ import gc
 import os
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,6 +131,16 @@ class _ByFile(LoadFileScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByFile:
     """Share the tests out by what they share."""
     return _ByFile(config, log)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files that a quick run has nothing to do with: each process would import them
+    all.
+    """
+    if config.getoption("markexpr") != "quick" or collection_path.suffix != ".py":
+        return None
+    file = collection_path.relative_to(config.rootpath).as_posix()
+    return None if file.startswith(_QUICK) else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

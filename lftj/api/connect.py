@@ -55,7 +55,13 @@ def connect(
 ) -> Workspace: ...
 @overload
 def connect(
-    *, executor: Executor, writer_timeout: float = 60.0, elastic: float = 0.2
+    *,
+    executor: Executor,
+    writer_timeout: float = 60.0,
+    progress: Callable[[str], None] | None = None,
+    elastic: float = 0.2,
+    trace_budget: int = _TRACE_BUDGET,
+    tuning: Tuning = DEFAULT,
 ) -> Workspace: ...
 
 
@@ -95,9 +101,9 @@ def connect(
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's
     executors and below that path, and the workspace there is opened again or begun; it has the same
-    calls, without the options but `writer_timeout` and `elastic`: DistributedError (E400). There
-    `elastic` is also the share of a stratum in supersteps that is taken away, and derived again,
-    after a deletion.
+    calls, without the options of files: DistributedError (E400). There the parts share
+    `trace_budget` equally, `progress` is called as jobs begin, and `elastic` is also the share of a
+    stratum in supersteps that is taken away, and derived again, after a deletion.
     """
     _check(writer_timeout, progress, elastic, trace_budget, tuning)
     of_path = {
@@ -107,17 +113,20 @@ def connect(
         "durability": (durability, "full"),
     }
     if getattr(executor, "distributed", False):
-        from lftj.distributed.backend import Parts  # only those who want it pay for importing it
+        # only those who want it pay for importing it
+        from lftj.distributed.backend import Parts
+        from lftj.distributed.parts.task import TRACE_BUDGET, Settings
 
         _refuse(
             Kind.PARTS,
             path=(path, None),
-            progress=(progress, None),
-            trace_budget=(trace_budget, _TRACE_BUDGET),
-            tuning=(tuning, DEFAULT),
             **of_path,
         )
-        return Workspace(Parts(executor, writer_timeout, elastic))
+        share = (
+            TRACE_BUDGET if trace_budget == _TRACE_BUDGET else trace_budget // executor.partitions
+        )
+        settings = Settings(tuple(tuning.others()), share)
+        return Workspace(Parts(executor, writer_timeout, elastic, settings, progress))
     if executor is not None and not hasattr(executor, "workers"):
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)

@@ -9,7 +9,7 @@ may be tried again from the start.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -36,7 +36,7 @@ from lftj.types.sources import Role, in_role
 
 class Commit:
     """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may
-    be over-deleted.
+    be over-deleted. `progress` is called with a line of text before each step.
 
     `steps_of`: the steps that each part has in it.
     """
@@ -48,6 +48,7 @@ class Commit:
         plan: PartPlan,
         bounds: Bounds | None = None,
         elastic: float = 0.2,
+        progress: Callable[[str], None] = lambda text: None,
     ):
         self.present, self.executor, self.before, self.program, self.plan = (
             present,
@@ -57,6 +58,7 @@ class Commit:
             plan,
         )
         before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
+        self._progress = progress
         self.afresh = derives_otherwise(before.program, program)
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
@@ -170,6 +172,7 @@ class Commit:
         )
         self._deliveries.add(delivery)
         limits = self.bounds.left()
+        self._progress(f"commit {self.version}: step {len(self.steps)} in {len(parts)} parts")
         tasks = [
             PartTask(
                 **self.present.on(part, limits, self.program),

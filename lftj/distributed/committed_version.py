@@ -8,6 +8,7 @@ from typing import Any
 
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.parts.task import Settings
 from lftj.engine.limits import Limits
 from lftj.program.program import Program
 from partition.executor import Executor
@@ -19,7 +20,7 @@ class Present:
     commit had there, where that is known.
 
     `program` numbers rules as the handles of this process know them; the plan has the same rules,
-    numbered anew. It is empty where nobody asks for handles.
+    numbered anew. It is empty where nobody asks for handles. `settings`: those of the workspace.
     """
 
     executor: Executor
@@ -28,6 +29,7 @@ class Present:
     ran: Mapping[int, int] = field(default_factory=dict)
     program: Program = field(default_factory=Program)
     views: frozenset[str] = frozenset()
+    settings: Settings = field(default_factory=Settings)
 
     def on(
         self, part: int, limits: Limits, program: Mapping[str, Any] | None = None
@@ -45,4 +47,5 @@ class Present:
             "epoch": manifest.epoch,
             "ran": self.ran.get(part),
             "limits": limits,
+            "settings": self.settings,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored
 from lftj.distributed.parts.outcome import Outcome, Report
+from lftj.distributed.parts.task import Settings
 from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
@@ -52,12 +53,20 @@ REMEMBERED_REPORTS = 1000
 class Store:
     """One open path, and its committed version."""
 
-    def __init__(self, executor: Executor, writer_timeout: float, elastic: float = 0.2):
+    def __init__(
+        self,
+        executor: Executor,
+        writer_timeout: float,
+        elastic: float = 0.2,
+        settings: Settings | None = None,
+        progress: Callable[[str], None] | None = None,
+    ):
         """Open the path, or begin it. Raises DistributedError (E402) when it is in use, (E403)
         when it has another number of parts or is damaged, (E405) when it cannot be written.
         """
         self.executor = executor
         self.elastic = elastic
+        self._progress = progress
         self._lock = PathLock(executor.path)
         self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
@@ -71,7 +80,7 @@ class Store:
             self._lock.release()
             raise
         plan = plan_of(described(program, views, *_known(manifest.program)))
-        self.present = Present(executor, manifest, plan, {}, program, views)
+        self.present = Present(executor, manifest, plan, {}, program, views, settings or Settings())
         """The version that is true: the one thing that changes when a commit is published."""
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._passing: set[str] = set()
@@ -111,7 +120,7 @@ class Store:
         except LftjError as reason:
             reason.span = place_in(draft.program, description, reason.span)
             raise
-        commit = Commit(self.present, description, plan, bounds, self.elastic)
+        commit = Commit(self.present, description, plan, bounds, self.elastic, self._report)
         try:
             with self._alone(), self.described(f"commit {commit.version}"):
                 outcome = self._carry_out(commit, draft, bounds)
@@ -146,12 +155,25 @@ class Store:
         news = self._news(changes, draft.program)
         ran = dict(commit.steps_of) if outcome.happened else before.ran
         manifest, plan = outcome.manifest, outcome.plan
-        version = Present(self.executor, manifest, plan, ran, draft.program, draft.views)
+        version = replace(
+            before,
+            manifest=manifest,
+            plan=plan,
+            ran=ran,
+            program=draft.program,
+            views=draft.views,
+        )
         self._become(version, draft, changes, news)
         return outcome
 
+    def _report(self, text: str) -> None:
+        """Tell whoever shows progress what goes on."""
+        if self._progress is not None:
+            self._progress(text)
+
     def described(self, what: str) -> AbstractContextManager[None]:
-        """Show jobs of the block as this in Spark's pages."""
+        """Show jobs of the block as this in Spark's pages, and to whoever shows progress."""
+        self._report(what)
         return self.executor.described(f"lftj: {what} of {self.executor.path}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:

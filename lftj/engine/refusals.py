@@ -125,18 +125,6 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "a distributed workspace has no path beside its executor's, found path={what!r}",
         "give it to the executor: lftj.SparkExecutor(spark, path=…)",
     ),
-    ("progress", Kind.PARTS): _not_yet(
-        "progress",
-        "Spark's pages show its jobs by the version they commit, ws.profile() what each took",
-    ),
-    ("trace_budget", Kind.PARTS): _not_yet(
-        "trace_budget",
-        "leave it out: each part has a budget of its own",
-    ),
-    ("tuning", Kind.PARTS): _not_yet(
-        "tuning",
-        "leave it out: parts choose by the thresholds of lftj.Tuning()",
-    ),
 }
 """Refusals by capability (a method of a workspace, an option of `connect`, a kind of executor) and
 kind of backend.

@@ -16,6 +16,7 @@ from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.exchange import Exchange
 from lftj.distributed.parts.host import Host, Rows
+from lftj.distributed.parts.task import Settings
 from lftj.engine.keys import check_key
 from lftj.engine.limits import Limits
 from lftj.join.context import Buffer, Context
@@ -30,9 +31,6 @@ from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, in_role, without_role
-
-TRACE_BUDGET = 1 << 26
-"""Bytes that the sensitivity indices of one part may take."""
 
 VERBS = verbs()
 """The aggregates that parts' programs may have."""
@@ -51,6 +49,7 @@ class PartState:
     statistics: Statistics = field(default_factory=Statistics)
     caches: list[Buffer] = field(default_factory=list)
     outputs: list[Buffer] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
 
     @staticmethod
     def loaded(
@@ -72,6 +71,13 @@ class PartState:
                 known[feed] if feed in known else host.moved(feed, relations[name], commit, rows)[0]
             )
         return PartState("", plan, number, parts, Database(relations))
+
+    def under(self, settings: Settings) -> PartState:
+        """The same part for a workspace with these settings."""
+        if settings == self.settings:
+            return self
+        statistics = Statistics(tuning=settings.tuning)
+        return replace(self, settings=settings, statistics=statistics)
 
     def own_rows(self) -> dict[Feed, RelationVersion]:
         """Rows of base relations that parts are sent: the same under any rules."""
@@ -233,7 +239,7 @@ def context_of(state: PartState, host: Host) -> Context:
         host.dictionary,
         user_aggregates=VERBS,
         statistics=state.statistics,
-        trace_budget=TRACE_BUDGET,
+        trace_budget=state.settings.trace_budget,
         traced=lambda: traced,
         caches=state.caches,
         outputs=state.outputs,

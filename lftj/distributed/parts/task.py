@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.steps import Step
 from lftj.engine.limits import Limits
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.tuning import DEFAULT, Tuning
+
+TRACE_BUDGET = 1 << 26
+"""Bytes that the sensitivity indices of one part may take, where a workspace says nothing."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices of a workspace that change no result, as parts are told them: the fields of its
+    `Tuning` that are not as by default, and bytes that the sensitivity indices of a part may take.
+    """
+
+    others: tuple[tuple[str, Any], ...] = ()
+    trace_budget: int = TRACE_BUDGET
+
+    @cached_property
+    def tuning(self) -> Tuning:
+        """The tuning of the workspace."""
+        return Tuning(**dict(self.others)) if self.others else DEFAULT
 
 
 @dataclass(frozen=True)
@@ -18,7 +38,7 @@ class OnPart:
 
     `base`: token and version of the commit that it builds on; `ran`: the number of its steps here,
     None when the driver does not know. `epoch`: of the manifest that the driver has for the last
-    one. `limits`: limits of the task itself.
+    one. `limits`: limits of the task itself. `settings`: those of the workspace.
     """
 
     path: str
@@ -29,6 +49,7 @@ class OnPart:
     epoch: int
     ran: int | None
     limits: Limits
+    settings: Settings
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def _answered(task: QueryTask, worker: Worker) -> Answered:
     state = (
         holding.state()
         if task.held
-        else PartState("", holding.plan, task.part, task.parts, Database())
+        else PartState("", holding.plan, task.part, task.parts, Database()).under(task.settings)
     )
     run = _Run(holding, state)
     for stage in range(task.stage + 1):

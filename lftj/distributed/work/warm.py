@@ -13,7 +13,7 @@ from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.steps import Step
-from lftj.distributed.parts.task import PartTask
+from lftj.distributed.parts.task import PartTask, Settings
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
@@ -69,6 +69,7 @@ def warm() -> None:
                     0,
                     1,
                     Limits(),
+                    Settings(),
                     f"{version}",
                     version,
                     (Step(0),),

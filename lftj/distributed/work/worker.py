@@ -143,7 +143,7 @@ class Holding(Generic[Task]):
     def state(self) -> PartState:
         """The part at the commit that the task builds on; kept from now on."""
         kept = self.worker.parts.get(self.key)
-        state = self._base(kept)
+        state = self._base(kept).under(self.task.settings)
         if kept is None or kept.state is not state:
             self.worker.parts[self.key] = Kept(state, self.host)
         return state
@@ -231,7 +231,7 @@ class Holding(Generic[Task]):
                 name: [entry for entry in entries if entry.version > version]
                 for name, entries in manifest.log.items()
             }
-        advance = Advance.begin(state, token)
+        advance = Advance.begin(state.under(self.task.settings), token)
         advance.catch_up(self.rows(later), self.host)
         return advance.finished()
 

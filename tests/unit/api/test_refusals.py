@@ -83,6 +83,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "subscribe": lambda ws: ws.subscribe("edge", lambda changes: None, snapshot=True),
     "plan": lambda ws: (str(ws.plan()), str(ws.plan(ws.rules[0], passes=True))),
     "explain": lambda ws: str(ws.explain("reach(1, 2)")),
+    "why_not": lambda ws: str(ws.why_not("reach(1, 9)")),
     "memory": lambda ws: ws.memory().fetchall(),
     "profile": lambda ws: ws.profile(1),
     "verify": lambda ws: ws.verify(),
@@ -114,6 +115,7 @@ SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
     "rules": lambda ws: ws.snapshot().rules,
     "query": lambda ws: ws.snapshot().query("edge(x, _)").fetchall(),
     "explain": lambda ws: str(ws.snapshot().explain("reach(1, 2)")),
+    "why_not": lambda ws: str(ws.snapshot().why_not("reach(1, 9)")),
     "verify": lambda ws: ws.snapshot().verify(),
 }
 CALLS = {lftj.Workspace: WORKSPACE, lftj.Transaction: TRANSACTION, lftj.Snapshot: SNAPSHOT}
@@ -137,6 +139,11 @@ EXECUTORS: dict[str, Callable[[Path], object]] = {
     "Spark Connect": lambda path: lftj.SparkExecutor(CONNECTED, path=path),
 }
 """Calls with which a workspace over parts begins, where they are refused."""
+PROGRAMS = {
+    "asking in a cycle": ".decl deg(x: number, n: number) deg(1, 0). "
+    "deg(y, n) :- edge(x, y), deg(x, k), n = count : { edge(_, z), z > k }.",
+}
+"""Rules that one kind of workspace refuses."""
 
 
 def refusal(capability: str, kind: Kind, call: Callable[[], object]) -> None:
@@ -184,6 +191,13 @@ def test_an_option_works_or_is_listed(
     refusal(option, kind, connect)
 
 
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("capability", PROGRAMS)
+def test_a_program_works_or_is_listed(capability: str, kind: Kind, tmp_path: Path) -> None:
+    with opened(kind, tmp_path) as ws:
+        refusal(capability, kind, lambda: filled(ws).add_rules(PROGRAMS[capability]))
+
+
 @pytest.mark.parametrize("capability", EXECUTORS)
 def test_an_executor_that_cannot_be_is_listed(capability: str, tmp_path: Path) -> None:
     path = tmp_path / "none"
@@ -200,7 +214,7 @@ def test_every_public_call_and_option_is_tried() -> None:
         }
         assert public == set(calls), owner
     assert set(inspect.signature(lftj.connect).parameters) == {*OPTIONS, "executor"}
-    tried = {*WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS}
+    tried = {*WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS, *PROGRAMS}
     assert {capability for capability, _ in REFUSALS} <= tried
 
 
