@@ -52,6 +52,8 @@ def described(program: Program, views: frozenset[str]) -> Description:
             for schema in catalog.relations.values()
         ],
         "types": {name: str(type) for name, type in catalog.aliases.items()},
+        "above": {name: sorted(names) for name, names in catalog.above.items()},
+        "kinds": {name: list(names) for name, names in catalog.kinds.items()},
         "facts": sorted(catalog.fact_relations),
         "aggregates": [
             [each.name, list(map(str, each.argument_types)), str(each.result_type)]
@@ -72,6 +74,8 @@ def restored(
     catalog = replace(
         program.catalog,
         aliases={name: type_of_python(text) for name, text in description["types"].items()},
+        above={name: frozenset(each) for name, each in description.get("above", {}).items()},
+        kinds={name: tuple(each) for name, each in description.get("kinds", {}).items()},
         fact_relations=frozenset(description["facts"]),
     )
     program = replace(program, catalog=catalog)

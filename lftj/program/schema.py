@@ -83,6 +83,10 @@ class Catalog:
     derivations: Mapping[str, Derivation] = field(default_factory=_nothing)  # type: ignore[assignment]
     fact_relations: frozenset[str] = frozenset()
     """Relations with facts in the program text."""
+    above: Mapping[str, frozenset[str]] = field(default_factory=_nothing)  # type: ignore[assignment]
+    """The types that each of the program's own is a subtype of, itself among them."""
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)  # type: ignore[assignment]
+    """The columns' types by name, of relations that are declared in program text."""
 
     def relation(self, name: str, span: Span | None = None) -> RelationSchema:
         """The schema of `name`. Raises UnknownNameError (E110) with the nearest known name as a

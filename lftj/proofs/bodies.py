@@ -158,10 +158,17 @@ class BodyPlan:
         """Note the variables that only the braces of a `min` or `max` bind, where nothing else can
         be done: they are those of the assignments with the best value. Other aggregates have none.
         """
-        for literal in waiting:
-            if isinstance(literal, tree.Comparison) and isinstance(literal.right, tree.Aggregate):
+        equations = [each for each in waiting if isinstance(each, tree.Comparison)]
+        bound = self.bound
+        for _ in equations:
+            for each in equations:
+                given = each.operator == "=" and variables_of(each.right) <= bound
+                if given or isinstance(each.right, tree.Aggregate):
+                    bound |= variables_of(each.left)
+        for literal in equations:
+            if isinstance(literal.right, tree.Aggregate):
                 own = direct(literal.right.body.literals)
-                found = self.scope & mentioned(literal.right) - self.bound
+                found = self.scope & mentioned(literal.right) - bound
                 found &= own - mentioned(literal.right.target)
                 if found and literal.right.function not in ("min", "max"):
                     return False

@@ -331,8 +331,9 @@ class ClauseActions(DirectiveActions):
         )
 
     def type_alias(self, children: Children) -> tree.TypeAlias:
-        keyword, name, _, (base, place) = children
-        return tree.TypeAlias(str(name), base, span=self.between(keyword, place))
+        keyword, name, sign, (base, place) = children
+        equal = str(sign) == "="
+        return tree.TypeAlias(str(name), base, equal=equal, span=self.between(keyword, place))
 
     def old_type_alias(self, children: Children) -> tree.TypeAlias:
         """`.type A` and `.symbol_type A` are strings, `.number_type A` is a number, in Soufflé's

@@ -31,7 +31,7 @@ def print_clause(clause: tree.Clause) -> str:
         case tree.TypeAlias():
             return f".type {clause.name} " + (
                 f"= {' | '.join([clause.base, *clause.others])}"
-                if clause.others
+                if clause.others or clause.equal
                 else f"<: {clause.base}"
             )
         case tree.Pragma(option, value):

@@ -206,13 +206,14 @@ class Declaration(Node):
 
 @dataclass(frozen=True)
 class TypeAlias(Node):
-    """`.type Name <: base`, `.type Name = base`, or `.type Name = base | other | …` where all are
-    the same in the end.
+    """`.type Name <: base`, `.type Name = base` (`equal`), or `.type Name = base | other | …` where
+    all are the same in the end.
     """
 
     name: str
     base: str
     others: tuple[str, ...] = ()
+    equal: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

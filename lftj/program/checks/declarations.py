@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
+from lftj.program.checks.subtypes import kinds_of, types_above
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
@@ -24,6 +25,7 @@ def declare_all(
     catalog, errors = _with_aliases(
         [clause for clause in clauses if isinstance(clause, tree.TypeAlias)], catalog
     )
+    catalog = _with_kinds(clauses, catalog)
     relations = dict(catalog.relations)
     seen: dict[str, tree.Declaration] = {}
     for clause in clauses:
@@ -49,6 +51,22 @@ def declare_all(
             errors.append(error)
         seen.setdefault(clause.name, clause)
     return replace(catalog, relations=relations), errors
+
+
+def _with_kinds(clauses: Sequence[tree.Clause], catalog: Catalog) -> Catalog:
+    """The catalog with the subtypes of the clauses, and the types of columns by name."""
+    aliases = [clause for clause in clauses if isinstance(clause, tree.TypeAlias)]
+    types = {name: type for name, type in catalog.aliases.items() if type != UNKNOWN}
+    known = [each for each in aliases if each.name in types]
+    above = types_above(catalog.above, known, types) if known else catalog.above
+    kinds = {
+        clause.name: kinds_of(clause, types)
+        for clause in clauses
+        if isinstance(clause, tree.Declaration) and clause.name not in catalog.relations
+    }
+    if not (kinds or known):
+        return catalog
+    return replace(catalog, above=above, kinds={**catalog.kinds, **kinds})
 
 
 def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> DeclarationError:
@@ -149,7 +167,7 @@ def _with_aliases(
     circle.
     """
     meanings = _Meanings(dict(catalog.aliases), {alias.name for alias in aliases})
-    errors: list[LftjError] = []
+    errors: list[LftjError] = list(_defined_twice(aliases))
     waiting, left = list(aliases), len(aliases) + 1
     while len(waiting) < left:
         left = len(waiting)
@@ -164,6 +182,16 @@ def _with_aliases(
     errors += _undefined(waiting, replace(catalog, aliases=dict(meanings.known)), meanings.own)
     unknown = dict.fromkeys((alias.name for alias in waiting), UNKNOWN)
     return replace(catalog, aliases=meanings.known | unknown), errors
+
+
+def _defined_twice(aliases: Sequence[tree.TypeAlias]) -> Iterator[LftjError]:
+    """Errors for names that one text defines again in the same way; `_defined` has the others."""
+    first: dict[str, tree.TypeAlias] = {}
+    for alias in aliases:
+        if first.setdefault(alias.name, alias) is not alias and first[alias.name] == alias:
+            message = f"type `{alias.name}` is defined twice"
+            hint = "keep one of the two definitions"
+            yield DeclarationError(message, code="E165", span=alias.span, hint=hint)
 
 
 def _defined(alias: tree.TypeAlias, base: Type, meanings: _Meanings) -> Iterator[LftjError]:

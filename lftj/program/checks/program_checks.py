@@ -25,6 +25,7 @@ from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
 from lftj.program.checks.inlining import inlining_errors
 from lftj.program.checks.safety import unsafe_variables
+from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.monotone import FUNCTIONS
@@ -192,6 +193,7 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     block = elaborator.block(renamed.body)
     heads = [elaborator.head(head) for head in renamed.heads]
     errors: list[LftjError] = [*elaborator.errors, *unsafe, *choice_errors(rule.body)]
+    errors = errors or subtype_errors(renamed, catalog)
     if errors or not elaborator.complete:
         return None, [_named(error, rule) for error in errors]
     made = tuple(head for head in heads if head is not None)

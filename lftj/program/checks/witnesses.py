@@ -12,7 +12,7 @@ have no witnesses, and a body in which one asks for some stays as it is: it is u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -69,7 +69,8 @@ def _with_heads(
     bind; `outside`: those that these and the heads have; `used` grows by the names that are new.
     """
     visible = outside | direct_names(body.literals).keys()
-    scope = _Scope(visible, bound_names(body.literals, given, visible), used)
+    results = frozenset(_results(body.literals))  # bound, whatever is in the braces
+    scope = _Scope(visible, bound_names(body.literals, given | results, visible), used)
     literals = tuple(map(scope.inside, body.literals))
     terms = [term for literal in (*heads, *literals) for term in direct_terms(literal)]
     asking = [each for term in terms for each in term_aggregates(term) if scope.witnesses(each)]
@@ -77,6 +78,16 @@ def _with_heads(
         heads = tuple(map(scope.atom, heads))
         literals = tuple(map(scope.literal, literals))
     return replace(body, literals=(*literals, *scope.added)), heads
+
+
+def _results(literals: Iterable[tree.Literal]) -> Iterator[str]:
+    """The variables that equal aggregates."""
+    for literal in literals:
+        match literal:
+            case tree.Comparison("=", tree.Variable(name), tree.Aggregate()):
+                yield name
+            case tree.Comparison("=", tree.Aggregate(), tree.Variable(name)):
+                yield name
 
 
 class _Scope:
