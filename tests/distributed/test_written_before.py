@@ -1,0 +1,33 @@
+"""A path that an older version wrote opens, with its rows and views, and goes on.
+
+`written_before` was written when the manifest had format 3. A change of the format adds a folder
+like it and leaves this one as it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+
+WRITTEN = Path(__file__).parent / "written_before"
+
+
+def test_a_path_of_an_older_version_opens_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "path"
+    shutil.copytree(WRITTEN, path)
+    with lftj.connect(executor=InlineExecutor(path, 2)) as workspace:
+        assert workspace.version == 4
+        assert sorted(workspace["road"].fetchall()) == [("bern", "genf", 2), ("ulm", "bern", 3)]
+        assert sorted(workspace["acct"].fetchall()) == [("a", 4.0), ("b", -2.0)]
+        reach = [("bern", "genf"), ("ulm", "bern"), ("ulm", "genf")]
+        assert sorted(workspace["reach"].fetchall()) == reach
+        assert workspace["total"].fetchall() == [(2, 2.0)]
+        assert workspace.verify() == []
+        workspace.load("road", [("genf", "wien", 9)])
+        assert len(workspace["reach"]) == 6
+        with workspace.transaction() as tx:
+            tx.upsert("acct", [("b", 1.0)])
+        assert workspace["total"].fetchall() == [(2, 5.0)]
