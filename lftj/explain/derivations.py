@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
 from lftj.explain.inner import group_of, tuples
-from lftj.explain.search import Rows
-from lftj.explain.values import expression_value
 from lftj.explain.version import Codes, Goal, Version, matrix
 from lftj.program.checked import (
     Block,
@@ -29,8 +28,6 @@ from lftj.program.normal_form import Filter, Ref, RuleVariable, Value
 from lftj.program.rewrites.choices import choice_columns
 from lftj.program.scope import direct_names, rename_apart
 from lftj.syntax import tree
-
-EXTREMES = ("min", "max")
 
 
 class Found(NamedTuple):
@@ -186,59 +183,33 @@ class HeadSearch:
                     yield row, Derivation(self, ((found,),), 1, premises)
 
     def _of_group(self, row: Codes) -> Derivation | None:
-        key = matrix([tuple(row[place] for place in self.columns)], len(self.columns))
-        group = list(self.assignments(self.groups, key))
-        if not group:
+        group = self.group(row)
+        if not group.size:
             return None
-        envs = [dict(zip(way.bound, values, strict=True)) for way, values in group]
         shown = tuple(
-            tuple(self.found(*group[place]) for place in self._most(aggregate, envs))
+            tuple(self.found(*group.at(place)) for place in self._most(aggregate, group))
             for aggregate in self.aggregates
         )
         premises = [
             goal for some in shown for each in some for goal in premises_of(each, self._version)
         ]
-        return Derivation(self, shown, len(group), tuple(dict.fromkeys(premises)))
+        return Derivation(self, shown, group.size, tuple(dict.fromkeys(premises)))
 
-    def _most(self, aggregate: CheckedHeadAggregate, envs: Sequence[dict[int, int]]) -> list[int]:
+    def _most(self, aggregate: CheckedHeadAggregate, group: Gathered) -> list[int]:
         """The places of the assignments that matter most to an aggregate."""
-        if aggregate.function not in ("sum", *EXTREMES):
-            return list(range(len(envs)))[: self._shown]
-        (target,) = aggregate.args
-        values = [
-            expression_value(target, None, env, self._version, self.variables) for env in envs
-        ]
-        return most_of(aggregate.function, values, self._shown)
+        values: Any = ()
+        if aggregate.function in ("sum", *EXTREMES):
+            values = group.values(aggregate.args[0], {}, self._version, self.variables)
+        return most_of(aggregate.function, values, group.size, self._shown)
 
-    @staticmethod
-    def assignments_of(
-        ways: Sequence[Conjunction], version: Version, begin: Rows
-    ) -> Iterator[tuple[Conjunction, Codes]]:
-        """The distinct assignments of a group, each once though several branches allow it."""
-        common = frozenset.intersection(*(frozenset(way.bound) for way in ways))
-        seen: set[Codes] = set()
-        for way in ways:
-            places = [way.bound.index(variable) for variable in sorted(common)]
-            for piece in way.run(version, begin):
-                for values in tuples(piece):
-                    key = tuple(values[place] for place in places)
-                    if len(ways) > 1 and key in seen:
-                        continue
-                    seen.add(key)
-                    yield way, values
-
-    def assignments(
-        self, ways: Sequence[Conjunction], begin: Rows
-    ) -> Iterator[tuple[Conjunction, Codes]]:
-        """See `assignments_of`."""
-        return self.assignments_of(ways, self._version, begin) if ways else iter(())
+    def group(self, row: Codes) -> Gathered:
+        """The assignments of the group of an aggregated row."""
+        key = matrix([tuple(row[place] for place in self.columns)], len(self.columns))
+        return gathered(self.groups, self._version, lambda _: key)
 
     def size(self, row: Codes) -> int:
-        """The number of assignments of the group of an aggregated row."""
-        key = matrix([tuple(row[place] for place in self.columns)], len(self.columns))
-        if len(self.groups) == 1:
-            return sum(piece.shape[1] for piece in self.groups[0].run(self._version, key))
-        return sum(1 for _ in self.assignments(self.groups, key))
+        """Number of assignments of the group of an aggregated row."""
+        return self.group(row).size
 
     def found(self, way: Conjunction, values: Codes) -> Found:
         """An assignment of this head with the groups of the aggregates in it."""
@@ -256,25 +227,18 @@ def found_of(way: Conjunction, env: dict[int, int], version: Version, shown: int
 def _inner_group(
     aggregate: CheckedAggregate, way: Conjunction, env: dict[int, int], version: Version, shown: int
 ) -> FoundGroup:
-    group = group_of(aggregate, way.of_aggregate(aggregate), env, version)
-    places = most_of(aggregate.function, [value for _, _, value in group], shown)
-    kept = [group[place] for place in places]
+    group = group_of(way.of_aggregate(aggregate), env, version)
+    values: Any = ()
+    if aggregate.function in ("sum", *EXTREMES):
+        values = group.values(aggregate.target, env, version, way.variables)
+    kept = [group.at(place) for place in most_of(aggregate.function, values, group.size, shown)]
     return FoundGroup(
-        len(group), tuple(found_of(inner, inside, version, shown) for inner, inside, _ in kept)
+        group.size,
+        tuple(
+            found_of(inner, {**env, **dict(zip(inner.bound, row, strict=True))}, version, shown)
+            for inner, row in kept
+        ),
     )
-
-
-def most_of(function: str, values: Sequence[Any], shown: int) -> list[int]:
-    """The places of the values that matter most: those that are the least or greatest, the largest
-    parts of a sum, or else the first.
-    """
-    places = list(range(len(values)))
-    if function in EXTREMES and values:
-        best = min(values) if function == "min" else max(values)
-        places = [place for place in places if values[place] == best]
-    elif function == "sum":
-        places.sort(key=lambda place: -abs(values[place]))
-    return places[:shown]
 
 
 def premises_of(found: Found, version: Version) -> Iterator[Goal]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from lftj.explain.groups import Gathered, gathered
 from lftj.explain.search import Rows, Search
 from lftj.explain.values import expression_value, folded
 from lftj.explain.version import Codes, Version, matrix
@@ -104,43 +105,25 @@ class AggregateStep:
             yield from _mapped(iter((piece,)), lambda row: self._result(row, version))
 
     def _result(self, row: Codes, version: Version) -> Iterator[Codes]:
-        env = dict(zip(self._bound, row, strict=True))
-        value = folded(self._aggregate.function, self.group(env, version), version)
+        env, asked = dict(zip(self._bound, row, strict=True)), self._aggregate
+        group = group_of(self._inner, env, version)
+        values: Any = range(group.size)
+        if asked.target is not None and group.size:
+            values = group.values(asked.target, env, version, self._inner[0].variables)
+            values = values.tolist() if isinstance(values, np.ndarray) else values
+        value = folded(asked.function, values, version)
         if value is not None:
             code = version.encode(self._aggregate.type, value)
             yield from _bound(row, env, self._aggregate.result, code)
 
-    def group(self, env: Mapping[int, int], version: Version) -> list[Any]:
-        """The aggregated values of the assignments of one group; of a count a list as long."""
-        return [value for _, _, value in group_of(self._aggregate, self._inner, env, version)]
 
+def group_of(inner: Sequence[Conjunction], env: Mapping[int, int], version: Version) -> Gathered:
+    """The distinct assignments of an aggregate's body under outer bindings."""
 
-def group_of(
-    aggregate: CheckedAggregate,
-    inner: Sequence[Conjunction],
-    env: Mapping[int, int],
-    version: Version,
-) -> list[tuple[Conjunction, dict[int, int], Any]]:
-    """The distinct assignments of an aggregate's body under outer bindings, each with the way that
-    satisfies it and the value that is aggregated.
-    """
-    found: dict[frozenset[tuple[int, int]], tuple[Conjunction, dict[int, int], Any]] = {}
-    common = frozenset.intersection(*(frozenset(each.bound) for each in inner)) if inner else ()
-    for each in inner:
-        begin = matrix([tuple(env[variable] for variable in each.given)], len(each.given))
-        for piece in each.run(version, begin):
-            for row in tuples(piece):
-                inside = {**env, **dict(zip(each.bound, row, strict=True))}
-                key = frozenset((variable, inside[variable]) for variable in common)
-                if key not in found:
-                    target = aggregate.target
-                    value = (
-                        None
-                        if target is None
-                        else expression_value(target, None, inside, version, each.variables)
-                    )
-                    found[key] = each, inside, value
-    return list(found.values())
+    def begin(way: Conjunction) -> Rows:
+        return matrix([tuple(env[variable] for variable in way.given)], len(way.given))
+
+    return gathered(inner, version, begin)
 
 
 def tuples(piece: Rows) -> list[Codes]:

@@ -368,11 +368,9 @@ class Repairs:
 
     def _of_group(self, head: HeadSearch, goal: Goal) -> Iterator[Needs]:
         """Rows of the goal's group, one to go at a time: what is left may have its value."""
-        begin = matrix([tuple(goal.row[place] for place in head.columns)], len(head.columns))
-        for number, (way, values) in enumerate(head.assignments(head.groups, begin)):
-            if number >= _GROUP:
-                return
-            for premise in premises_of(head.found(way, values), self._version):
+        group = head.group(goal.row)
+        for place in range(min(group.size, _GROUP)):
+            for premise in premises_of(head.found(*group.at(place)), self._version):
                 yield Needs(frozenset(), frozenset((premise,)))
 
 
