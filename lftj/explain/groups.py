@@ -49,7 +49,7 @@ class Gathered:
         version: Version,
         variables: Sequence[RuleVariable],
     ) -> Any:
-        """What is aggregated of each assignment: an array of whole numbers, or a list."""
+        """List what is aggregated of each assignment; of whole numbers as an array."""
         whole = isinstance(target, Ref) and variables[target.variable].type == INT
         pieces = [
             self._of_part(target, way, found, env, version, variables, whole)

@@ -160,6 +160,23 @@ class Proof:
             "steps": [_plain(step) for step in self.steps],
         }
 
+    def to_dot(self) -> str:
+        """The proof as a graph for Graphviz."""
+        from lftj.proofs.graph import to_dot
+
+        return to_dot(self)
+
+    def to_networkx(self) -> Any:
+        """The proof as a `networkx.DiGraph` of the numbers of its steps, which needs networkx."""
+        from lftj.proofs.graph import to_networkx
+
+        return to_networkx(self)
+
+    def _repr_html_(self) -> str:
+        from lftj.proofs.graph import to_html
+
+        return to_html(self)
+
     def __len__(self) -> int:
         return len(self.steps)
 

@@ -60,6 +60,12 @@ def _lines(proof: Proof) -> Iterator[str]:
             seen.add(item.step)
 
 
+def premise_text(premise: Premise) -> str:
+    """The first line about a premise; empty for an atom, whose step tells of it."""
+    first = _of_premise(premise)[0][1]
+    return first if isinstance(first, str) else ""
+
+
 def _with(bindings: Bindings) -> str:
     listed = ", ".join(f"{name} = {value_text(value)}" for name, value in bindings)
     return f"  with {listed}" if listed else ""

@@ -1,0 +1,84 @@
+"""A proof as a graph of its steps: for Graphviz, for networkx, and as a page that folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from lftj.proofs.instances import atom_text
+from lftj.proofs.proof import rests_on
+from lftj.proofs.text import premise_text
+
+if TYPE_CHECKING:
+    from lftj.proofs.proof import Proof
+
+SHOWN, DEEPEST = 200, 30
+"""Rows that a page shows, and levels that it nests."""
+
+
+def to_dot(proof: Proof) -> str:
+    """The proof in the language of Graphviz: a node for each step, edges to what it rests on."""
+    lines = ["digraph proof {", "  node [shape=box];"]
+    for number, step in enumerate(proof.steps):
+        shape = "" if step.rule else ", style=filled"
+        lines.append(f'  s{number} [label="{_quoted(atom_text(step.relation, step.row))}"{shape}];')
+    lines += [f"  s{above} -> s{below};" for above, below in _edges(proof)]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def to_networkx(proof: Proof) -> Any:
+    """The proof as a `networkx.DiGraph`: nodes are numbers of steps, with `relation`, `row`, `rule`
+    and `height`; edges lead to what a step rests on. Needs networkx.
+    """
+    import networkx
+
+    graph = networkx.DiGraph()
+    for number, step in enumerate(proof.steps):
+        graph.add_node(
+            number, relation=step.relation, row=step.row, rule=step.rule, height=step.height
+        )
+    graph.add_edges_from(_edges(proof))
+    return graph
+
+
+def to_html(proof: Proof) -> str:
+    """The proof as nested `<details>`, without scripts, in the colours of the page around it. All
+    data is escaped.
+    """
+    parts: list[str] = ['<div class="lftj-proof" style="font-family: monospace">']
+    waiting: list[tuple[int, int | str]] = [(0, len(proof.steps) - 1)]
+    shown, seen = 0, set[int]()
+    while waiting:
+        depth, item = waiting.pop()
+        if isinstance(item, str):
+            parts.append(item)
+            continue
+        step, shown = proof.steps[item], shown + 1
+        row = escape(atom_text(step.relation, step.row))
+        if step.rule is None or item in seen or depth >= DEEPEST or shown > SHOWN:
+            note = "base fact" if step.rule is None else "as above" if item in seen else "…"
+            parts.append(f"<div>{row} <em>{note}</em></div>")
+            continue
+        seen.add(item)
+        is_open = " open" if depth < 2 else ""
+        parts.append(
+            f'<details{is_open} style="margin-left: 1em"><summary>{row}</summary>'
+            f"<div>by {escape(step.rule)}</div>"
+        )
+        others = [text for each in step.premises if (text := premise_text(each))]
+        below = [f"<div>{escape(each)}</div>" for each in others]
+        waiting.append((depth, "</details>"))
+        waiting += [(depth, each) for each in reversed(below)]
+        waiting += [(depth + 1, each) for each in reversed(list(rests_on(step.premises)))]
+    return "".join([*parts, "</div>"])
+
+
+def _edges(proof: Proof) -> Iterator[tuple[int, int]]:
+    for number, step in enumerate(proof.steps):
+        for below in dict.fromkeys(rests_on(step.premises)):
+            yield number, below
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
