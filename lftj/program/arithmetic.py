@@ -165,7 +165,7 @@ def _to_int(value: float | decimal.Decimal) -> int:
     return math.trunc(value)
 
 
-def _round(value: Any, places: int) -> decimal.Decimal:
+def _rounded(value: Any, places: int) -> decimal.Decimal:
     return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
 
 
@@ -200,7 +200,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "to_int": _to_int,
     "as_int": lambda value: value,
     "as_unsigned": lambda value: value,
-    "round": _round,
+    "round": _rounded,
     "to_date": lambda value: value.date(),
     "year": lambda value: value.year,
     "month": lambda value: value.month,

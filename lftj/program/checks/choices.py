@@ -38,8 +38,8 @@ def refuse_choice_beside_extremes(
     strata: Iterable[Stratum], schemas: Mapping[str, RelationSchema]
 ) -> None:
     """Raise ProgramErrors (E153) where a stratum both chooses and takes `min` or `max`, for what
-    was chosen cannot improve, or makes strings, or asks for parts of bodies, which come a round
-    later than the rules say that a choice is made.
+    was chosen cannot improve, or makes strings, or asks for parts of bodies, which come an
+    iteration later than the rules say that a choice is made.
     """
     errors: list[LftjError] = []
     for stratum in strata:

@@ -8,6 +8,7 @@ term with a problem becomes None.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -68,7 +69,7 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
     return Value(arithmetic.as_decimal(value) if wanted.name == "decimal" else value, wanted)
 
 
-class Expressions:
+class Expressions(ABC):
     """Makes the expressions of one rule. `literals` is the body that a lifted functor call or
     aggregate is added to.
     """
@@ -158,13 +159,13 @@ class Expressions:
                 )
         raise TypeClashError(f"{term!r} is not a term of the language")
 
+    @abstractmethod
     def aggregate(
         self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None
     ) -> Expression | None:
         """The result of a body aggregate, which becomes a literal. What an aggregate's body means
         is the checks' affair.
         """
-        raise NotImplementedError
 
     def _variable(
         self, variable: tree.Variable, expected: Type | None, where: str

@@ -47,7 +47,7 @@ class Inference:
             for head in rule.heads:
                 self._visit_atom(head)
             self._solve()
-            self._settle_constants()
+            self._take_constants()
 
     # ── what is known of a term ───────────────────────────────────────────────────────────────────
     def guess(self, term: tree.Term | None) -> Guess | None:
@@ -173,22 +173,22 @@ class Inference:
             for variable, other in self._sides():
                 guess = self.guess(other)
                 if guess is not None and guess.firm:
-                    self._settle(variable, guess)
+                    self._take(variable, guess)
             # so that chains of equations settle in two passes, whichever way they are written
             self._equations.reverse()
 
-    def _settle(self, variable: tree.Variable, guess: Guess) -> None:
+    def _take(self, variable: tree.Variable, guess: Guess) -> None:
         self.types[variable.name] = guess.type
         self.reasons[variable.name] = "by an equation"
 
-    def _settle_constants(self) -> None:
+    def _take_constants(self) -> None:
         """Give variables that equal constants only the constants' own types, one at a time."""
         while (
             found := next(
                 ((v, g) for v, other in self._sides() if (g := self.guess(other)) is not None), None
             )
         ) is not None:
-            self._settle(*found)
+            self._take(*found)
             self._solve()
 
 

@@ -156,7 +156,7 @@ class RuleProgram:
     `heads` and `body` are those of the rule while they are no definitions. `cyclic`: relations that
     a hidden one had better not read, the heads and what depends on them; `avoid`: those that no
     part of a body is taken out with. `asked`: for the atoms of functors what holds wherever they
-    do; `settled`: for the atoms of aggregates the variables that decide their results. `depth`: how
+    do; `decided`: for the atoms of aggregates the variables that decide their results. `depth`: how
     many definitions were open before the pass that is at work. `names`: of placeholders;
     `counts`: of names by kind.
     """
@@ -178,7 +178,7 @@ class RuleProgram:
     depth: int = 0
     names: dict[str, str | None] = field(default_factory=dict)
     asked: dict[CheckedLiteral, frozenset[CheckedLiteral]] = field(default_factory=dict)
-    settled: dict[CheckedAtom, Variables] = field(default_factory=dict)
+    decided: dict[CheckedAtom, Variables] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     known_rules: dict[tuple[object, ...], str] = field(default_factory=dict)
 
@@ -220,7 +220,7 @@ class RuleProgram:
             names=self.names.copy(),
             counts=self.counts.copy(),
             asked=self.asked.copy(),
-            settled=self.settled.copy(),
+            decided=self.decided.copy(),
             known_rules=self.known_rules.copy(),
         )
 

@@ -95,7 +95,7 @@ class EagerAggregation:
         self._draft = draft
         self._variables = draft.variables
         self._known = draft.known
-        self._links = draft.settled
+        self._links = draft.decided
 
     def of(
         self, conjunct: Conjunct, head: Sequence[HeadTerm]
@@ -128,7 +128,7 @@ class EagerAggregation:
         for atom in conjunct.positive:
             if not isinstance(atom, CheckedAtom) or is_hidden(atom.relation):
                 continue
-            reached = self._settled_by(atom, conjunct)
+            reached = self._decided_by(atom, conjunct)
             said = (
                 *map(of_literal, conjunct.literals),
                 *(of_expressions([value.base]) for value in values),
@@ -152,7 +152,7 @@ class EagerAggregation:
                 return branch
         return None
 
-    def _settled_by(self, atom: CheckedAtom, conjunct: Conjunct) -> Variables:
+    def _decided_by(self, atom: CheckedAtom, conjunct: Conjunct) -> Variables:
         """The variables that have one value for each row of the atom."""
         reached, size = of_literal(atom), -1
         while size != (size := len(reached)):

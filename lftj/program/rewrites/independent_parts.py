@@ -157,10 +157,10 @@ class IndependentParts:
         return [self._of_wanted(part, wanted & part.variables, fixed) for part in parts]
 
     def _of_wanted(self, part: _Part, own: Variables, fixed: Fixed) -> _Part:
-        settled = frozenset(_fixed(part.literals, own)) | own
+        decided = frozenset(_fixed(part.literals, own)) | own
         alone = [each for each in part.literals.positive if isinstance(each, CheckedAtom)]
-        unique = settled >= part.variables or (
-            len(alone) == 1 and self._known.keyed(alone[0], settled | fixed.keys())
+        unique = decided >= part.variables or (
+            len(alone) == 1 and self._known.keyed(alone[0], decided | fixed.keys())
         )
         if not own or unique or part.may_fail or self._is_stuck(part):
             return part

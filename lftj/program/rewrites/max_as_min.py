@@ -55,7 +55,7 @@ def max_as_min(program: RuleProgram) -> RuleProgram:
     if not atoms:
         return program
     draft = program.copy()
-    body, turned = _mirrored(conjunct, target, bounds, atoms, shared(aggregate), draft)
+    body, turned = _turned_about(conjunct, target, bounds, atoms, shared(aggregate), draft)
     least = draft.new_variable(INT)
     draft.replace_top(
         head=(*definition.head[:-1], CheckedHeadAggregate("min", (turned,), INT)),
@@ -94,7 +94,7 @@ def _bounds(aggregate: CheckedAggregate, conjunct: Conjunct, program: RuleProgra
     return [] if any(operator not in _BELOW for _, (operator, _) in bounds) else bounds
 
 
-def _mirrored(
+def _turned_about(
     conjunct: Conjunct,
     target: Ref,
     bounds: Bounds,
