@@ -38,7 +38,7 @@ Asked = Mapping[str, Counting]
 
 
 @dataclass(frozen=True)
-class CensusTask:
+class HeavyHittersTask:
     """One part of some base relations, with the entries that have rows of it."""
 
     path: str
@@ -46,7 +46,7 @@ class CensusTask:
     relations: Asked
 
 
-def count_part(task: CensusTask) -> Counted:
+def count_part(task: HeavyHittersTask) -> Counted:
     """The rows, in the whole relation, of values with a good share of this part's."""
     found: Counted = {}
     for name, (schema, step, share, entries) in task.relations.items():
@@ -97,7 +97,7 @@ def counted_hubs(
         return {}
     bounds.left()
     tasks = [
-        CensusTask(str(executor.path), part, dict(_own(asked, part)))
+        HeavyHittersTask(str(executor.path), part, dict(_own(asked, part)))
         for part in range(executor.partitions)
     ]
     sums: Counted = {}

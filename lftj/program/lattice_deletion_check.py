@@ -40,7 +40,7 @@ _EXACT = ("int", "decimal")
 _NONE = frozenset[int]()
 
 
-def attained(rules: Iterable[NormalRule | FunctorRule]) -> bool:
+def optimal_support(rules: Iterable[NormalRule | FunctorRule]) -> bool:
     """Check that each row of a recursive stratum with these rules has a derivation without circles,
     from best values where values are the best.
 

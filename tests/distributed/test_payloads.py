@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed.heavy_hitters import CensusTask
+from lftj.distributed.heavy_hitters import HeavyHittersTask
 from lftj.distributed.work.query_part import QueryTask
 from tests.distributed.inline import InlineExecutor
 
@@ -61,7 +61,7 @@ def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
     assert found[1] / found[0] <= 1.5 * 24 / 4
 
 
-@pytest.mark.parametrize("kind", [QueryTask, CensusTask])
+@pytest.mark.parametrize("kind", [QueryTask, HeavyHittersTask])
 def test_a_task_is_told_its_part_of_the_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type
 ) -> None:

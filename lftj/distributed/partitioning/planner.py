@@ -29,7 +29,7 @@ from lftj.distributed.partitioning.programs import restored
 from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.partitioning.witnesses import Witnessed, witnessed
 from lftj.errors import DeclarationError
-from lftj.program.lattice_deletion_check import attained
+from lftj.program.lattice_deletion_check import optimal_support
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
@@ -172,7 +172,7 @@ class Planner:
         """A stage of its own: rules over what parts hold in each cut, whose heads have the
         role `NEWS`.
         """
-        found, sound = lattices(stratum.rules), attained(stratum.rules)
+        found, sound = lattices(stratum.rules), optimal_support(stratum.rules)
         wide = self._witnessed(stratum, found) if sound else None
         if wide is not None:
             stratum, found = wide.stratum, wide.lattices

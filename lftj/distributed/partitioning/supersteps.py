@@ -29,11 +29,11 @@ class Rounds:
     rule a cut in which parts are given rows of its head, if these are to be where the rule may
     derive them; `asking`: where that would be all parts, a rule for the values of its leading
     variable under which rows that may be lost had a derivation, if these can be told where such a
-    row lies. `lattices`: the relations that keep one value per group. `attained`: whether what
-    these hold tells what rests on a value (`lftj.program.lattice_deletion_check`). `further`: cuts
-    besides in which nobody holds a relation, and in which its rows are told all the same. `plain`:
-    by the local name of a relation with `witnesses` that of the user's, whose rows are the same
-    without.
+    row lies. `lattices`: the relations that keep one value per group. `optimal_support`: whether
+    what these hold tells what rests on a value (`lftj.program.lattice_deletion_check`). `further`:
+    cuts besides in which nobody holds a relation, and in which its rows are told all the same.
+    `plain`: by the local name of a relation with `witnesses` that of the user's, whose rows are the
+    same without.
     """
 
     cuts: Mapping[str, tuple[int, ...]]
@@ -41,7 +41,7 @@ class Rounds:
     asked: tuple[int, ...] = ()
     asking: tuple[NormalRule | None, ...] = ()
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
-    attained: bool = True
+    optimal_support: bool = True
     further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     plain: Mapping[str, str] = field(default_factory=dict)
 

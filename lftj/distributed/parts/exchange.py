@@ -188,7 +188,7 @@ class Exchange:
         """Rows lost here because of rows taken below, or by other parts. The rows that this part
         holds do not change yet.
         """
-        if not self.rounds.attained:
+        if not self.rounds.optimal_support:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
             return {}
         relations = {**self.old, **taken, **self._lost()}

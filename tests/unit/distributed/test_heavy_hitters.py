@@ -8,7 +8,7 @@ import pytest
 
 import lftj
 from lftj.distributed import heavy_hitters
-from lftj.distributed.heavy_hitters import CensusTask, two_digits
+from lftj.distributed.heavy_hitters import HeavyHittersTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
 
@@ -24,7 +24,7 @@ def test_no_job_counts_small_relations_or_a_single_part(
         workspace.relation("e", {"x": int, "y": int})
         workspace.load("e", [(1, y) for y in range(40)])
         workspace.add_rules(".decl v(x: number) v(x) :- e(x, _).")
-    assert any(isinstance(task, CensusTask) for task in executor.tasks) == counts
+    assert any(isinstance(task, HeavyHittersTask) for task in executor.tasks) == counts
 
 
 def test_sizes_are_told_to_two_digits() -> None:
