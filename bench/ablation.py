@@ -1,10 +1,10 @@
-"""`python -m bench ablation [--size s|m|l] [--only PART]`: each strategy and aid switched
-off in turn, and what the figures lose.
+"""`python -m bench ablation [--size s|m|l] [--only NAME]`: each strategy and aid switched off in
+turn, and what its gate loses.
 
-Every part of a benchmark runs as it is, then without one name after the other, in one process. Two
-numbers are compared with the runs as it is: kernel steps, which do not depend on the machine, and
-seconds of the processor, paired with the nearer of the runs before and after. A name that a figure
-asks for by itself ("needs it") cannot be switched off there.
+A gate is a workload of `bench.workloads`, or a part of a benchmark. It runs as it is and without
+the name, in turns and in one process. Kernel steps do not depend on the machine; of the seconds of
+the processor the least of each side counts, and bytes are those that are kept in the end. A name
+that a benchmark asks for by itself ("needs it") cannot be switched off there.
 """
 
 from __future__ import annotations
@@ -22,52 +22,30 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.bars import BARS
-from bench.figure import Report, ResultsDiffer
+from bench.figure import Report, ResultsDiffer, require_equal
+from bench.workloads import WORKLOADS
+from bench.workloads.workload import Cost, outcome_of
 from lftj.engine.engine import Engine
-from lftj.maintenance.ladder import OPTIONAL
+from lftj.maintenance.ladder import GATES as GATE_OF
 from lftj.tuning import Tuning
-from lftj.tuning.aids import AIDS
 
-PARTS = (
-    "bench.maintenance.edits",
-    "bench.maintenance.state",
-    "bench.maintenance.bulk",
-    "bench.maintenance.aggregates",
-    "bench.maintenance.flights",
-    "bench.recursion.edits",
-    "bench.recursion.chain",
-    "bench.recursion.chosen",
-    "bench.recursion.shortest",
-    "bench.recursion.rules",
-    "bench.recursion.elastic",
-)
-"""Modules of benchmarks that need no data and no peer."""
-LOSS = 1.05
-"""Ratio of kernel steps from which on a figure has lost."""
-SLOWER = 1.3
-"""Ratio of times from which on it has; what is below may be noise at small sizes."""
-
-
-class Cost(NamedTuple):
-    """Kernel steps of all rules at all commits, and seconds of the processor."""
-
-    steps: int
-    seconds: float
+PARTS = ("recursion.chain", "recursion.chosen")
+"""Parts of benchmarks that are gates; they need no data and no peer."""
+GATES = (*WORKLOADS, *PARTS)
+"""All gates by name."""
+TURNS = 2
+"""Runs of each side; the first run of a gate only compiles."""
 
 
 class Loss(NamedTuple):
-    """A part without a name: ratios to the part as it is, or the reason why there are none."""
+    """A gate without a name: ratios to the gate as it is, or the reason why there are none."""
 
     name: str
-    part: str
+    gate: str
     steps: float = 1.0
     seconds: float = 1.0
+    kept: float = 1.0
     refused: str = ""
-
-    @property
-    def tells(self) -> bool:
-        """Tell whether the part lost anything."""
-        return bool(self.refused) or self.steps >= LOSS or self.seconds >= SLOWER
 
 
 @contextmanager
@@ -91,66 +69,71 @@ def _without(names: frozenset[str], note: Callable[[int], None]) -> Iterator[Non
         yield
 
 
-def cost_of(part: str, size: str, names: frozenset[str] = frozenset()) -> Cost:
-    """The cost of one part without some names. Raises ResultsDiffer."""
+def cost_of(gate: str, size: str, names: frozenset[str] = frozenset()) -> Cost:
+    """The cost of one part of a benchmark without some names. Raises ResultsDiffer."""
     steps = 0
 
     def note(more: int) -> None:
         nonlocal steps
         steps += more
 
-    figures = part.split(".")[1]
-    measure = importlib.import_module(part).measure
+    figures = gate.split(".")[0]
+    measure = importlib.import_module(f"bench.{gate}").measure
     with _without(names, note):
         started = time.process_time()
         measure(Report(figures, size, BARS[figures]), None)
         return Cost(steps, time.process_time() - started)
 
 
-def losses(parts: Sequence[str], names: Sequence[str], size: str) -> Iterator[Loss]:
-    """The losses of each part, one name after the other."""
-    for part in parts:
-        cost_of(part, size)  # compiles
-        short = part.removeprefix("bench.")
-        before = cost_of(part, size)
-        for name in names:
-            try:
-                cost = cost_of(part, size, frozenset({name}))
-            except ResultsDiffer as difference:
-                yield Loss(name, short, refused=str(difference))
-                continue
-            after = before
-            if cost.seconds >= SLOWER * before.seconds:  # the machine may have become slower
-                after = cost_of(part, size)
-            seconds = cost.seconds / max(before.seconds, after.seconds, 1e-9)
-            yield Loss(name, short, cost.steps / max(1, before.steps), seconds)
-            before = after
+def _both(gate: str, name: str, size: str) -> tuple[Cost, Cost]:
+    """The costs of a gate as it is, and without a name. Raises ResultsDiffer."""
+    if gate not in WORKLOADS:
+        return cost_of(gate, size), cost_of(gate, size, frozenset({name}))
+    workload = WORKLOADS[gate]
+    whole, less = outcome_of(workload), outcome_of(workload, frozenset({name}))
+    require_equal(f"rows of `{gate}` without `{name}`", less.rows, whole.rows)
+    return whole.cost, less.cost
+
+
+def loss_of(name: str, size: str = "s", turns: int = TURNS) -> Loss:
+    """The loss of the gate of a strategy or an aid."""
+    gate = GATE_OF[name]
+    try:
+        _both(gate, name, size)
+        pairs = [_both(gate, name, size) for _ in range(turns)]
+    except ResultsDiffer as difference:
+        return Loss(name, gate, refused=str(difference))
+    (whole, less), *_ = pairs
+    seconds = [min(each.seconds for each in side) for side in zip(*pairs, strict=True)]
+    return Loss(
+        name,
+        gate,
+        less.steps / max(1, whole.steps),
+        seconds[1] / max(seconds[0], 1e-9),
+        less.kept / max(1, whole.kept) if whole.kept else 1.0,
+    )
 
 
 def table(found: Sequence[Loss]) -> Table:
-    """The losses, name by name; of what loses nothing one line."""
-    shown = Table(title="what each part of a benchmark loses without a strategy or an aid")
-    for heading in ("without", "part", "steps", "time"):
-        shown.add_column(heading, justify="right" if heading in ("steps", "time") else "left")
-    for name in dict.fromkeys(loss.name for loss in found):
-        lost = [loss for loss in found if loss.name == name and loss.tells]
-        for loss in lost:
-            numbers = (f"{loss.steps:.2f}×", f"{loss.seconds:.2f}×")
-            shown.add_row(name, loss.part, *(("needs it", "") if loss.refused else numbers))
-        if not lost:
-            shown.add_row(name, "–", "", "")
+    """The losses, name by name."""
+    shown = Table(title="what the gate of each strategy and aid loses without it")
+    for heading in ("without", "gate", "kernel steps", "processor time", "bytes kept"):
+        shown.add_column(heading, justify="left" if heading in ("without", "gate") else "right")
+    for loss in found:
+        numbers = [f"{ratio:.2f}×" for ratio in (loss.steps, loss.seconds, loss.kept)]
+        shown.add_row(loss.name, loss.gate, *(["needs it", "", ""] if loss.refused else numbers))
     return shown
 
 
 def run(size: str, console: Console, file: Path | None = None, only: Sequence[str] = ()) -> None:
-    """Switch off one name after the other, in `only` some parts if any are named; print the table,
-    and write it to a file.
+    """Switch off one name after the other, or `only` some; print the table, and write it to a
+    file.
     """
     found: list[Loss] = []
-    parts = [part for part in PARTS if not only or part.removeprefix("bench.") in only]
-    for loss in losses(parts, (*OPTIONAL, *AIDS), size):
-        found.append(loss)
-        if file is not None:
-            rows = [each._asdict() for each in found]
-            file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    for name in GATE_OF:
+        if not only or name in only:
+            found.append(loss_of(name, size))
+            if file is not None:
+                rows = [each._asdict() for each in found]
+                file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     console.print(table(found))

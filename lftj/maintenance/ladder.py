@@ -61,6 +61,7 @@ from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 from lftj.tuning import Tuning
 from lftj.tuning.aids import AIDS, EXTREMES
+from lftj.tuning.aids import GATES as GATES_OF_AIDS
 
 RELATIONS: Sequence[type[Strategy[Maintained]]] = (ChoiceAnew, Unkept, Update, FullEvaluation)
 """Ways to bring a relation up to date that does not depend on itself."""
@@ -107,6 +108,15 @@ OPTIONAL = [
     if not all(each.needed for ladder in LADDERS for each in ladder if each.name == name)
 ]
 """Strategies without which everything can be evaluated: `Tuning(without=…)` may name them."""
+GATES = {
+    each.name: each.gate
+    for ladder in LADDERS
+    for each in ladder
+    if each.name in OPTIONAL and not each.needed
+} | GATES_OF_AIDS
+"""The gate of each strategy and aid that can be switched off: the benchmark that loses most without
+it.
+"""
 
 
 def check_without(tuning: Tuning) -> None:

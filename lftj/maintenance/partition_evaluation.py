@@ -17,6 +17,7 @@ class AffectedPartitions(Strategy[Followed]):
     """An evaluation of the touched partitions from nothing, compared with what they were."""
 
     name = "affected partitions"
+    gate = "day plans"
     change: StratumChange
 
     def applies(self) -> bool:

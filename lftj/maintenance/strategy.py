@@ -60,6 +60,8 @@ class Strategy(ABC, Generic[Found]):
 
     name: str = ""
     """The word for it in `ws.profile()`, in `Tuning(without=…)` and in docs/strategies.md."""
+    gate: str = ""
+    """The benchmark that loses most without it: a name in `bench.ablation.GATES`."""
     needed: bool = False
     """True where something could not be evaluated without it: it cannot be switched off."""
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bench.ablation import PARTS
-from bench.bars import BARS
-from lftj.maintenance.ladder import LADDERS, NAMES
-from lftj.tuning.aids import AIDS
+from bench.ablation import GATES as REGISTERED
+from lftj.maintenance.ladder import GATES, LADDERS, NAMES, OPTIONAL
+from lftj.tuning.aids import AIDS, UNDEFENDED
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 ENTRY = re.compile(r"^- `([^`]+)`: (.*?)\s+\*Carries\*:\s+(.*?)\.$", re.MULTILINE | re.DOTALL)
@@ -35,8 +34,20 @@ def test_the_page_marks_what_is_needed():
     assert marked == {each.name for each in needed} - others
 
 
-def test_the_page_names_figures_that_there_are():
-    figures = {figure for bars in BARS.values() for figure in bars}
-    known = figures | {part.removeprefix("bench.") for part in PARTS}
-    for _, _, last in _rows("Relations|Bodies|Recursive|Rows|Aids"):
-        assert set(re.findall(r"`([^`]+)`", last)) <= known
+def test_each_strategy_that_can_be_switched_off_has_a_registered_gate():
+    assert set(GATES) == {*OPTIONAL, *AIDS} - {*UNDEFENDED}
+    assert {gate for gate in GATES.values() if gate not in REGISTERED} == set()
+    assert set(REGISTERED) == set(GATES.values()), "a gate that defends nothing"
+
+
+def test_the_page_names_the_gate_of_each_and_what_it_loses():
+    carried = {
+        name: " ".join(last.split())
+        for name, _, last in _rows("Relations|Bodies|Recursive|Rows|Aids")
+        if last != "needed" and name not in UNDEFENDED
+    }
+    assert {name: re.findall(r"`([^`]+)`", last) for name, last in carried.items()} == {
+        name: [gate] for name, gate in GATES.items()
+    }
+    said = re.compile(r"\d×|needs it")
+    assert [name for name, last in carried.items() if not said.search(last)] == []

@@ -33,6 +33,7 @@ class CountingUpdate(CountedUpdate):
     """An update of a stratum whose proofs are counted."""
 
     name = "counting"
+    gate = "recursion.chain"
 
     def applies(self) -> bool:
         """Tell whether proofs are counted, of these rules and no best values."""
@@ -82,6 +83,7 @@ class CountedAtOnce(_Counted):
     """
 
     name = "counting at once"
+    gate = "university"
 
     def applies(self) -> bool:
         """Tell whether most rows below are given, and new, and no counts are kept."""
@@ -128,6 +130,7 @@ class CountedFromNothing(_Counted):
     """
 
     name = "counting from nothing"
+    gate = "recursion.chosen"
 
     def applies(self) -> bool:
         """Tell whether counts are worth their cost."""

@@ -15,6 +15,7 @@ class LongChains(Strategy[Followed]):
     """An update from nothing, where rounds turned out to be those of a long chain."""
 
     name = "long chains"
+    gate = "recursion.chain"
     change: StratumChange
 
     def applies(self) -> bool:

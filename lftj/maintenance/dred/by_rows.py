@@ -172,6 +172,7 @@ class Rows(Strategy[Followed]):
     """Over-deletion, re-derivation, and rounds from the rows that are left."""
 
     name = "rederivation"
+    gate = "edges come"
     change: StratumChange
 
     @cached_property

@@ -30,6 +30,7 @@ class BestUpdate(CountedUpdate):
     """An update of a stratum whose proofs of best values are counted."""
 
     name = "counting best values"
+    gate = "roads close"
 
     def applies(self) -> bool:
         """Tell whether proofs are counted, of these very best values."""
@@ -170,6 +171,7 @@ class ProvenBefore(_OfBest):
     """
 
     name = "counting best values as they were"
+    gate = "first road closes"
 
     def applies(self) -> bool:
         """Tell whether counts are due, of the rules that the rows follow from."""
@@ -191,6 +193,7 @@ class Improvement(_OfBest):
     """Rounds of improvement from the rows there are, after a change that takes nothing away."""
 
     name = "improvement"
+    gate = "roads open"
 
     def applies(self) -> bool:
         """Tell whether there are rows of these rules that stay, and no update of counts."""

@@ -33,6 +33,7 @@ class Reachability(Strategy[Followed]):
     """Searches of the graph of steps, and a repair of what is in doubt."""
 
     name = "reachability"
+    gate = "edges go"
     change: StratumChange
 
     @cached_property

@@ -16,6 +16,7 @@ from lftj.join.run.evaluate import Columns
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
 from lftj.maintenance.rules.full import projected
+from lftj.maintenance.rules.guarded_groups import GUARDED_GROUPS
 from lftj.maintenance.strategy import Strategy
 from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
 from lftj.maintenance.trace.trace_state import (
@@ -31,7 +32,8 @@ from lftj.maintenance.trace.trace_state import (
 class GuardedGroups(Strategy[Assignments]):
     """Delta queries without the parts that come or go as a whole with a guard."""
 
-    name = "guarded groups"
+    name = GUARDED_GROUPS
+    gate = "watched days"
     change: BodyChange
 
     def applies(self) -> bool:
@@ -50,6 +52,7 @@ class TraceUpdate(Strategy[Assignments]):
     """The trace of a search: what the search looked at tells what a change can matter to."""
 
     name = "trace"
+    gate = "next event"
     needed = True
     state: TraceState | None
     change: BodyChange
@@ -109,6 +112,7 @@ class TraceFromNothing(Strategy[Evaluated]):
     """A search that keeps what it looked at in sensitivity indices, for later changes."""
 
     name = "trace"
+    gate = "next event"
     change: BodyEvaluation
 
     @cached_property

@@ -34,6 +34,8 @@ from lftj.storage.relation import RelationVersion
 from scantree import after_prefix
 from scantree.columns import Lines, as_matrix
 
+GUARDED_GROUPS = "guarded groups"
+"""The name of the strategy: without it no part is looked for."""
 Pieces = list[tuple[Columns, np.ndarray]]
 
 

@@ -22,7 +22,13 @@ from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
 from lftj.maintenance.rules.chosen_way import BodyChange
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.functor_rows import functor_rows
-from lftj.maintenance.rules.guarded_groups import PartedHead, PartedRule, parted_head, with_parts
+from lftj.maintenance.rules.guarded_groups import (
+    GUARDED_GROUPS,
+    PartedHead,
+    PartedRule,
+    parted_head,
+    with_parts,
+)
 from lftj.maintenance.rules.initial_evaluation import (
     Signed,
     evaluate_removed,
@@ -61,13 +67,15 @@ class Update(Strategy[Maintained]):
     """
 
     name = "update"
+    gate = "watched days"
     change: RelationChange
     state: RelationState | None
 
     @cached_property
     def _parted(self) -> PartedHead | None:
         change = self.change
-        if not change.versions.parts:
+        off = GUARDED_GROUPS in change.context.tuning.without
+        if off or not change.versions.parts:
             return None
         return _parted(change.schema, self._kept, change.rules, change.versions)
 

@@ -38,6 +38,7 @@ class SmallRounds(Strategy[dict[str, Columns]]):
     """Rounds over sorted matrices, where few rows are expected of rules that stay prepared."""
 
     name = "small rounds"
+    gate = "one leg"
     change: Closure
 
     def applies(self) -> bool:

@@ -30,6 +30,7 @@ class Walks(Strategy[dict[str, Columns]]):
     """A walk for each value that recursion keeps, of a stratum that falls apart so."""
 
     name = "walks"
+    gate = "forest"
     change: Closure
 
     @cached_property

@@ -158,3 +158,23 @@ def test_the_profile_names_strategies_by_the_words_of_the_ladder():
     assert last(without={"reachability"})["r"] == "rederivation"
     without = {"reachability", "rederivation", "counting from nothing", "affected partitions"}
     assert last(without=without)["r"] == "from nothing"
+
+
+def test_a_guard_that_comes_and_goes_is_followed_without_guarded_groups():
+    ws = lftj.connect(tuning=lftj.Tuning(without={"guarded groups"}))
+    ws.add_rules(
+        ".decl watched(d: number)  .decl flight(d: number, f: number)\n"
+        ".decl flown(d: number, f: number)  .decl longest(d: number, f: number)\n"
+        "flown(d, f) :- watched(d), flight(d, f).\n"
+        "longest(d, f) :- flown(d, f), flight(_, f), f > 1."
+    )
+    with ws.transaction() as tx:
+        tx.insert("watched", [(1,), (2,)])
+        tx.insert("flight", [(d, f) for d in range(5) for f in range(40)])
+    for day in (1, 2):
+        with ws.transaction() as tx:
+            tx.delete("watched", [(day,)])
+            tx.insert("watched", [(day + 2,)])
+            tx.delete("flight", [(day, 3)])
+        assert ws.verify() == []
+    assert {row[0] for row in ws["flown"].fetchall()} == {3, 4}

@@ -1,0 +1,30 @@
+"""Workloads: small pieces of real use, each the gate of one strategy or aid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bench.workloads import lookups, recursion, views
+from bench.workloads.workload import Steps
+
+WORKLOADS: Mapping[str, Steps] = {
+    "late flights": lookups.late_flights,
+    "flights by region": lookups.flights_by_region,
+    "shipped orders": lookups.shipped_orders,
+    "followers of followers": lookups.followers_of_followers,
+    "next events asked": lookups.next_events,
+    "watched days": views.watched_days,
+    "next event": views.next_event,
+    "sales by shop": views.sales_by_shop,
+    "forest": recursion.forest,
+    "day plans": recursion.day_plans,
+    "one leg": recursion.one_leg,
+    "edges come": recursion.edges_come,
+    "edges go": recursion.edges_go,
+    "university": recursion.university,
+    "grid of roads": recursion.grid_of_roads,
+    "roads close": recursion.roads_close,
+    "first road closes": recursion.first_road_closes,
+    "roads open": recursion.roads_open,
+}
+"""All workloads by name, as strategies and docs/strategies.md name them."""
