@@ -197,6 +197,19 @@ def sql(
 
 
 @app.command()
+def shell(
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="[PATH]", help="A workspace, begun if need be; none: in memory."),
+    ] = None,
+) -> None:
+    """Type rules, facts and queries, or pipe them in; `.help` lists commands."""
+    from lftj.cli import shell as command
+
+    raise typer.Exit(0 if command.run(path) else 1)
+
+
+@app.command()
 def demo(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")

@@ -1,0 +1,82 @@
+"""Statements typed at a terminal, with history, completion and several lines, by prompt_toolkit;
+without that extra, line by line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lftj.cli.shell import MORE, PROMPT, is_complete, statements
+
+HISTORY = Path("~/.lftj_history")
+
+
+def typed(names: Callable[[], list[str]]) -> Iterator[str]:
+    """Yield complete statements until the end of input. `names`: words to complete."""
+    try:
+        session = _session(names)
+    except ImportError:
+        print(
+            "for history and completion: pip install 'lftj[shell]'; .help lists commands",
+            file=sys.stderr,
+        )
+        yield from statements(_plain_lines())
+        return
+    while True:
+        try:
+            yield session.prompt(PROMPT)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+
+
+def _plain_lines() -> Iterator[str]:
+    while True:
+        try:
+            yield input(PROMPT)
+        except KeyboardInterrupt:
+            print()
+        except EOFError:
+            return
+
+
+def _session(names: Callable[[], list[str]]) -> Any:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.key_binding import KeyBindings
+
+    class Names(Completer):
+        def get_completions(self, document: Any, complete_event: Any) -> Any:
+            word = document.get_word_before_cursor(WORD=False, pattern=None)
+            before = document.text_before_cursor
+            if before.startswith(".") and " " not in before:
+                word = before
+            for name in names():
+                if word and name.startswith(word):
+                    yield Completion(name, -len(word))
+
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def finish(event: Any) -> None:
+        buffer = event.current_buffer
+        if is_complete(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    _ = finish
+    session: PromptSession[str] = PromptSession(
+        history=FileHistory(str(HISTORY.expanduser())),
+        completer=Names(),
+        complete_while_typing=False,
+        key_bindings=keys,
+        multiline=True,
+        prompt_continuation=MORE,
+    )
+    return session
