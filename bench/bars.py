@@ -29,6 +29,10 @@ BARS: dict[str, dict[str, Bar]] = {
     "load": {
         "load_vs_pyarrow": Bar("at most", 4),
     },
+    "study": {
+        "update_vs_recompute_worst": Bar("at most", None, "inform"),
+        "load_vs_plain_worst": Bar("at most", None, "inform"),
+    },
     "recursion": {
         "rand1k_vs_duckdb": Bar("at least", 5),
         "forest_vs_duckdb": Bar("at least", 1.5),
