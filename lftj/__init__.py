@@ -21,10 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
+    from lftj.api.changes import Changes as Changes
+    from lftj.api.changes import Consumer as Consumer
     from lftj.api.connect import ThreadExecutor as ThreadExecutor
     from lftj.api.connect import connect as connect
     from lftj.api.connect import local_spark as local_spark
+    from lftj.api.history import ViewHistory as ViewHistory
     from lftj.api.snapshot import Snapshot as Snapshot
+    from lftj.api.transaction import Preview as Preview
     from lftj.api.transaction import Transaction as Transaction
     from lftj.api.workspace import Workspace as Workspace
     from lftj.distributed.executors import SparkExecutor as SparkExecutor
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from lftj.engine.subscription import Subscription as Subscription
     from lftj.engine.verify import Discrepancy as Discrepancy
     from lftj.errors import ArityError as ArityError
+    from lftj.errors import BranchError as BranchError
+    from lftj.errors import ConsumerError as ConsumerError
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
     from lftj.errors import DistributedError as DistributedError
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
     from lftj.errors import NullValueError as NullValueError
     from lftj.errors import OptionError as OptionError
     from lftj.errors import ParseError as ParseError
+    from lftj.errors import PastError as PastError
     from lftj.errors import PathOutsideError as PathOutsideError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import ProofError as ProofError
@@ -130,11 +137,14 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
 
 _NAMES = {
+    "api.changes": "Changes Consumer",
     "api.connect": "ThreadExecutor connect local_spark",
-    "errors": "ArityError CopyError DeclarationError DistributedError DurableError "
+    "errors": "ArityError BranchError ConsumerError CopyError DeclarationError DistributedError "
+    "DurableError "
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
     "LimitError "
-    "MissingDependencyError MissingRowError NullValueError OptionError ParseError PathOutsideError "
+    "MissingDependencyError MissingRowError NullValueError OptionError ParseError PastError "
+    "PathOutsideError "
     "ProgramErrors ProofError Span SqlError StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "evaluators.compare": "Difference Step compare",
@@ -143,6 +153,7 @@ _NAMES = {
     "engine.handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
     "engine.result": "Result",
+    "api.history": "ViewHistory",
     "api.snapshot": "Snapshot",
     "engine.subscription": "Subscription",
     "proofs.change": "ChangeExplanation",
@@ -155,7 +166,7 @@ _NAMES = {
     "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ "
     "to_date to_float to_number to_string "
     "to_unsigned vars year",
-    "api.transaction": "Transaction",
+    "api.transaction": "Preview Transaction",
     "tuning": "Tuning",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",
     "engine.verify": "Discrepancy",

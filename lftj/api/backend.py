@@ -10,16 +10,19 @@ by the list in `engine/refusals.py`.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import LimitStack
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind
 from lftj.engine.result import Result
+from lftj.engine.timeline import Timeline
 from lftj.engine.verify import Discrepancy
-from lftj.engine.writing import Pending, Writable
+from lftj.engine.writing import Committed, Pending, Writable
 from lftj.explain.plan import PlanReport
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
@@ -86,6 +89,14 @@ class Version(Protocol):
         ...
 
 
+class VersionsInOrder(Timeline, ABC):
+    """Versions of an engine of this process; see `Timeline`."""
+
+    @abstractmethod
+    def version(self, number: int) -> Version:
+        """A version to read. Raises PastError (E370)."""
+
+
 class Draft(Pending, Protocol):
     """Operations of an open transaction; see the methods of `Transaction`. Errors leave it as it
     was.
@@ -133,6 +144,10 @@ class Draft(Pending, Protocol):
         """Add one rule or fact."""
         ...
 
+    def acknowledge(self, consumer: str, position: Position) -> None:
+        """Have a consumer go on from here with the commit."""
+        ...
+
     def remove_rules(self, handles: list[RuleHandle]) -> None:
         """Remove rules, and the facts of handles of facts."""
         ...
@@ -172,6 +187,14 @@ class Backend(Writable[Any], Protocol):
         """The reason why a row came or went by a commit, or would by a draft that is open; see
         `Transaction.explain_change`.
         """
+        ...
+
+    def preview(self, draft: Any) -> Committed:
+        """Changes that a draft would make; see `Transaction.preview`."""
+        ...
+
+    def timeline(self, capability: str) -> VersionsInOrder:
+        """Access to the past, for what the caller is about to do."""
         ...
 
     def memory(self) -> Result:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
 from lftj.engine.options import named_options
+from lftj.engine.past import keep_of
 from lftj.engine.refusals import Kind, refused
 from lftj.errors import DeclarationError, MissingDependencyError, as_ours
 from lftj.maintenance.ladder import check_without
@@ -52,6 +54,7 @@ def connect(
     trace_budget: int = _TRACE_BUDGET,
     executor: ThreadExecutor | None = None,
     tuning: Tuning = DEFAULT,
+    keep: Literal["all"] | int | timedelta | None = None,
 ) -> Workspace: ...
 @overload
 def connect(
@@ -79,6 +82,7 @@ def connect(
     trace_budget: int = _TRACE_BUDGET,
     executor: Any = None,
     tuning: Tuning = DEFAULT,
+    keep: Literal["all"] | int | timedelta | None = None,
 ) -> Workspace:
     """A workspace: a new, empty one in memory, or with a `path` one that lasts.
 
@@ -97,7 +101,9 @@ def connect(
     by default threads on all cores; ThreadExecutor(threads=1) does everything on one.
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is
     looked up by delta queries. `tuning`: thresholds that choose between ways to get the same
-    result, for experiments.
+    result, for experiments. `keep`: past versions for `ws.at` and `ws.history`, "all", so many of
+    the last ones, or those of a `timedelta`; by default what is cheap: in memory the last 1,000 as
+    long as they take at most 32 MiB, at a path what the log has anyway, some 256.
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's
     executors and below that path, and the workspace there is opened again or begun; it has the same
@@ -120,6 +126,7 @@ def connect(
         _refuse(
             Kind.PARTS,
             path=(path, None),
+            keep=(keep, None),
             **of_path,
         )
         share = (
@@ -139,6 +146,7 @@ def connect(
         workers,
         tuning,
         None if path is None else WIDE,
+        keep_of(keep, files=path is not None),
     )
     if path is None:
         _refuse(Kind.MEMORY, **of_path)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import call
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lftj.api.backend import VersionsInOrder
 from lftj.engine.answer import answer
+from lftj.engine.commit import Outcome
 from lftj.engine.draft import Draft
 from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
+from lftj.engine.past import Entry
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
@@ -126,6 +132,14 @@ class EngineVersion:
         return discrepancies(self.engine, self.state)
 
 
+class EngineVersions(VersionsInOrder):
+    """Versions of an engine, to read."""
+
+    def version(self, number: int) -> EngineVersion:
+        """A version. O(1) where it is held."""
+        return EngineVersion(self.engine, self.state(number))
+
+
 class InProcess(Engine):
     """An engine whose versions are read and committed through the classes of users."""
 
@@ -167,26 +181,59 @@ class InProcess(Engine):
 
     def commit(self, draft: Draft) -> None:
         """Make a draft the committed version, and queue its change sets for subscribers."""
-        outcome, news = self.carry_out(draft.proposal())
-        state, tell = outcome.state, self.subscriptions.waiting.extend
-        changes = Changes(
+        outcome = self._outcome(draft)
+        news, changes = self.news(outcome), self._changes(outcome)
+        state = outcome.state
+        entry = self.entry(outcome, draft.message, time.perf_counter() - draft.begun)
+        hold, held = self.past.waiting.extend, self._held(state, entry)
+        tell = partial(self.subscriptions.waiting.extend, news)
+        rest = map(call, (tell, partial(self.positions.update, draft.positions)))
+        with self.committing(outcome, entry, draft.positions):
+            hold(held)  # the next commit takes its place where an interrupt comes
+            # Python handles no interrupt from here until `list` has returned, as all that it calls
+            # is C's: all of this happens, or nothing.
+            self.state, draft.committed = state, changes
+            list(rest)
+        self.published.notify()
+        self.pin()
+        self.past.enter()
+        self.history.append((state.version, (*draft.compilations(), *outcome.works)))
+        self.forget_strings()
+
+    def _outcome(self, draft: Draft) -> Outcome:
+        """The outcome of a draft, computed once as long as nothing is added to the draft."""
+        if draft.outcome is None:
+            draft.outcome = self.carry_out(draft.proposal())
+        return draft.outcome
+
+    def _held(self, state: State, entry: Entry) -> list[tuple[State, Entry, int]]:
+        """The next version for `past`, if it is another one than this, with about the bytes that
+        this one costs beside it: pages that it has instead.
+        """
+        before, self.pages = self.pages, self.arena.bytes_in_use
+        cost = min(before, max(0, self.pages - before))
+        return [(state, entry, cost)] if state.version > self.state.version else []
+
+    def _changes(self, outcome: Outcome) -> Changes:
+        return Changes(
             self,
             self.state,
-            state,
-            state.program.catalog,
+            outcome.state,
+            outcome.state.program.catalog,
             self.dictionary.texts(),
-            state.version,
+            outcome.state.version,
             outcome.work,
             outcome.changes,
             outcome.base_changes,
         )
-        with self.committing(outcome):
-            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of
-            # this happens, or nothing.
-            self.state, draft.committed = state, changes
-            tell(news)
-        self.history.append((state.version, (*draft.compilations(), *outcome.works)))
-        self.forget_strings()
+
+    def timeline(self, capability: str) -> EngineVersions:
+        """Access to the past: all of it works here."""
+        return EngineVersions(self)
+
+    def preview(self, draft: Draft) -> Changes:
+        """The changes that a draft would make. Its commit then computes nothing again."""
+        return self._changes(self._outcome(draft))
 
     def explain_change(
         self, draft: Draft | None, committed: Any, what: object, row: object, rows: int
@@ -242,5 +289,6 @@ class InProcess(Engine):
 
     def close(self) -> None:
         """Let others write to the path; memory goes with the last who refers to it."""
+        self.published.end()
         if self.durable is not None:
             self.durable.close()

@@ -8,7 +8,7 @@ counts in the end is the difference between before and after.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, overload
 
 from lftj.api.backend import Backend, Draft
@@ -18,7 +18,7 @@ from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy, strict
 from lftj.engine.state import name_of
-from lftj.engine.writing import Writing
+from lftj.engine.writing import Committed, Writing
 from lftj.errors import ArityError, FrameError, TransactionError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
@@ -27,7 +27,30 @@ from lftj.syntax import tree
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
+    from lftj.api.changes import Consumer
     from lftj.proofs.change import ChangeExplanation
+
+
+class Preview(Mapping[str, Result]):
+    """Changes that a commit would make, by relation: `preview["reach"]` is a `Result` as
+    `Transaction.changes` gives it. Only relations that would change are listed.
+    """
+
+    def __init__(self, changes: Committed):
+        """For the transaction."""
+        self._changes = changes
+
+    def __getitem__(self, relation: RelationOrName) -> Result:
+        return self._changes.of(name_of(relation))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changes.names())
+
+    def __len__(self) -> int:
+        return len(self._changes.names())
+
+    def __repr__(self) -> str:
+        return f"<Preview of changes to {', '.join(self) or 'nothing'}>"
 
 
 @with_named_options
@@ -38,6 +61,18 @@ class Transaction(Writing[Draft]):
     included. Afterwards `version` and `changes()` say what the commit did. Every other use after
     the end raises TransactionError (E320).
     """
+
+    _backend: Backend
+
+    def __init__(self, backend: Backend, message: str | None = None):
+        """For the workspace; see `Workspace.transaction`."""
+        super().__init__(backend)
+        if message is not None:
+            try:
+                self._open().annotate(self._text(message))
+            except BaseException:
+                self.rollback()
+                raise
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
@@ -152,12 +187,30 @@ class Transaction(Writing[Draft]):
         """Add one rule or fact; see `Workspace.add_rule`."""
         return self._open().add_rule(rule)
 
+    def ack(self, consumer: Consumer, change: Result | int | None = None) -> None:
+        """Acknowledge a change that a consumer gave, and all before it, with the commit of this
+        transaction or not at all: what the transaction writes is then written exactly once. See
+        `Consumer.ack`.
+        """
+        self._open().acknowledge(consumer.name, consumer.position(change))
+
     @interrupts_as_such()
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
         """Remove a rule or several; see `Workspace.remove_rule`."""
         self._open().remove_rules(handles_of(rule))
 
-    # ── what it did ───────────────────────────────────────────────────────────────────────────────
+    # ── what it would do, and did ────────────────────────────────────────────────────────────────
+    @interrupts_as_such()
+    def preview(self) -> Preview:
+        """Compute what the commit would change, views included, and publish nothing: no reader and
+        no subscriber sees it. The transaction stays open; a commit without further operations
+        computes nothing again.
+
+        Raises what the commit would raise, such as KeyViolationError; the transaction then stays
+        open too. Costs what the commit costs. Not over parts: DistributedError (E400).
+        """
+        return Preview(self._backend.preview(self._open()))
+
     @property
     def work(self) -> int:
         """Kernel steps that the commit took, in all parts: a measure of work that is the same on

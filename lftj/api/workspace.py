@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from lftj.api.backend import Backend, Version
 from lftj.api.files import Files
+from lftj.api.history import History
 from lftj.api.reading import Reading
 from lftj.api.snapshot import Snapshot
 from lftj.api.transaction import Transaction
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 
 @with_named_options
-class Workspace(Files, Reading, Uncopied):
+class Workspace(Files, History, Reading, Uncopied):
     """Made by `lftj.connect()`: in memory, in files at a path or, with an executor, over parts on
     Spark. Use as a context manager, or call `close()`, to give the memory back at once, or let
     others open the path.
@@ -119,11 +120,11 @@ class Workspace(Files, Reading, Uncopied):
             tx.add_aggregate(aggregate)
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────
-    def transaction(self) -> Transaction:
+    def transaction(self, *, message: str | None = None) -> Transaction:
         """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and
-        rolls back on any exception.
+        rolls back on any exception. `message`: for `log`; not over parts.
         """
-        return Transaction(self._backend)
+        return Transaction(self._backend, message)
 
     def load(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
@@ -137,6 +137,14 @@ class Parts(Store):
     ) -> Callable[[Any, int], None]:
         """The function for `foreachBatch`."""
         return batch_writer(self, relation, stream, sign, options)
+
+    def timeline(self, capability: str) -> NoReturn:
+        """Refuse: parts keep their last version, and those that are held."""
+        raise refused(capability, self.kind)
+
+    def preview(self, draft: object) -> NoReturn:
+        """Refuse: parts write files while they compute."""
+        raise refused("preview", self.kind)
 
     def refresh(self) -> None:
         """Refuse: nobody else commits to the path."""

@@ -198,6 +198,14 @@ class PartsDraft(ProgramDraft):
         self._forget(steps)  # last: an interrupt must find nothing here that is gone there
         return found
 
+    def annotate(self, message: str) -> None:
+        """Refuse: commits of parts have no messages."""
+        raise refused("log", Kind.PARTS, message)
+
+    def acknowledge(self, consumer: str, position: object) -> None:
+        """Refuse: parts have no consumers."""
+        raise refused("ack", Kind.PARTS)
+
     def discard(self) -> None:
         """Remove the files of rows that went out already, unless they are a parent's whose
         transaction goes on.

@@ -9,7 +9,7 @@ rows, once.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,13 +134,24 @@ def opened(engine: Engine, record: Record, pages: StoredPages, strings: StoredSt
     FileDamagedError where it cannot be had.
     """
     adopt_tuning(engine, record["program"])
-    state = with_program(engine.state, record["program"])
     chain = [(file, count) for file, count in record["strings"]]
-    segments = list(map(segment_of, record["segments"]))
-    names = [file for file, _ in chain] + [segment.name for segment in segments]
-    if any(Path(name).name != name for name in names):
-        raise ValueError("a file outside the folder is named")
+    _require_names(file for file, _ in chain)
     strings.take(pages.folder, chain)
+    state = state_of(engine, engine.state, record, pages)
+    if record["format"] == stored_format(*LAYERS):
+        engine.statistics = statistics_of(record["statistics"], engine.tuning)
+        for text, orders in record["upkeep"].items():
+            engine.kept_orders[read_name(text)] = set(map(tuple, orders))
+    return state
+
+
+def state_of(engine: Engine, before: State, record: Record, pages: StoredPages) -> State:
+    """The state of a record, whose strings the dictionary has. `before`: another one, some rules of
+    which it may have. O(record). Raises as `opened`.
+    """
+    state = with_program(before, record["program"])
+    segments = list(map(segment_of, record["segments"]))
+    _require_names(segment.name for segment in segments)
     roots = pages.opened(segments, [data[0] for data in record["trees"]])
     trees = OpenedTrees(engine.arena, record["trees"], roots)
     pages.full.setdefault(_OWNER, record["full"])
@@ -158,11 +169,14 @@ def opened(engine: Engine, record: Record, pages: StoredPages, strings: StoredSt
         trees,
         state.aggregates,
     )
-    engine.statistics = statistics_of(record["statistics"], engine.tuning)
-    for text, orders in record["upkeep"].items():
-        engine.kept_orders[read_name(text)] = set(map(tuple, orders))
     database = Database(relations, record["version"])
     return replace(state, database=database, heads=ViewStates.of(states))
+
+
+def _require_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that leads out of the folder."""
+    if any(Path(name).name != name for name in names):
+        raise ValueError("a file outside the folder is named")
 
 
 def _schemas(program: Program, names: Mapping[str, Any]) -> dict[str, RelationSchema]:

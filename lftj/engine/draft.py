@@ -4,6 +4,7 @@ and pending operations per relation.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +14,8 @@ import numpy as np
 
 from lftj import frames
 from lftj.engine.ahead import compile_for
-from lftj.engine.commit import Proposal
+from lftj.engine.commit import Outcome, Proposal
+from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle, number_of, without
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.engine.staging import Staging, codes_of, require_key
@@ -45,6 +47,20 @@ class Draft(ProgramDraft):
         self._changed_rules: set[str] = set()
         self._staged: dict[str, Staging] = {}
         self._compile_seconds = 0.0
+        self.outcome: Outcome | None = None
+        """Outcome of the operations so far, where someone has looked at it."""
+        self.message: str | None = None
+        self.begun = time.perf_counter()
+        self.positions: dict[str, Position] = {}
+        """Consumers that acknowledge with this commit."""
+
+    def annotate(self, message: str) -> None:
+        """Set the message of the commit."""
+        self.message = message
+
+    def acknowledge(self, consumer: str, position: Position) -> None:
+        """Have a consumer go on from here with the commit."""
+        self.positions[consumer] = position
 
     def discard(self) -> None:
         """Remove what was written ahead: nothing is."""
@@ -75,6 +91,7 @@ class Draft(ProgramDraft):
 
     def staging(self, name: str) -> Staging:
         """The pending operations on a relation."""
+        self.outcome = None
         if (staging := self._staged.get(name)) is None:
             known = name in self._before.database
             committed = (
@@ -133,11 +150,13 @@ class Draft(ProgramDraft):
     # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
         """Declare a relation, as `ProgramDraft.declare`, and compile what it needs."""
+        self.outcome = None
         super().declare(schema, view=view)
         self._compile_seconds += compile_for([schema], ())
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """See `Workspace.add_aggregate`."""
+        self.outcome = None
         if aggregate.result_type is None:
             raise DeclarationError(
                 f"aggregate `{aggregate.name}` has no result_type",
@@ -162,6 +181,7 @@ class Draft(ProgramDraft):
             yield
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
+        self.outcome = None
         program, added = self.program.add(
             parsed, partial(self._engine.statistics.repeats, self._before.database)
         )
@@ -196,6 +216,7 @@ class Draft(ProgramDraft):
         """Remove rules, and the facts of fact handles. Raises UnknownNameError (E114) for a rule
         that is not there.
         """
+        self.outcome = None
         program, changed = self.program, set[str]()
         for handle in handles:
             if handle.facts is None:

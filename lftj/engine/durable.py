@@ -12,13 +12,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from lftj.engine.checkpoint import adopt_tuning, opened, program_text, written
 from lftj.engine.commit import Outcome
+from lftj.engine.consumers import Position
 from lftj.engine.durable_folder import (
     PAGES,
     UNCHECKED,
@@ -29,12 +32,15 @@ from lftj.engine.durable_folder import (
     system_errors,
     writer_lock,
 )
+from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
+from lftj.engine.stored_past import NOT_TO_BE_HAD, StoredPast
 from lftj.errors import DurableError, LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.durable.folder_lock import FolderLock
 from lftj.storage.durable.log import Checkpoint, Commit, Log
+from lftj.storage.durable.log_records import write_positions
 from lftj.storage.durable.packed_changes import packed
 from lftj.storage.durable.stored_pages import StoredPages
 from lftj.storage.durable.stored_strings import StoredStrings
@@ -51,7 +57,6 @@ ROWS = 1 << 17
 LARGE = 1 << 20
 """Changed rows of one commit from which its rows are written as pages, and not into the log."""
 _PAUSE = 0.2  # seconds in which more commits may come before a checkpoint
-_NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Durable:
         self._log: Log | None = None
         self._kept = Kept(engine.state, 0, 0, "")
         self._storing = threading.Lock()
+        self._skipped: list[int] = []
+        self.past = StoredPast(self, engine)
         self._stored = 0
         self._due = Checkpoints(self.checkpoint)
         self.forget_stored()
@@ -114,14 +121,14 @@ class Durable:
     def forget_stored(self) -> None:
         """Forget what is stored: the engine's arena and dictionary are new."""
         engine = self._engine
-        self._pages = StoredPages(engine.arena, self.path / PAGES)
+        self.pages = StoredPages(engine.arena, self.path / PAGES)
         self._strings = StoredStrings(engine.dictionary, engine.arena.watch)
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def open(self) -> None:
         """Have the engine, which is empty, begin with the files. Raises DurableError."""
         died = (self.path / UNCHECKED).exists()
-        skip: list[int] = []
+        skip = self._skipped = []
         trouble: BaseException | None = None
         while True:
             try:
@@ -133,7 +140,7 @@ class Durable:
             try:
                 self._take(point, everything=died and self.write)
                 break
-            except _NOT_TO_BE_HAD as reason:
+            except NOT_TO_BE_HAD as reason:
                 if isinstance(reason, DurableError):
                     raise
                 trouble = reason
@@ -142,10 +149,14 @@ class Durable:
                 self.forget_stored()
         try:
             self._follow(commits)
-        except _NOT_TO_BE_HAD as reason:
+        except NOT_TO_BE_HAD as reason:
             if isinstance(reason, DurableError):
                 raise
             raise self.damaged(reason) from reason
+        if self.write and skip:
+            self.log.drop_checkpoints(skip)
+        self._engine.positions = self.past.positions()
+        self._engine.pin()
         if self.write and self._engine.arena.watch.files:
             with suppress(OSError):
                 (self.path / UNCHECKED).touch()
@@ -171,7 +182,7 @@ class Durable:
                         self._take(point, everything=False)
                 self._follow(commits)
                 return
-            except (*_NOT_TO_BE_HAD, LftjError) as reason:
+            except (*NOT_TO_BE_HAD, LftjError) as reason:
                 trouble = reason
                 self._engine.begin_anew()
                 self.forget_stored()
@@ -179,7 +190,7 @@ class Durable:
 
     def _take(self, point: Checkpoint, *, everything: bool) -> None:
         engine = self._engine
-        state = opened(engine, point.record, self._pages, self._strings)
+        state = opened(engine, point.record, self.pages, self._strings)
         if everything:
             engine.arena.watch.check(everything=True)
         engine.state = state
@@ -224,23 +235,27 @@ class Durable:
         """
         return self._kept.state if self._kept.number else self._engine.state
 
-    def append(self, outcome: Outcome) -> None:
-        """Make a commit durable, before anyone sees it. Raises DurableError; then it has not
-        happened.
+    def append(self, outcome: Outcome, entry: Entry, positions: Mapping[str, Position]) -> None:
+        """Make a commit durable, with its record and the consumers that acknowledge with it, before
+        anyone sees it. Raises DurableError; then it has not happened.
         """
         self.require_whole()
         state, kept = outcome.state, self._kept
         text = self._changed_text(state)
         if text is None and state.version == kept.state.version:
+            if positions:
+                with self.log.writing() as connection:
+                    write_positions(connection, positions)
             return
         rows = sum(map(len, outcome.base_changes.values()))
-        commit = Commit(kept.number + 1, state.version, time.time(), text, b"")
+        commit = Commit(kept.number + 1, state.version, entry.time, text, b"")
+        beside = partial(self.past.beside, number=commit.number, entry=entry, positions=positions)
         now = kept.text if text is None else text
         if rows >= LARGE:
-            self._append_pages(commit, state, now)
+            self._append_pages(commit, state, now, beside)
         else:
             content = self._packed(state, outcome.base_changes)
-            found = self.log.append([commit._replace(rows=content)], kept.sum)
+            found = self.log.append([commit._replace(rows=content)], kept.sum, beside=beside)
             self._kept = Kept(state, commit.number, found, now)
         self._due.changed(rows)
 
@@ -248,7 +263,13 @@ class Durable:
         schemas = state.program.catalog.relations
         return packed(changes, schemas, self._engine.dictionary.texts())
 
-    def _append_pages(self, commit: Commit, state: State, text: str) -> None:
+    def _append_pages(
+        self,
+        commit: Commit,
+        state: State,
+        text: str,
+        beside: Callable[[Connection], None] = lambda _: None,
+    ) -> None:
         """Write a state's pages, and its commit with them, in the place of rows in the log."""
         with self._storing, system_errors(self.path):
             try:
@@ -257,7 +278,8 @@ class Durable:
                 if reason.errno == errno.EIO:
                     self.log.fail(f"pages could not be written: {reason}")
                 raise
-            found = self.log.append([commit], self._kept.sum, record)
+            past = self.past.needed() is not None
+            found = self.log.append([commit], self._kept.sum, record, beside=beside, past=past)
             self._kept, self._stored = Kept(state, commit.number, found, text), commit.number
 
     def _changed_text(self, state: State) -> str | None:
@@ -311,6 +333,22 @@ class Durable:
         """The version of the last commit in the log."""
         return self.log.last()[1]
 
+    def strange(self) -> list[int]:
+        """Checkpoints that this process cannot open: damaged ones, and those of a writer in whose
+        dictionary strings have other codes.
+        """
+        if self.write:
+            return self._skipped
+        with self.log.reading() as connection:
+            found = connection.execute(
+                "SELECT number FROM checkpoints WHERE number > ?", (self._stored,)
+            ).fetchall()
+        return [*self._skipped, *(number for (number,) in found)]
+
+    def storing(self) -> AbstractContextManager[Any]:
+        """For the length of a block, no checkpoint is written."""
+        return self._storing
+
     # ── checkpoints ───────────────────────────────────────────────────────────────────────────────
     def checkpoint(self) -> None:
         """Write pages of the last commit, and remove what nobody needs any more. Where that cannot
@@ -322,7 +360,8 @@ class Durable:
                 return
             with suppress(MemoryError, FileDamagedError, DurableError), self._disk_errors(log):
                 record = self._written(kept.state, kept.text)
-                left = log.add_checkpoint(Checkpoint(kept.number, record, kept.sum))
+                point = Checkpoint(kept.number, record, kept.sum)
+                left = log.add_checkpoint(point, self.past.needed())
                 self._stored = kept.number
                 sweep(self.path, left, self._engine.arena.mapped)
                 log.move_into_database()
@@ -338,7 +377,9 @@ class Durable:
                 return 0
             self.require_whole_files()
             record = self._written(kept.state, kept.text, anew=True)
-            left = log.add_checkpoint(Checkpoint(kept.number, record, kept.sum), keep=1)
+            left = log.add_checkpoint(
+                Checkpoint(kept.number, record, kept.sum), self.past.needed(), keep=1
+            )
             self._stored = kept.number
             sweep(self.path, left, ())
             log.compact()
@@ -363,7 +404,7 @@ class Durable:
                 log.fail(f"a checkpoint could not be written: {reason}")
 
     def _written(self, state: State, text: str, *, anew: bool = False) -> dict[str, Any]:
-        return written(self._engine, state, text, self._pages, self._strings, anew=anew)
+        return written(self._engine, state, text, self.pages, self._strings, anew=anew)
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:

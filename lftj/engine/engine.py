@@ -13,11 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
 
 from lftj import frames
 from lftj.engine.commit import Outcome, Proposal, carry_out
+from lftj.engine.consumers import Position
 from lftj.engine.limits import LimitStack, short_of_memory
+from lftj.engine.past import Entry, Keep, Past, keep_of
+from lftj.engine.publishing import Publishing
 from lftj.engine.question import Questions
 from lftj.engine.result import Result, change_result
 from lftj.engine.state import State
@@ -62,8 +66,11 @@ class Engine:
         threads: ThreadExecutor | None = None,
         tuning: Tuning = DEFAULT,
         reserve: int | None = None,
+        keep: Keep | None = None,
     ):
-        """`reserve`: bytes of address space; see `Arena`."""
+        """`reserve`: bytes of address space; see `Arena`. `keep`: of the past; None: what is
+        cheap.
+        """
         self.writer = WriterLock(writer_timeout)
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
@@ -76,6 +83,10 @@ class Engine:
         self.orders: dict[int, tuple[str, ...]] = {}
         self.tuning = tuning
         self._reserve = reserve
+        self.published = Publishing()
+        self.positions: dict[str, Position] = {}
+        """Consumers by name."""
+        self.past = Past(keep or keep_of(None, files=False))
         self.durable: Durable | None = None
         """The files of a durable workspace; None for one in memory."""
         self.shown: Engine | None = None
@@ -98,7 +109,35 @@ class Engine:
         self.rents = Rents()
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
-        self.state = State(Program(), Database())
+        self.state = self.blank()
+        self.pages = 0
+        """Bytes of pages that were in use after the last commit."""
+        self.past.begin(self.state)
+
+    def sibling(self) -> Self:
+        """Another engine over the same memory and dictionary, which begins with this state and goes
+        a way of its own. They share the writer lock: one transaction at a time. O(1).
+        """
+        other = copy(self)
+        other.subscriptions, other.published = Subscriptions(), Publishing()
+        other.history, other.positions = deque(maxlen=REMEMBERED), {}
+        other.shown = other.durable = None
+        other.past = Past(self.past.keep)
+        other.statistics = Statistics(self.statistics.known, self.tuning)
+        other.caches, other.outputs = [], []
+        other.plans, other.prepared, other.questions = {}, {}, Questions()
+        other.rents = Rents()
+        other.kept_orders = {name: set(orders) for name, orders in [*self.kept_orders.items()]}
+        other.past.begin(self.state)
+        return other
+
+    def blank(self) -> State:
+        """The state before the first commit."""
+        return State(Program(), Database())
+
+    def pin(self) -> None:
+        """Keep the versions that consumers have not gone beyond."""
+        self.past.pinned = min((each.version for each in [*self.positions.values()]), default=None)
 
     def context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
         """The surroundings of one evaluation, under the limits of this thread, with these
@@ -148,24 +187,34 @@ class Engine:
         workspaces too, whose files have them.
         """
         if self.durable is None and self.dictionary.overgrown:
+            self.past.let_go()
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
-    def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
-        """Carry out a proposal; return its outcome and the change sets for subscribers once it is
-        published. The caller holds the writer lock.
-        """
+    def carry_out(self, proposal: Proposal) -> Outcome:
+        """Carry out a proposal; nothing is published. The caller holds the writer lock."""
+        if self.limits.current.memory is not None:
+            self.past.let_go()
         with (
             interrupts_as_such(),
             short_of_memory("the transaction was rolled back", "commit less at a time"),
         ):
             context = self.context(proposal.aggregates)
             with attending(context.plan_on):
-                outcome = carry_out(self.state, proposal, context)
-            return outcome, self._news(outcome)
+                return carry_out(self.state, proposal, context)
+
+    def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
+        """The record of a commit of this moment."""
+        rows = {name: (each.inserted, each.erased) for name, each in outcome.changes.items()}
+        return Entry(outcome.state.version, round(time.time(), 6), message, rows, seconds)
 
     @contextmanager
-    def committing(self, outcome: Outcome) -> Iterator[None]:
+    def committing(
+        self,
+        outcome: Outcome,
+        entry: Entry,
+        positions: Mapping[str, Position] = MappingProxyType({}),
+    ) -> Iterator[None]:
         """For the length of the block that publishes an outcome: it is durable before, and Ctrl-C
         waits until both are done. Raises DurableError; then it is not published.
         """
@@ -173,10 +222,10 @@ class Engine:
             yield
             return
         with interrupts_wait():
-            self.durable.append(outcome)
+            self.durable.append(outcome, entry, positions)
             yield
 
-    def _news(self, outcome: Outcome) -> list[News]:
+    def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed."""
         version, schema = outcome.state.version, outcome.state.schema
         changes = {
@@ -195,7 +244,8 @@ class Engine:
             outcome = self.durable.refresh()
             self.show()
             if outcome is not None:
-                self.subscriptions.waiting.extend(self._news(outcome))
+                self.past.begin(outcome.state)
+                self.subscriptions.waiting.extend(self.news(outcome))
                 self.history.append((outcome.state.version, tuple(outcome.works)))
         self.subscriptions.deliver()
 

@@ -46,6 +46,7 @@ def open_path(
         durable.close()
     else:
         engine.durable = durable
+        engine.past.begin(engine.state)
         if read_only:
             engine.show()
 

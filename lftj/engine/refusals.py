@@ -58,6 +58,10 @@ def _not_for_parts(option: str, hint: str) -> Refusal:
 _OF_PARTS = "leave it out: the executor's path is opened to write, or begun where nothing is"
 _ONE_PROCESS = "nobody else commits to the path: ws.version and ws.subscribe tell of every commit"
 
+_HELD_HERE = (
+    "hold versions with ws.snapshot(), and follow changes with ws.subscribe(…) or tx.changes(…)"
+)
+
 REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("add_aggregate", Kind.PARTS): _not_yet(
         "add_aggregate",
@@ -121,6 +125,11 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         DurableError,
         "E351",
     ),
+    **{
+        (capability, Kind.PARTS): _not_yet(capability, _HELD_HERE)
+        for capability in ("ack", "at", "ws.changes", "consumer", "history", "log", "preview")
+    },
+    ("keep", Kind.PARTS): _not_for_parts("keep", _HELD_HERE),
     ("path", Kind.PARTS): Refusal(
         "a distributed workspace has no path beside its executor's, found path={what!r}",
         "give it to the executor: lftj.SparkExecutor(spark, path=…)",

@@ -54,6 +54,10 @@ class Pending(Protocol):
     committed: Committed | None
     """Changes of the commit, from the moment that they are true."""
 
+    def annotate(self, message: str) -> None:
+        """Set the message that the commit is recorded with."""
+        ...
+
     def discard(self) -> None:
         """Remove what was written ahead of a commit that does not happen."""
         ...
@@ -115,14 +119,16 @@ class Writing(Uncopied, Generic[Draft]):
         return self._backend.draft()
 
     @interrupts_as_such()
-    def commit(self) -> int:
+    def commit(self, message: str | None = None) -> int:
         """Make everything happen and return the version. On any error nothing has happened and the
-        transaction is over.
+        transaction is over. `message`: for `ws.log()`.
 
         Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been
         called.
         """
         draft = self._open()
+        if message is not None:
+            draft.annotate(self._text(message))
         self._ended = "rolled back"
         try:
             self._backend.commit(draft)
@@ -162,6 +168,14 @@ class Writing(Uncopied, Generic[Draft]):
             self._ended or "left to the process that this one was forked from",
             None,
         )
+
+    def _text(self, message: object) -> str:
+        """The message. Raises TransactionError (E325) for what is no text."""
+        if not isinstance(message, str):
+            raise TransactionError(
+                f"message={message!r} is no text", code="E325", hint='write message="why"'
+            )
+        return message
 
     def _open(self) -> Draft:
         """The draft. Raises TransactionError (E320) after the end."""

@@ -240,7 +240,7 @@ def test_a_workspace_in_memory_goes_on_in_files(tmp_path: Path) -> None:
 
 
 def test_strings_that_were_forgotten_in_memory_are_not_found_in_files(tmp_path: Path) -> None:
-    workspace = lftj.connect()
+    workspace = lftj.connect(keep=1)
     workspace.relation("e", {"x": str})
     workspace.load("e", [(f"a{number}",) for number in range(3000)])
     with workspace.transaction() as tx:

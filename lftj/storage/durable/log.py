@@ -14,7 +14,7 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,19 +22,22 @@ from urllib.parse import quote
 
 from lftj.errors import DurableError
 from lftj.storage.durable.acknowledged import Acknowledged, acknowledged
+from lftj.storage.durable.log_records import TABLES
 
 FILE = "log.sqlite"
 ENDS = ("-journal", "-wal", "-shm")
 """Endings of the names that SQLite gives to files of its own beside it."""
-FORMAT = 1
+FORMAT = 2
 """Format of the database and of the page files beside it."""
 _APPLICATION = 0x6C66746A  # "lftj"
-_TABLES = (
+_FIRST_TABLES = (
     "CREATE TABLE commits (number INTEGER PRIMARY KEY, version INTEGER NOT NULL, "
     "time REAL NOT NULL, program TEXT, rows BLOB NOT NULL, sum INTEGER NOT NULL)",
     "CREATE TABLE checkpoints (number INTEGER PRIMARY KEY, record BLOB NOT NULL, "
     "sum INTEGER NOT NULL)",
 )
+_TABLES = (*_FIRST_TABLES, *TABLES)
+_LAST = 2**63 - 1
 _CHECKPOINTS = 2
 """Checkpoints that are kept: where the later one cannot be opened, the other one can."""
 DURABILITY = ("full", "normal", "off")
@@ -84,6 +87,8 @@ class Log:
                 self._connection.execute(f"PRAGMA synchronous={durability.upper()}")
                 self._connection.execute("PRAGMA wal_autocheckpoint=0")
             self._require_ours()
+            if write:
+                self._renew()
         self._places = self._found()
         if write and durability == "full":
             with suppress(OSError):  # a full disk is no reason not to read
@@ -116,6 +121,15 @@ class Log:
             for table in _TABLES:
                 connection.execute(table)
 
+    def _renew(self) -> None:
+        """Bring an older format to this one: it has fewer tables."""
+        if self.format < FORMAT:
+            with _transaction(self._connection, "BEGIN IMMEDIATE"):
+                for table in TABLES:
+                    self._connection.execute(table)
+                self._connection.execute(f"PRAGMA user_version={FORMAT}")
+            self.format = FORMAT
+
     def _require_ours(self) -> None:
         """Raise DurableError for another file (E351), a newer format (E352), and for whatever else
         may be in a database and would run (E353).
@@ -133,13 +147,14 @@ class Log:
                 hint="open it with the version of lftj that wrote it, or a later one",
             )
         tables = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-        if [sql for (sql,) in tables] != list(_TABLES):
+        if [sql for (sql,) in tables] != list(_TABLES if found > 1 else _FIRST_TABLES):
             raise self.damaged("it has other tables than were made")
+        self.format = found
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def last(self) -> tuple[int, int]:
         """The number and the version of the last commit; 0 where there is none."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = connection.execute(
                 "SELECT number, version FROM commits ORDER BY number DESC LIMIT 1"
             ).fetchone()
@@ -149,25 +164,25 @@ class Log:
         """The number and the checksum of the oldest commit that is kept; zeros for the first one,
         or where there is none.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = connection.execute(
                 "SELECT number, sum FROM commits ORDER BY number LIMIT 1"
             ).fetchone()
         return (0, 0) if found is None or found[0] == 1 else found
 
-    def since(self, number: int, before: int) -> list[Commit] | None:
-        """The commits after one that is known by its number and checksum; None where these are not
-        kept any more.
+    def since(self, number: int, before: int, last: int = _LAST) -> list[Commit] | None:
+        """The commits after one that is known by its number and checksum, up to the `last`; None
+        where these are not kept any more.
         """
-        with self._reading() as connection:
-            return self._since(connection, number, before)
+        with self.reading() as connection:
+            return self._since(connection, number, before, last)
 
     def opened(self, skip: Collection[int] = ()) -> tuple[Checkpoint | None, list[Commit]]:
         """The last checkpoint, but for those to `skip`, and the commits after it, of one moment.
         Raises DurableError (E353) where something is missing.
         """
         known = acknowledged(self.file.parent)
-        with self._reading() as connection:
+        with self.reading() as connection:
             point = self._checkpoint(connection, skip)
             commits = self._since(connection, *((point.number, point.sum) if point else (0, 0)))
         if commits is None:
@@ -181,7 +196,7 @@ class Log:
         """Yield each whole checkpoint of a damaged log, the last one first, with the commits after
         it up to the first that is damaged or missing; in the end None, with the first commits.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             found: list[tuple[Checkpoint | None, list[Commit]]] = []
             numbers = [row[0] for row in connection.execute("SELECT number FROM checkpoints")]
             for number in sorted(numbers, reverse=True):
@@ -211,12 +226,12 @@ class Log:
         return found
 
     def _since(
-        self, connection: sqlite3.Connection, number: int, before: int
+        self, connection: sqlite3.Connection, number: int, before: int, last: int = _LAST
     ) -> list[Commit] | None:
         rows = connection.execute(
             "SELECT number, version, time, program, rows, sum FROM commits WHERE number > ? "
-            "ORDER BY number",
-            (number,),
+            "AND number <= ? ORDER BY number",
+            (number, last),
         )
         found: list[Commit] = []
         for commit in map(Commit._make, rows):
@@ -228,11 +243,24 @@ class Log:
             number, before = commit.number, commit.sum
         return found
 
+    def before(
+        self, number: int, skip: Collection[int] = ()
+    ) -> tuple[Checkpoint | None, list[Commit]] | None:
+        """The last checkpoint up to a commit, and the commits from there to it; None where these
+        are not kept any more.
+        """
+        with self.reading() as connection:
+            point = self._checkpoint(connection, skip, number)
+            start = (point.number, point.sum) if point else (0, 0)
+            commits = self._since(connection, *start, number)
+        return None if commits is None else (point, commits)
+
     def _checkpoint(
-        self, connection: sqlite3.Connection, skip: Collection[int]
+        self, connection: sqlite3.Connection, skip: Collection[int], last: int = _LAST
     ) -> Checkpoint | None:
         for number, record, sum_ in connection.execute(
-            "SELECT number, record, sum FROM checkpoints ORDER BY number DESC"
+            "SELECT number, record, sum FROM checkpoints WHERE number <= ? ORDER BY number DESC",
+            (last,),
         ):
             if number in skip:
                 continue
@@ -243,47 +271,68 @@ class Log:
         return None
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """One moment of the database, whoever writes meanwhile."""
         with self._lock, self._sqlite_errors(), _transaction(self._connection, "BEGIN"):
             yield self._connection
 
     # ── writing ───────────────────────────────────────────────────────────────────────────────────
     def append(
-        self, commits: Sequence[Commit], before: int, record: dict[str, Any] | None = None
+        self,
+        commits: Sequence[Commit],
+        before: int,
+        record: dict[str, Any] | None = None,
+        *,
+        beside: Callable[[sqlite3.Connection], None] = lambda _: None,
+        past: bool = False,
     ) -> int:
-        """Write commits after one with the checksum `before`, and the `record` of a checkpoint of
-        the last, in one transaction; the checksum of the last. Raises DurableError; then none of
-        them has happened.
+        """Write commits after one with the checksum `before`, the `record` of a checkpoint of the
+        last, and what comes `beside`, in one transaction; the checksum of the last. Checkpoints
+        before a record lead to the `past` alone. Raises DurableError; then none of it has happened.
         """
         rows: list[Commit] = []
         for commit in commits:
             before = commit.sum_after(before)
             rows.append(commit._replace(sum=before))
-        with self._writing() as connection:
+        with self.writing() as connection:
             connection.executemany("INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", rows)
+            beside(connection)
             if record is not None:
-                connection.execute("DELETE FROM checkpoints")  # none leads past this commit
+                if not past:
+                    connection.execute("DELETE FROM checkpoints")
                 self._insert(connection, Checkpoint(rows[-1].number, record, before))
         if self._acknowledged is not None:
             self._acknowledged.note(rows[-1].number)
         return before
 
-    def add_checkpoint(self, point: Checkpoint, keep: int = _CHECKPOINTS) -> list[dict[str, Any]]:
+    def add_checkpoint(
+        self, point: Checkpoint, needed: int | None = None, *, keep: int = _CHECKPOINTS
+    ) -> list[dict[str, Any]]:
         """Write a checkpoint, and remove those and the commits that are of no use any more; the
-        records that are left, `keep` at most.
+        records that are left: `keep`, and those that lead to the commit that is `needed`.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             self._insert(connection, point)
-            kept = connection.execute(
-                "SELECT number, record FROM checkpoints ORDER BY number DESC LIMIT ?",
-                (keep,),
+            found = connection.execute(
+                "SELECT number FROM checkpoints ORDER BY number DESC"
             ).fetchall()
-            oldest = kept[-1][0]
+            numbers = [number for (number,) in found]
+            oldest = numbers[:keep][-1]
+            if needed is not None:
+                oldest = min(oldest, next((each for each in numbers if each <= needed), 0))
             connection.execute("DELETE FROM checkpoints WHERE number < ?", (oldest,))
             # the commit itself stays, so that the next one's number is known in any case
             connection.execute("DELETE FROM commits WHERE number < ?", (oldest,))
+            connection.execute("DELETE FROM notes WHERE number < ?", (oldest,))
+            kept = connection.execute("SELECT number, record FROM checkpoints").fetchall()
         return [json.loads(record.rpartition(b"\n")[0]) for _, record in kept]
+
+    def drop_checkpoints(self, numbers: Sequence[int]) -> None:
+        """Remove checkpoints that cannot be opened: later ones have other codes of strings."""
+        with self.writing() as connection:
+            connection.executemany(
+                "DELETE FROM checkpoints WHERE number = ?", [(each,) for each in numbers]
+            )
 
     def _insert(self, connection: sqlite3.Connection, point: Checkpoint) -> None:
         body = json.dumps(point.record).encode()
@@ -320,13 +369,13 @@ class Log:
 
     def integrity(self) -> list[str]:
         """Problems that SQLite finds in its file; empty when there is none. O(log)."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute("PRAGMA integrity_check").fetchall()
         return [] if rows == [("ok",)] else [text for (text,) in rows]
 
     def checkpoints(self) -> list[int]:
         """The numbers of the commits that checkpoints were written after, the last one first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute("SELECT number FROM checkpoints ORDER BY number DESC")
             return [number for (number,) in rows]
 
@@ -335,7 +384,8 @@ class Log:
         self._failed = self._failed or reason
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction that writes. Raises DurableError; then it has not happened."""
         with self._lock:
             if self._failed is None and self._found() != self._places:
                 self._failed = "its files were moved or replaced"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyspark.sql
@@ -59,6 +60,20 @@ def _ended(name: str) -> Callable[[lftj.Workspace], object]:
     return lambda ws: getattr(ws.transaction(), name)()
 
 
+def reader(ws: lftj.Workspace) -> Any:
+    """A consumer, or what stands for one where there are none."""
+    with suppress(lftj.DistributedError):
+        return ws.consumer("c", "reach")
+    return SimpleNamespace(name="c", position=lambda change: None)
+
+
+def acknowledged(ws: lftj.Workspace, consumer: Any) -> int:
+    """Version of a commit that acknowledges."""
+    with ws.transaction() as tx:
+        tx.ack(consumer)
+    return tx.version
+
+
 WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "relation": lambda ws: ws.relation("p", {"x": int}),
     "view": lambda ws: ws.view("p", {"x": int}),
@@ -87,6 +102,11 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "memory": lambda ws: ws.memory().fetchall(),
     "profile": lambda ws: ws.profile(1),
     "verify": lambda ws: ws.verify(),
+    "at": lambda ws: ws.at(ws.version - 1)["edge"].fetchall(),
+    "history": lambda ws: [each.version for each in ws.history("reach").commits()],
+    "log": lambda ws: ws.transaction(message="why").rollback() or ws.log().fetchall(),
+    "changes": lambda ws: list(ws.changes("reach", since=ws.version - 1, timeout=0)),
+    "consumer": lambda ws: ws.consumer("c", "reach", timeout=0).ack(),
     "limits": lambda ws: ws.limits(work=1, seconds=1.0, memory=1).__enter__(),
     "close": lambda ws: ws.close(),
 }
@@ -104,6 +124,8 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "remove_rule": lambda ws: _in_transaction(lambda tx: tx.remove_rule(ws.rules))(ws),
     "commit": _ended("commit"),
     "rollback": _ended("rollback"),
+    "preview": _in_transaction(lambda tx: dict(tx.preview())),
+    "ack": lambda ws: acknowledged(ws, reader(ws)),
     "version": _after_commit(lambda tx: tx.version),
     "work": _after_commit(lambda tx: tx.work),
     "changes": _after_commit(lambda tx: tx.changes("edge").fetchall()),
@@ -130,6 +152,7 @@ OPTIONS: dict[str, Any] = {
     "elastic": 0.5,
     "trace_budget": 1 << 20,
     "tuning": lftj.Tuning(sampled_rows=4096),
+    "keep": "all",
 }
 CONNECTED: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
 EXECUTORS: dict[str, Callable[[Path], object]] = {
@@ -168,8 +191,9 @@ def test_a_call_works_or_is_listed(
     kind: Kind, owner: type, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    capability = "ws.changes" if owner is lftj.Workspace and name == "changes" else name
     with opened(kind, tmp_path) as ws:
-        refusal(name, kind, lambda: CALLS[owner][name](filled(ws)))
+        refusal(capability, kind, lambda: CALLS[owner][name](filled(ws)))
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -214,7 +238,7 @@ def test_every_public_call_and_option_is_tried() -> None:
         }
         assert public == set(calls), owner
     assert set(inspect.signature(lftj.connect).parameters) == {*OPTIONS, "executor"}
-    tried = {*WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS, *PROGRAMS}
+    tried = {"ws.changes", *WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS, *PROGRAMS}
     assert {capability for capability, _ in REFUSALS} <= tried
 
 

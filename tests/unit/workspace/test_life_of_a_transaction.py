@@ -109,7 +109,7 @@ def test_views_take_no_rows(bank):
         tx.delete_where("reach", src=1)
 
 
-@pytest.mark.parametrize("name", ["insert", "delete", "upsert", "changes"])
+@pytest.mark.parametrize("name", ["insert", "delete", "upsert", "preview"])
 def test_a_workspace_says_where_changes_are_made(bank, name):
     with pytest.raises(
         AttributeError,

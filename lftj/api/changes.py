@@ -1,0 +1,211 @@
+"""Changes of a relation as they come: a stream to iterate over, and consumers that resume."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from lftj.engine.consumers import Position
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
+from lftj.engine.timeline import Timeline
+from lftj.engine.uncopied import Uncopied
+from lftj.errors import ConsumerError, DeclarationError, PastError
+
+if TYPE_CHECKING:
+    from lftj.api.transaction import Transaction
+
+_LOOK = 0.05
+"""Seconds between two looks at a log that another process writes."""
+
+
+class Changes(Uncopied):
+    """The changes of one relation, each a `Result` as `Transaction.changes` gives it: iterate with
+    `for` or `async for`. Waits for the next commit; ends when the workspace is closed, or when
+    nothing has come for `timeout` seconds.
+
+    It holds the version that it came to, not those in between. So it never holds up a commit, and
+    where versions in between are not kept any more their changes come as one.
+    """
+
+    kind, instead = "stream of changes", "begin another one: ws.changes(view, since=version)"
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        relation: str,
+        since: int,
+        timeout: float | None,
+        backlog: int | None,
+    ):
+        """For the workspace."""
+        self._timeline, self._relation = timeline, relation
+        self._timeout, self._backlog = timeout, backlog
+        self._arena = timeline.engine.arena
+        self._state = timeline.state(since)
+
+    @property
+    def version(self) -> int:
+        """The version up to which changes were given."""
+        return self._state.version
+
+    def __iter__(self) -> Iterator[Result]:
+        return self
+
+    def __next__(self) -> Result:
+        end = None if self._timeout is None else time.monotonic() + self._timeout
+        while (found := self._following()) is None:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not self._timeline.wait(self.version, left):
+                raise StopIteration
+        return found
+
+    def __aiter__(self) -> AsyncIterator[Result]:
+        return self
+
+    async def __anext__(self) -> Result:
+        published = self._timeline.published
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        pause = None if self._timeline.writes else _LOOK
+        end = None if self._timeout is None else loop.time() + self._timeout
+        with published.waking(lambda: loop.call_soon_threadsafe(event.set)):
+            while True:
+                event.clear()
+                if not self._timeline.writes:
+                    await asyncio.to_thread(self._timeline.wait, self.version, 0)
+                if (found := await asyncio.to_thread(self._following)) is not None:
+                    return found
+                left = None if end is None else end - loop.time()
+                if published.ended or (left is not None and left <= 0):
+                    raise StopAsyncIteration
+                waits = min((each for each in (pause, left) if each is not None), default=None)
+                try:
+                    await asyncio.wait_for(event.wait(), waits)
+                except TimeoutError:
+                    continue
+
+    def _following(self) -> Result | None:
+        """The next change; None where there is none yet."""
+        timeline = self._timeline
+        while self.version < (last := timeline.last):
+            target = self.version + 1
+            if self._backlog is not None:
+                target = max(target, last - self._backlog + 1)
+            target = min(last, max(target, timeline.oldest))
+            try:
+                after = timeline.state(target)
+            except PastError:  # let go of just now: the next look begins with an older one
+                continue
+            change = timeline.change(self._relation, self._before(), after)
+            self._arena, self._state = timeline.engine.arena, after
+            if len(change):
+                return change
+        return None
+
+    def _before(self) -> Any:
+        """The state that was given last, in the memory of those to come."""
+        if self._arena is self._timeline.engine.arena:
+            return self._state
+        return self._timeline.state(self.version)
+
+    def __repr__(self) -> str:
+        return f"<Changes of {self._relation} since version {self.version}>"
+
+
+@with_named_options
+class Consumer(Uncopied):
+    """A reader of one relation's changes that the workspace knows by `name`. Iterate over it with
+    `for` or `async for`, and `ack` what was dealt with: whoever asks for the consumer again, even
+    after a crash, gets all that was not acknowledged.
+
+    Versions from the acknowledged one on are kept until `ack` or `drop`.
+    """
+
+    kind, instead = "consumer", "ask for it by its name: ws.consumer(name, view)"
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        name: str,
+        position: Position,
+        timeout: float | None,
+        backlog: int | None,
+    ):
+        """For the workspace."""
+        self.name, self.relation = name, position.relation
+        self._timeline, self._timeout, self._backlog = timeline, timeout, backlog
+        self._given = position.version
+
+    @property
+    def version(self) -> int:
+        """The last version that was acknowledged. Raises ConsumerError (E373) after `drop`."""
+        position = self._timeline.position(self.name)
+        if position is None:
+            raise ConsumerError(
+                f"consumer {self.name!r} has ended", hint="begin it anew with ws.consumer(…)"
+            )
+        return position.version
+
+    def __iter__(self) -> Iterator[Result]:
+        for change in self._stream():
+            self._given = change.version
+            yield change
+
+    async def __aiter__(self) -> AsyncIterator[Result]:
+        async for change in self._stream():
+            self._given = change.version
+            yield change
+
+    def _stream(self) -> Changes:
+        return Changes(self._timeline, self.relation, self.version, self._timeout, self._backlog)
+
+    def ack(self, change: Result | int | None = None, tx: Transaction | None = None) -> None:
+        """Acknowledge a change and all before it; by default the last one that was given. Durable
+        when it returns, where commits are.
+
+        With a transaction it happens with its commit, or not at all, as by `tx.ack`. Raises
+        ConsumerError (E373) for what was not given, TransactionError (E320), DurableError.
+        """
+        if tx is None:
+            self._timeline.acknowledge(self.name, self.position(change))
+        else:
+            tx.ack(self, change)
+
+    def position(self, change: Result | int | None = None) -> Position:
+        """The position once a change is acknowledged, by default the last one that was given.
+        Raises ConsumerError (E373).
+        """
+        version = self._given if change is None else getattr(change, "version", change)
+        if isinstance(version, bool) or not isinstance(version, int) or version > self._given:
+            raise ConsumerError(
+                f"consumer {self.name!r} was given changes up to version {self._given}, found "
+                f"{version!r}",
+                hint="acknowledge a change that it gave: consumer.ack(change)",
+            )
+        return Position(self.relation, max(version, self.version))
+
+    def drop(self) -> None:
+        """End it: what it has not acknowledged need not be kept."""
+        self._timeline.acknowledge(self.name, None)
+
+    def __repr__(self) -> str:
+        return f"<Consumer {self.name} of {self.relation}>"
+
+
+def check_stream(timeout: object, backlog: object) -> None:
+    """Raise DeclarationError (E160) for options of another kind."""
+    numeric = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (numeric and timeout >= 0):  # pyright: ignore[reportOperatorIssue]
+        raise DeclarationError(
+            f"timeout is a number of seconds, found {timeout!r}",
+            hint="0 gives what is there, None waits for as long as it takes",
+        )
+    if backlog is not None and (
+        isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < 1
+    ):
+        raise DeclarationError(
+            f"backlog is a number of changes, found {backlog!r}",
+            hint="backlog=1 gives all that waits as one change",
+        )

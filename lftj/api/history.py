@@ -1,0 +1,139 @@
+"""The past of a workspace, and the changes that its readers follow."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+
+from lftj.api.backend import Backend
+from lftj.api.changes import Changes, Consumer, check_stream
+from lftj.api.snapshot import Snapshot
+from lftj.engine.options import with_named_options
+from lftj.engine.program_draft import RelationOrName
+from lftj.engine.result import Result
+from lftj.engine.state import name_of
+from lftj.engine.timeline import When
+from lftj.errors import PastError
+from scantree.interrupts import interrupts_as_such
+
+
+class ViewHistory(Result):
+    """The change of one relation between two versions, as `Transaction.changes` gives it, all of it
+    as one; `commits()` gives the change of each commit.
+    """
+
+    def __init__(self, change: Result, since: int, commits: Callable[[], Iterator[Result]]):
+        """For the workspace."""
+        super().__init__(
+            change._typed_columns(),
+            change._columns,
+            len(change),
+            change._texts,
+            version=change.version,
+            name=change.name,
+        )
+        self.since = since
+        """The version before."""
+        self._commits = commits
+
+    def commits(self) -> Iterator[Result]:
+        """The change of each commit that changed the relation, the oldest first. O(changes) where
+        versions are held in memory; others are read from files.
+        """
+        return self._commits()
+
+
+@with_named_options
+class History(ABC):
+    """Access to versions other than the last one. Not over parts: DistributedError (E400)."""
+
+    @property
+    @abstractmethod
+    def _backend(self) -> Backend:
+        """The open backend. Raises LftjError (E341) where it is closed."""
+
+    @interrupts_as_such()
+    def at(self, version: When) -> Snapshot:
+        """A past version, by its number or by a moment at which it was the last one; a `datetime`
+        without a zone is local time.
+
+        O(1) where the version is held in memory; at a path others are read from the checkpoint
+        before them and the log since, and the last few that were read are held. Raises PastError
+        (E370), which names the oldest version that is kept, DeclarationError (E160).
+        """
+        timeline = self._backend.timeline("at")
+        return Snapshot(timeline.version(timeline.number(version)))
+
+    @interrupts_as_such()
+    def history(
+        self, relation: RelationOrName, *, since: When | None = None, until: When | None = None
+    ) -> ViewHistory:
+        """The change of a relation between two kept versions, by default from the oldest to the
+        last one: a `Result` with `__diff__` and `__version__`. Its `commits()` are the changes of
+        each commit.
+
+        O(change) where versions share pages, else O(rows). Raises PastError (E370),
+        UnknownNameError, DeclarationError (E160).
+        """
+        timeline = self._backend.timeline("history")
+        name = timeline.schema(name_of(relation)).name
+        first = timeline.oldest if since is None else timeline.number(since)
+        last = timeline.last if until is None else timeline.number(until)
+        if first > last:
+            raise PastError(
+                f"since={first} comes after until={last}", hint="write the earlier one as since="
+            )
+        change = timeline.change(name, timeline.state(first), timeline.state(last))
+        return ViewHistory(change, first, lambda: timeline.changes(name, first, last))
+
+    def log(self) -> Result:
+        """The commits, the oldest first: `version`, `time` (local), `message`, `rows` that
+        relations and views won and lost (`"edge +2, reach +5 -1"`), and the `seconds` it took.
+
+        Those of kept versions, and the last 1,000 in memory in any case.
+        """
+        return self._backend.timeline("log").log()
+
+    def changes(
+        self,
+        relation: RelationOrName,
+        *,
+        since: When | None = None,
+        timeout: float | None = None,
+        backlog: int | None = None,
+    ) -> Changes:
+        """The changes of a relation since a version, by default the last one, and those to come:
+        `for change in ws.changes("reach")`, or `async for`.
+
+        Waits for the next commit; with a `timeout` it ends when nothing has come for so many
+        seconds, with 0 when all is given. `backlog`: of changes that wait, at most so many come one
+        by one; those before come as one. Raises PastError (E370), UnknownNameError,
+        DeclarationError (E160).
+        """
+        timeline = self._backend.timeline("ws.changes")
+        check_stream(timeout, backlog)
+        name = timeline.schema(name_of(relation)).name
+        start = timeline.last if since is None else timeline.number(since)
+        return Changes(timeline, name, start, timeout, backlog)
+
+    def consumer(
+        self,
+        name: str,
+        relation: RelationOrName,
+        *,
+        since: When | None = None,
+        timeout: float | None = None,
+        backlog: int | None = None,
+    ) -> Consumer:
+        """The consumer of this name, or a new one, which begins at the last version, or `since`
+        another. It gives the changes that were not acknowledged, and those to come.
+
+        At a path it is durable: after a crash each change is given again or was acknowledged.
+        `timeout` and `backlog` as for `changes`. Raises ConsumerError (E373) where the consumer
+        reads another relation, and as `changes`; DurableError.
+        """
+        timeline = self._backend.timeline("consumer")
+        check_stream(timeout, backlog)
+        start = None if since is None else timeline.number(since)
+        position = timeline.consumer(name, name_of(relation), start)
+        return Consumer(timeline, name, position, timeout, backlog)

@@ -1,0 +1,184 @@
+"""The versions of one engine, past and to come: to read, to compare, to wait for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lftj.engine.consumers import Position, require_same
+from lftj.engine.past import Entry, log_result, not_kept
+from lftj.engine.publishing import Publishing
+from lftj.engine.result import Result
+from lftj.engine.state import State
+from lftj.errors import DeclarationError, PastError
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
+
+if TYPE_CHECKING:
+    from lftj.engine.engine import Engine
+
+When = int | datetime
+"""A version by its number, or by a moment at which it was the last one."""
+_RECENT = 5e-7  # seconds, half of what a datetime tells apart
+
+
+class Timeline:
+    """Versions of an engine. A commit never waits for those who read here."""
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+
+    @property
+    def engine(self) -> Engine:
+        """The engine as readers see it."""
+        return self._engine.shown or self._engine
+
+    # ── versions ──────────────────────────────────────────────────────────────────────────────────
+    @property
+    def last(self) -> int:
+        """The last committed version."""
+        return self.engine.state.version
+
+    @property
+    def oldest(self) -> int:
+        """The oldest version that is kept."""
+        engine = self.engine
+        return engine.past.oldest if engine.durable is None else engine.durable.past.oldest()
+
+    def number(self, when: object) -> int:
+        """The version of a moment, or a number as it is. Raises PastError (E370) for one that is
+        not kept or not there yet, DeclarationError (E160) for anything else.
+        """
+        if isinstance(when, datetime):
+            when = self._number_of(when)
+        if isinstance(when, bool) or not isinstance(when, int):
+            raise DeclarationError(
+                f"a version is a number or a datetime, found {when!r}",
+                hint="ws.log() lists versions and times",
+            )
+        oldest, last = self.oldest, self.last
+        if not oldest <= when <= last:
+            raise not_kept(when, oldest, last)
+        return when
+
+    def _number_of(self, when: datetime) -> int:
+        moment, before = when.timestamp() + _RECENT, -1
+        for entry in self.entries():
+            if entry.time > moment:
+                first = entry.version - 1 if before < 0 else before
+                if before < 0 and (first < self.oldest or first > 0):
+                    raise not_kept(f"of {when}", self.oldest, self.last)
+                return first
+            before = entry.version
+        return self.last
+
+    def state(self, version: int) -> State:
+        """The state of a version. Raises PastError (E370) where it is not kept."""
+        engine = self.engine
+        now = engine.state
+        if version == now.version:
+            return now
+        found = engine.past.state(version) if version >= self.oldest else None
+        if found is None and engine.durable is not None and self.oldest <= version < now.version:
+            found = engine.durable.past.state(version)
+        if found is None:
+            raise not_kept(version, self.oldest, now.version)
+        return found
+
+    def entries(self) -> list[Entry]:
+        """The records of commits that are known."""
+        engine = self.engine
+        if engine.durable is None:
+            return engine.past.entries()
+        return engine.durable.past.entries()
+
+    def log(self) -> Result:
+        """The records as a table."""
+        return log_result(self.entries(), self.last)
+
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────
+    def schema(self, name: str) -> RelationSchema:
+        """The schema of a relation of the last version. Raises UnknownNameError."""
+        return self.engine.state.schema(name)
+
+    def change(self, name: str, before: State, after: State) -> Result:
+        """The rows of a relation that one version has and another has not, as a change. O(change)
+        where pages are shared.
+        """
+        delta = delta_between(name, before, after)
+        return self.engine.change_set(after.version, self.schema(name), delta)
+
+    def changes(self, name: str, since: int, until: int) -> Iterator[Result]:
+        """The change of each commit between two versions that changed the relation."""
+        before = self.state(since)
+        for version in range(since + 1, until + 1):
+            after = self.state(version)
+            if len(change := self.change(name, before, after)):
+                yield change
+            before = after
+
+    # ── waiting ───────────────────────────────────────────────────────────────────────────────────
+    @property
+    def published(self) -> Publishing:
+        """Word of new versions of this process."""
+        return self._engine.published
+
+    @property
+    def writes(self) -> bool:
+        """False where another process commits, whose versions are looked for."""
+        return self._engine.durable is None or self._engine.durable.write
+
+    def wait(self, version: int, timeout: float | None) -> bool:
+        """Wait until there is a later version than this, at most so many seconds; False where there
+        is none.
+        """
+        engine = self._engine
+        if not self.writes:
+            return not engine.published.ended and engine.wait_for(version + 1, timeout)
+        seconds = None if timeout is None or math.isinf(timeout) else timeout
+        return engine.published.wait(lambda: self.last > version, seconds)
+
+    # ── consumers ─────────────────────────────────────────────────────────────────────────────────
+    def consumer(self, name: str, relation: str, since: int | None) -> Position:
+        """The position of a consumer, which begins at a version, or the last one. Raises
+        ConsumerError (E373), DurableError.
+        """
+        engine = self._engine
+        relation = self.schema(relation).name
+        if (known := engine.positions.get(name)) is not None:
+            require_same(name, known, relation)
+            return known
+        with engine.writer.held():
+            start = self.last if since is None else since
+            self.acknowledge(name, Position(relation, start))
+        return engine.positions[name]
+
+    def position(self, name: str) -> Position | None:
+        """The position of a consumer; None once it has ended."""
+        return self._engine.positions.get(name)
+
+    def acknowledge(self, name: str, position: Position | None) -> None:
+        """Have a consumer go on from here, or end. Raises DurableError; then it is as it was."""
+        engine = self._engine
+        if engine.durable is not None:
+            engine.durable.require_writable()
+            engine.durable.past.acknowledge(name, position)
+        if position is None:
+            engine.positions.pop(name, None)
+        else:
+            engine.positions[name] = position
+        engine.pin()
+
+
+def delta_between(name: str, before: State, after: State) -> Delta:
+    """The change of one relation from one version to another. Pages that both have are skipped."""
+    old, new = before.database.get(name), after.database.get(name)
+    if new is None or old is None:
+        if new is None and old is None:
+            raise PastError(f"neither version has a relation `{name}`")
+        rows = (new or old).columns()  # pyright: ignore[reportOptionalMemberAccess]
+        gone = [column[:0] for column in rows]
+        return Delta(rows, gone) if old is None else Delta(gone, rows)
+    return new.difference(old)
