@@ -1,5 +1,4 @@
 """Monoids for scans: count, sum, min and max of columns, or any associative operation of your own.
-columns under count, sum, min and max, or anything under an associative operation of your own.
 
 The former are kept by the tree itself, in its index pages (`aggregates=` of `Tree.build`). A
 `Monoid` remembers what it made of each page, so a scan after a small change combines only new pages

@@ -1,6 +1,5 @@
 """The reach of a change: sensitivity indices of leapfrog triejoins, tree surgeries, and the regions
-to evaluate again. sensitivity indices of leapfrog triejoins, tree surgeries, and the regions to
-evaluate again.
+to evaluate again.
 
 A run's trace (`TraceLog`) becomes one `SensitivityIndex` per position of the body (`BodyShape`), at
 a granularity that `planner` picks. A change of a relation becomes `surgeries` of its trie, and

@@ -1,5 +1,5 @@
-"""Contexts that can be alive: every positive atom has their bindings, as far as they are known.
-those whose bindings every positive atom has as far as they are known.
+"""Contexts that can be alive: those whose bindings every positive atom has, as far as they are
+known.
 
 A context of an index is alive when the run would get there: on all levels before, every atom has
 the values bound. Checked is just that, each atom by a look-up of its first columns; negated atoms,

@@ -1,5 +1,5 @@
 """Growth of the driver's memory with the data: its peak resident memory, 4M over 1M edges, each in
-a process of its own. its peak resident memory, 4M over 1M edges, each in a process of its own.
+a process of its own.
 
 `python -m bench.partition.driver_memory FILE` is such a process: it loads the file, counts
 triangles, commits, and tells.

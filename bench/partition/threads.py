@@ -1,5 +1,5 @@
 """Speed-up by two threads, and the balance of parts: the same evaluation on one thread and on two,
-in elapsed time. the same evaluation on one thread and on two, in elapsed time.
+in elapsed time.
 
 Runs on one thread and on two take turns, and the least of each counts, so a machine that is busy
 for a while spoils neither side alone. One that is busy all the time spoils the ratio: two threads

@@ -1,6 +1,5 @@
 """Commit: a function from the old state and a transaction's request to the next version, so a
-failure anywhere leaves the old state alone. a function of the old state, so a failure anywhere
-leaves the old state alone.
+failure anywhere leaves the old state alone.
 
 Phases: the database gets the shape of the new program, base relations get their net changes, keys
 are checked on what changed, views are refreshed. Nothing is published here.

@@ -1,5 +1,4 @@
 """Question: a body, read and checked as if it were the body of a rule whose head has the body's
-variables. a body, read and checked as if it were the body of a rule whose head has the body's
 variables.
 
 The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy

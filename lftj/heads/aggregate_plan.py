@@ -1,5 +1,5 @@
 """Plan of the states that an aggregated head keeps: as few as possible, each serving the calls it
-can. as few as possible.
+can.
 
 The groups' tree holds per group η, then the published result of every call but `count`, then what
 exact integer totals keep there.

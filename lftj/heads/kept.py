@@ -1,6 +1,5 @@
 """State that an aggregated head keeps besides its groups, and the changes that reach it: the
-contract between a head and the state of a function. the contract between a head and the state of a
-function.
+contract between a head and the state of a function.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Catalog of the names in a program: relations, type names and user-defined aggregates, and
-relations that already have rules or facts. relations, type names and user-defined aggregates, and
-which relations already have rules or facts.
+"""Catalog of the names in a program: relations, type names and user-defined aggregates, and which
+relations already have rules or facts.
 
 A `Catalog` is a value. Extending it copies a few dictionaries (microseconds for thousands of
 relations) and checks nothing that was checked before.

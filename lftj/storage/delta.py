@@ -1,5 +1,4 @@
-"""Delta: the rows that a relation won and lost between two versions. the rows a relation won and
-lost between two versions.
+"""Delta: the rows that a relation won and lost between two versions.
 
 Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one
 column of zeros, and so are its changes; `stored_width` gives the number of columns that a relation

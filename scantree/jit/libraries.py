@@ -1,5 +1,4 @@
-"""Compilation of a kernel to machine code, together with all it calls, once. together with all it
-calls, once.
+"""Compilation of a kernel to machine code, together with all it calls, once.
 
 By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper
 for calls from Python, and then links its optimised code into each caller, where all of that happens

@@ -1,6 +1,5 @@
 """Columns with hubs, values that outweigh a part. Those of base relations were counted, those of
-derived ones are guessed from rules. values that outweigh a part. Those of base relations were
-counted, those of derived ones are guessed from rules.
+derived ones are guessed from rules.
 
 It is a matter of balance alone: what is a hub, and where, changes no answer.
 """

@@ -1,6 +1,5 @@
 """Bounds that a comparison sets to the ascending values of one level: where it begins to hold, and
-whether it fails for good once it fails. where it begins to hold, and whether it fails for good once
-it fails.
+whether it fails for good once it fails.
 
 `x < y`, `x + 3 <= y` and `y - x > 3` bound y from below and x from above. Only what the comparison
 has a value for is passed over, so that arithmetic fails in no other cases than where every value is

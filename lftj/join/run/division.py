@@ -1,5 +1,5 @@
 """Division of one evaluation: ranges of its leading variable, and of the second one below a heavy
-key. ranges of its leading variable, and of the second one below a heavy key.
+key.
 
 The *leading* variable is that of the first level that is searched; only constants stand before it.
 Each atom whose key order begins with constants, the leading variable and the second one is narrowed

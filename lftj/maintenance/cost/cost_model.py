@@ -1,5 +1,5 @@
 """Costs besides kernel steps, in kernel steps of about five nanoseconds, so that an update and a
-bootstrap can be compared. so that an update and a bootstrap can be compared.
+bootstrap can be compared.
 
 Rough figures serve: they decide which of two ways is taken, never what comes out. They are counted,
 not timed, so a run is repeatable.

@@ -1,6 +1,5 @@
 """Derivation count of a row, in one word: its iteration in the upper half and the number of its
-proofs there in the lower. its iteration in the upper half and the number of its proofs there in the
-lower.
+proofs there in the lower.
 
 The word orders as iterations do. Its complement stands for a row as it was before it moved.
 """
