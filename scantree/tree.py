@@ -8,16 +8,14 @@ Keys and values are int64 columns; rows travel as lists of equally long arrays.
 How it is kept: rows in leaf pages, column-wise; above them index pages that hold for every child
 its page, its number of rows, its least key and aggregates (`page_kernels`). Pages are never changed
 once a version has them (`apply_kernels`) and are freed when the last version that reaches them is
-gone (`Arena`). Readers walk by positions that pack a whole path (`seek_kernels`) or by cursors
-(`cursor_kernels`).
+gone (`Arena`). Its readers are those of `TreeReading`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,6 @@ from scantree.build_kernels import build, build_packed
 from scantree.columns import Columns, as_matrix
 from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
-from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import (
     FAN_CAPACITY,
     LEAF_CAPACITY,
@@ -39,16 +36,13 @@ from scantree.page_kernels import (
     WORDS_IN_USE,
     discard,
 )
-from scantree.read_kernels import look_up, position_of, read_edges, read_evenly, read_rows
-from scantree.reorder_kernels import survey_leaves
-from scantree.scan import scan_column, scan_monoid
-from scantree.seek_kernels import END, lower_bound, rank
+from scantree.seek_kernels import END, rank
+from scantree.tree_reading import TreeReading
 
 _NO_COLUMNS: tuple[Words, ...] = ()
-A = TypeVar("A")
 
 
-class Tree:
+class Tree(TreeReading):
     """One version of an ordered map. Make it with `Tree.build` or `Tree.empty`; change it with
     `apply`.
 
@@ -221,7 +215,7 @@ class Tree:
             int(rank(self.arena.memory, root, height, END)) if root else 0,
         )
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────
+    # ── as an object ──────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:
         return self.count
 
@@ -230,183 +224,6 @@ class Tree:
             f"<Tree {self.count} rows, {self.key_width}+{self.value_width} columns, height "
             f"{self.height}>"
         )
-
-    def _position(self, bound: Sequence[int] | None, otherwise: int) -> int:
-        if self.root == 0:
-            return END
-        if bound is None:
-            return otherwise
-        key = np.array(bound, np.int64).reshape(-1, 1)
-        return int(lower_bound(self.arena.memory, self.root, self.height, self.layout, key, 0))
-
-    def ends_before(self, key: Sequence[int]) -> bool:
-        """Check that all rows come before this key, or prefix of one. O(log n)."""
-        return self._position(key, END) == END
-
-    def positions(
-        self, low: Sequence[int] | None, high: Sequence[int] | None
-    ) -> tuple[int, int, int]:
-        """Positions of the first row >= low and the first >= high, and the number of
-        rows between.
-        """
-        first, last = self._position(low, 0), self._position(high, END)
-        memory = self.arena.memory
-        rows = (
-            rank(memory, self.root, self.height, last) - rank(memory, self.root, self.height, first)
-            if first < last
-            else 0
-        )
-        return first, last, int(rows)
-
-    def range(
-        self,
-        low: Sequence[int] | None = None,
-        high: Sequence[int] | None = None,
-        *,
-        only: Sequence[int] | None = None,
-    ) -> list[Words]:
-        """Key and value columns of the rows with low <= key < high, or those at the positions
-        `only`. O(log n + rows).
-
-        Bounds may be prefixes of a key, None is open.
-        """
-        first, last, rows = self.positions(low, high)
-        picks = (
-            np.arange(self.key_width + self.value_width)
-            if only is None
-            else np.array(only, np.int64)
-        )
-        out = np.empty((len(picks), rows), np.int64)
-        if rows:
-            read_rows(self.arena.memory, self.root, self.height, first, last, picks, out)
-        return list(out)
-
-    def columns(self, only: Sequence[int] | None = None) -> list[Words]:
-        """All rows, as key columns then value columns, or the columns at the positions `only`.
-        O(n).
-        """
-        return self.range(only=only)
-
-    def blocks(
-        self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
-    ) -> Iterator[NDArray[np.int64]]:
-        """The rows numbered [first, last), by default all, in order and so many at a time: matrices
-        of the columns at the positions `only`, each in the place of the one before. O(n).
-        """
-        left = (self.count if last is None else last) - first
-        picks, position = np.array(only, np.int64), 0
-        if first and left:
-            position = int(position_of(self.arena.memory, self.root, self.height, first))
-        room = np.empty(len(picks) * min(rows, left), np.int64)
-        while left:
-            block = room[: len(picks) * min(rows, left)].reshape(len(picks), min(rows, left))
-            position = int(
-                read_rows(self.arena.memory, self.root, self.height, position, END, picks, block)
-            )
-            left -= block.shape[1]
-            yield block
-
-    def extremes(self, only: Sequence[int]) -> list[tuple[int, int]]:
-        """The least and the greatest value in each of the columns at these positions; no rows have
-        none. O(n), without copying.
-        """
-        if not self.count:
-            return []
-        picks = np.array(only, np.int64)
-        lows, highs = np.empty((2, len(picks)), np.int64)
-        survey_leaves(
-            self.arena.memory, self.root, self.height, picks, np.zeros_like(picks), lows, highs
-        )
-        return list(zip(lows.tolist(), highs.tolist(), strict=True))
-
-    def sample(self, rows: int, *, behind: int = 0) -> list[Words]:
-        """About `rows` rows at equal distances, all of them when there are no more; or those so
-        many rows `behind` each of them.
-
-        O(rows · log n).
-        """
-        if self.count <= rows:
-            return [column[behind:] for column in self.columns()]
-        out = np.empty((self.key_width + self.value_width, rows), np.int64)
-        read_evenly(self.arena.memory, self.root, self.height, self.count, behind, out)
-        return list(out)
-
-    def seek_lub(self, key: Sequence[int]) -> tuple[int, ...] | None:
-        """The first row (key and values) whose key is >= `key`, or None. O(log n)."""
-        position = self._position(key, 0)
-        if position == END:
-            return None
-        out = np.empty((self.key_width + self.value_width, 1), np.int64)
-        read_rows(
-            self.arena.memory,
-            self.root,
-            self.height,
-            position,
-            position + 1,
-            np.arange(len(out)),
-            out,
-        )
-        return tuple(out[:, 0].tolist())
-
-    def edge_rows(
-        self, prefixes: Columns, *, last: bool = False
-    ) -> tuple[NDArray[np.bool_], list[Words], int]:
-        """Find for each key prefix the first row (or the last) that begins with it: a mask, its
-        columns, and the pages opened.
-
-        `prefixes` are columns, or a matrix of columns × rows, which may have no columns: the first
-        row of all. O(log n) each.
-        """
-        prefix = as_matrix(prefixes, len(prefixes))
-        found = np.zeros(prefix.shape[1], np.bool_)
-        out = np.zeros((self.key_width + self.value_width, prefix.shape[1]), np.int64)
-        pages = (
-            read_edges(
-                self.arena.memory, self.root, self.height, self.layout, prefix, last, found, out
-            )
-            if self.root
-            else 0
-        )
-        return found, list(out), int(pages)
-
-    def lookup(self, keys: Columns) -> tuple[NDArray[np.bool_], list[Words]]:
-        """Look up key tuples: a mask of those that are there, and their values (0 for the others).
-        O(log n) each, in any order.
-        """
-        key = as_matrix(keys, self.key_width)
-        found = np.zeros(key.shape[1], np.bool_)
-        values = np.zeros((self.value_width, key.shape[1]), np.int64)
-        look_up(self.arena.memory, self.root, self.height, self.layout, key, found, values)
-        return found, list(values)
-
-    def contains(self, keys: Columns) -> NDArray[np.bool_]:
-        """Mark the key tuples that are there."""
-        return self.lookup(keys)[0]
-
-    @overload
-    def scan(
-        self, what: Monoid[A], low: Sequence[int] | None = None, high: Sequence[int] | None = None
-    ) -> A: ...
-    @overload
-    def scan(
-        self, what: Aggregate, low: Sequence[int] | None = None, high: Sequence[int] | None = None
-    ) -> int | None: ...
-    def scan(
-        self,
-        what: Monoid[A] | Aggregate,
-        low: Sequence[int] | None = None,
-        high: Sequence[int] | None = None,
-    ) -> A | int | None:
-        """a₁ ⊕ … ⊕ aₘ over the rows with low <= key < high, in order. O(log n) pages.
-
-        An `Aggregate` must be one that the tree keeps, or `COUNT`; least and greatest of no rows
-        are None. A `Monoid` is asked once for each new page and after that only for the two ends of
-        the range.
-        """
-        first, last, rows = self.positions(low, high)
-        if isinstance(what, Monoid):
-            return scan_monoid(self, what, first, last)
-        return rows if what == COUNT else scan_column(self, what, first, last)
 
     # ── comparing versions ────────────────────────────────────────────────────────────────────────
     def diff(self, old: Tree) -> tuple[list[Words], list[Words]]:
