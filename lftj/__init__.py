@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from lftj.engine.subscription import Subscription as Subscription
     from lftj.engine.verify import Discrepancy as Discrepancy
     from lftj.errors import ArityError as ArityError
-    from lftj.errors import BranchError as BranchError
     from lftj.errors import ConsumerError as ConsumerError
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
@@ -139,7 +138,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "api.changes": "Changes Consumer",
     "api.connect": "ThreadExecutor connect local_spark",
-    "errors": "ArityError BranchError ConsumerError CopyError DeclarationError DistributedError "
+    "errors": "ArityError ConsumerError CopyError DeclarationError DistributedError "
     "DurableError "
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
     "LimitError "

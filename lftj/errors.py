@@ -383,26 +383,17 @@ class DurableError(LftjError, RuntimeError):
 
 
 class PastError(LftjError, LookupError):
-    """A version that is not kept any more, or is not there yet (E370)."""
-
-    code = "E370"
-
-
-class BranchError(LftjError, RuntimeError):
-    """A branch that is not there, or cannot be begun (E371), or a merge of rows or rules that were
-    changed on both sides (E372). `conflicts`: the rows that both changed, by relation.
-    """
+    """A version that is not kept any more, or is not there yet (E371)."""
 
     code = "E371"
-    conflicts: dict[str, list[tuple[object, ...]]] = {}  # noqa: RUF012 - replaced, never changed
 
 
 class ConsumerError(LftjError, RuntimeError):
     """A consumer that reads another view than it was made for, or acknowledges what it was not
-    given (E373).
+    given (E372).
     """
 
-    code = "E373"
+    code = "E372"
 
 
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────

@@ -94,7 +94,7 @@ class VersionsInOrder(Timeline, ABC):
 
     @abstractmethod
     def version(self, number: int) -> Version:
-        """A version to read. Raises PastError (E370)."""
+        """A version to read. Raises PastError (E371)."""
 
 
 class Draft(Pending, Protocol):

@@ -89,7 +89,7 @@ class Changes(Uncopied):
     def _following(self) -> Result | None:
         """The next change; None where there is none yet."""
         timeline = self._timeline
-        while self.version < (last := timeline.last):
+        while self.version < (last := timeline.last) and not timeline.published.ended:
             target = self.version + 1
             if self._backlog is not None:
                 target = max(target, last - self._backlog + 1)
@@ -140,7 +140,7 @@ class Consumer(Uncopied):
 
     @property
     def version(self) -> int:
-        """The last version that was acknowledged. Raises ConsumerError (E373) after `drop`."""
+        """The last version that was acknowledged. Raises ConsumerError (E372) after `drop`."""
         position = self._timeline.position(self.name)
         if position is None:
             raise ConsumerError(
@@ -166,7 +166,7 @@ class Consumer(Uncopied):
         when it returns, where commits are.
 
         With a transaction it happens with its commit, or not at all, as by `tx.ack`. Raises
-        ConsumerError (E373) for what was not given, TransactionError (E320), DurableError.
+        ConsumerError (E372) for what was not given, TransactionError (E320), DurableError.
         """
         if tx is None:
             self._timeline.acknowledge(self.name, self.position(change))
@@ -175,7 +175,7 @@ class Consumer(Uncopied):
 
     def position(self, change: Result | int | None = None) -> Position:
         """The position once a change is acknowledged, by default the last one that was given.
-        Raises ConsumerError (E373).
+        Raises ConsumerError (E372).
         """
         version = self._given if change is None else getattr(change, "version", change)
         if isinstance(version, bool) or not isinstance(version, int) or version > self._given:

@@ -36,8 +36,9 @@ class Files(ABC):
 
     def save_as(self, path: str | os.PathLike[str], *, durability: str = "full") -> None:
         """Have a workspace in memory go on in files at a path, where nothing is yet: each commit is
-        durable from now on. O(pages). Raises DurableError (E351, E354); not over parts:
-        DistributedError (E400).
+        durable from now on. Past versions stay behind; consumers go on. O(pages). Raises
+        DurableError (E351, E354), ConsumerError (E372) where one has not acknowledged the last
+        version; not over parts: DistributedError (E400).
         """
         backend = self._backend
         with backend.writer.held():

@@ -59,7 +59,7 @@ class History(ABC):
 
         O(1) where the version is held in memory; at a path others are read from the checkpoint
         before them and the log since, and the last few that were read are held. Raises PastError
-        (E370), which names the oldest version that is kept, DeclarationError (E160).
+        (E371), which names the oldest version that is kept, DeclarationError (E160).
         """
         timeline = self._backend.timeline("at")
         return Snapshot(timeline.version(timeline.number(version)))
@@ -72,7 +72,7 @@ class History(ABC):
         last one: a `Result` with `__diff__` and `__version__`. Its `commits()` are the changes of
         each commit.
 
-        O(change) where versions share pages, else O(rows). Raises PastError (E370),
+        O(change) where versions share pages, else O(rows). Raises PastError (E371),
         UnknownNameError, DeclarationError (E160).
         """
         timeline = self._backend.timeline("history")
@@ -106,8 +106,8 @@ class History(ABC):
         `for change in ws.changes("reach")`, or `async for`.
 
         Waits for the next commit; with a `timeout` it ends when nothing has come for so many
-        seconds, with 0 when all is given. `backlog`: of changes that wait, at most so many come one
-        by one; those before come as one. Raises PastError (E370), UnknownNameError,
+        seconds, with 0 when all is given. `backlog`: versions that may wait; of more, the oldest
+        come as one change. Raises PastError (E371), UnknownNameError,
         DeclarationError (E160).
         """
         timeline = self._backend.timeline("ws.changes")
@@ -129,7 +129,7 @@ class History(ABC):
         another. It gives the changes that were not acknowledged, and those to come.
 
         At a path it is durable: after a crash each change is given again or was acknowledged.
-        `timeout` and `backlog` as for `changes`. Raises ConsumerError (E373) where the consumer
+        `timeout` and `backlog` as for `changes`. Raises ConsumerError (E372) where the consumer
         reads another relation, and as `changes`; DurableError.
         """
         timeline = self._backend.timeline("consumer")

@@ -206,13 +206,13 @@ class InProcess(Engine):
             draft.outcome = self.carry_out(draft.proposal())
         return draft.outcome
 
-    def _held(self, state: State, entry: Entry) -> list[tuple[State, Entry, int]]:
-        """The next version for `past`, if it is another one than this, with about the bytes that
-        this one costs beside it: pages that it has instead.
+    def _held(self, state: State, entry: Entry) -> list[tuple[State, Entry | None, int]]:
+        """The next version for `past`, with about the bytes that this one costs beside it: pages
+        that it has instead. Where rules alone have changed it is this one, with those rules.
         """
         before, self.pages = self.pages, self.arena.bytes_in_use
         cost = min(before, max(0, self.pages - before))
-        return [(state, entry, cost)] if state.version > self.state.version else []
+        return [(state, entry if state.version > self.state.version else None, cost)]
 
     def _changes(self, outcome: Outcome) -> Changes:
         return Changes(

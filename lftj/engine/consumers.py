@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from lftj.errors import ConsumerError
@@ -15,9 +16,20 @@ class Position(NamedTuple):
 
 
 def require_same(name: str, position: Position, relation: str) -> None:
-    """Raise ConsumerError (E373) for a consumer that reads another relation."""
+    """Raise ConsumerError (E372) for a consumer that reads another relation."""
     if position.relation != relation:
         raise ConsumerError(
             f"consumer {name!r} reads `{position.relation}`, not `{relation}`",
             hint="choose another name, or end that one with drop()",
         )
+
+
+def require_caught_up(positions: Mapping[str, Position], last: int) -> None:
+    """Raise ConsumerError (E372) for a consumer that has not acknowledged the last version."""
+    for name, position in positions.items():
+        if position.version < last:
+            raise ConsumerError(
+                f"consumer {name!r} has acknowledged version {position.version}, and the last one "
+                f"is {last}: files begin with that one",
+                hint="acknowledge its changes, or end it with drop(), and save then",
+            )

@@ -268,7 +268,7 @@ class Durable:
         commit: Commit,
         state: State,
         text: str,
-        beside: Callable[[Connection], None] = lambda _: None,
+        beside: Callable[[Connection], None],
     ) -> None:
         """Write a state's pages, and its commit with them, in the place of rows in the log."""
         with self._storing, system_errors(self.path):
@@ -294,10 +294,11 @@ class Durable:
         text = program_text(state, self._engine.tuning)
         return None if text == self._kept.text else text
 
-    def begin_with(self, state: State) -> None:
-        """Have an empty folder begin with a state. O(pages)."""
+    def begin_with(self, state: State, positions: Mapping[str, Position]) -> None:
+        """Have an empty folder begin with a state and consumers. O(pages)."""
         text = program_text(state, self._engine.tuning)
-        self._append_pages(Commit(1, state.version, time.time(), text, b""), state, text)
+        commit = Commit(1, state.version, time.time(), text, b"")
+        self._append_pages(commit, state, text, partial(write_positions, positions=positions))
 
     def require_whole(self, watch: Watch | None = None) -> None:
         """Raise DurableError (E353) where mapped pages that were looked at are not what was

@@ -116,7 +116,7 @@ class Engine:
 
     def sibling(self) -> Self:
         """Another engine over the same memory and dictionary, which begins with this state and goes
-        a way of its own. They share the writer lock: one transaction at a time. O(1).
+        a way of its own: it follows old commits. O(1).
         """
         other = copy(self)
         other.subscriptions, other.published = Subscriptions(), Publishing()

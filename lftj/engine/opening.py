@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lftj.engine.consumers import require_caught_up
 from lftj.engine.durable import Durable
 from lftj.errors import DeclarationError, DurableError
 from lftj.storage.durable.log import DURABILITY, FILE
@@ -44,11 +45,13 @@ def open_path(
         raise
     if copy:
         durable.close()
+        engine.positions = {}  # changes that they have not acknowledged are not here
+        engine.pin()
     else:
         engine.durable = durable
-        engine.past.begin(engine.state)
-        if read_only:
-            engine.show()
+    engine.past.begin(engine.state)
+    if engine.durable is not None and read_only:
+        engine.show()
 
 
 @contextmanager
@@ -73,16 +76,18 @@ def opened_to_read(
 
 def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full") -> None:
     """Have an engine that lives in memory go on in files at a path, where nothing is yet. With the
-    writer lock held. O(pages). Raises DurableError, and then it lives in memory as before.
+    writer lock held. O(pages). The past stays behind. Raises DurableError, and ConsumerError (E372)
+    where a consumer has not acknowledged all of it, and then it lives in memory as before.
     """
     _require_durability(durability)
+    require_caught_up(engine.positions, engine.state.version)
     folder = Path(path)
     if (folder / FILE).exists():
         hint = "choose a path where nothing is, or remove the workspace there"
         raise DurableError(f"there is a workspace at {folder} already", code="E351", hint=hint)
     durable = Durable(engine, folder, durability=durability)
     try:
-        durable.begin_with(engine.state)
+        durable.begin_with(engine.state, engine.positions)
     except BaseException:
         durable.abandon()
         raise

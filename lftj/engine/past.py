@@ -139,6 +139,7 @@ class Past:
             while self.waiting:
                 state, entry, cost = self.waiting[0]
                 version = state.version
+                cost += self._held.get(version, (None, 0))[1] if entry is None else 0
                 self._bytes += cost - self._held.get(version, (None, 0))[1]
                 self._held[version] = replace(state, heads=ViewStates()), cost
                 if entry is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -36,7 +37,15 @@ class Publishing:
             self._waiting.discard(wake)
 
     def wait(self, there: Callable[[], bool], timeout: float | None) -> bool:
-        """Wait until something is there, for so many seconds at most; False where it is not."""
+        """Wait until something is there, for so many seconds at most; False where it is not,
+        or there are no more versions.
+        """
         event = threading.Event()
+        end = None if timeout is None else time.monotonic() + timeout
         with self.waking(event.set):
-            return there() or self.ended or (event.wait(timeout) and there())
+            while not (found := there()) and not self.ended:
+                # a commit that changed nothing wakes too
+                if not event.wait(None if end is None else max(0.0, end - time.monotonic())):
+                    return there()
+                event.clear()
+        return found

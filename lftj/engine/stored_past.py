@@ -21,7 +21,6 @@ from lftj.engine.state import State
 from lftj.errors import DurableError
 from lftj.storage.durable.log_records import (
     RecordDamagedError,
-    read_branches,
     read_notes,
     read_positions,
     write_note,
@@ -83,11 +82,11 @@ class StoredPast:
         return 0 if found is None else found[0]
 
     def needed(self) -> int | None:
-        """The number of the commit from which on all are to be reached, for consumers and branches
-        too; None where nobody asked for the past.
+        """The number of the commit from which on all are to be reached, for consumers too; None
+        where nobody asked for the past.
         """
+        needed: list[int] = []
         with self._reading() as connection:
-            needed = [record["base"] for record in read_branches(connection).values()]
             versions = [] if self._engine.past.pinned is None else [self._engine.past.pinned]
             if self._engine.past.keep.asked:
                 versions.append(self._first_wanted(connection))
@@ -97,10 +96,11 @@ class StoredPast:
         return min(needed, default=None)
 
     def entries(self) -> list[Entry]:
-        """The records of the commits that are kept."""
+        """The records of the commits that are kept, and made a version."""
         oldest = self.oldest()
         with self._reading() as connection:
             notes = read_notes(connection, noted=self._durable.log.format > 1)
+        before = [0, *(version for version, _, _ in notes)]
         return [
             Entry(
                 version,
@@ -109,8 +109,8 @@ class StoredPast:
                 {name: (won, lost) for name, (won, lost) in note.get("rows", {}).items()},
                 note.get("seconds", 0.0),
             )
-            for version, moment, note in notes
-            if version >= oldest
+            for (version, moment, note), earlier in zip(notes, before, strict=False)
+            if version >= oldest and version > earlier
         ]
 
     @contextmanager
@@ -176,16 +176,15 @@ class StoredPast:
 
     def _from_files(self, engine: Engine, number: int) -> Reached:
         durable = self._durable
-        found = durable.log.before(number, skip=durable.strange())
-        if found is None:
-            raise durable.log.damaged(f"commits before {number} are missing")
-        point, commits = found
-        state, sum_ = engine.blank(), 0
-        if point is not None:
-            with durable.storing():
+        with durable.storing():  # no checkpoint removes the files of this one meanwhile
+            found = durable.log.before(number, skip=durable.strange())
+            if found is None:
+                raise durable.log.damaged(f"commits before {number} are missing")
+            point, commits = found
+            state, sum_ = engine.blank(), 0
+            if point is not None:
                 pages: StoredPages = durable.pages
-                state = state_of(engine, engine.blank(), point.record, pages)
-            sum_ = point.sum
+                state, sum_ = state_of(engine, state, point.record, pages), point.sum
         if commits:
             state, sum_ = replayed(engine, state, commits).state, commits[-1].sum
         return state, number, sum_

@@ -12,9 +12,9 @@ from lftj.engine.past import Entry, log_result, not_kept
 from lftj.engine.publishing import Publishing
 from lftj.engine.result import Result
 from lftj.engine.state import State
-from lftj.errors import DeclarationError, PastError
+from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Delta
+from lftj.storage.delta import Delta, no_rows
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
@@ -48,7 +48,7 @@ class Timeline:
         return engine.past.oldest if engine.durable is None else engine.durable.past.oldest()
 
     def number(self, when: object) -> int:
-        """The version of a moment, or a number as it is. Raises PastError (E370) for one that is
+        """The version of a moment, or a number as it is. Raises PastError (E371) for one that is
         not kept or not there yet, DeclarationError (E160) for anything else.
         """
         if isinstance(when, datetime):
@@ -75,7 +75,7 @@ class Timeline:
         return self.last
 
     def state(self, version: int) -> State:
-        """The state of a version. Raises PastError (E370) where it is not kept."""
+        """The state of a version. Raises PastError (E371) where it is not kept."""
         engine = self.engine
         now = engine.state
         if version == now.version:
@@ -107,8 +107,9 @@ class Timeline:
         """The rows of a relation that one version has and another has not, as a change. O(change)
         where pages are shared.
         """
-        delta = delta_between(name, before, after)
-        return self.engine.change_set(after.version, self.schema(name), delta)
+        schema = self.schema(name)
+        delta = delta_between(schema, before, after)
+        return self.engine.change_set(after.version, schema, delta)
 
     def changes(self, name: str, since: int, until: int) -> Iterator[Result]:
         """The change of each commit between two versions that changed the relation."""
@@ -136,22 +137,31 @@ class Timeline:
         """
         engine = self._engine
         if not self.writes:
-            return not engine.published.ended and engine.wait_for(version + 1, timeout)
+            try:
+                return not engine.published.ended and engine.wait_for(version + 1, timeout)
+            except DurableError:
+                if engine.published.ended:  # closed meanwhile
+                    return False
+                raise
         seconds = None if timeout is None or math.isinf(timeout) else timeout
         return engine.published.wait(lambda: self.last > version, seconds)
 
     # ── consumers ─────────────────────────────────────────────────────────────────────────────────
     def consumer(self, name: str, relation: str, since: int | None) -> Position:
         """The position of a consumer, which begins at a version, or the last one. Raises
-        ConsumerError (E373), DurableError.
+        ConsumerError (E372), DeclarationError (E160), DurableError.
         """
         engine = self._engine
+        if not isinstance(name, str) or not name:
+            raise DeclarationError(
+                f"a consumer has a name, found {name!r}", hint='write ws.consumer("mailer", view)'
+            )
         relation = self.schema(relation).name
         if (known := engine.positions.get(name)) is not None:
             require_same(name, known, relation)
             return known
         with engine.writer.held():
-            start = self.last if since is None else since
+            start = self.last if since is None else self.number(since)
             self.acknowledge(name, Position(relation, start))
         return engine.positions[name]
 
@@ -172,13 +182,15 @@ class Timeline:
         engine.pin()
 
 
-def delta_between(name: str, before: State, after: State) -> Delta:
-    """The change of one relation from one version to another. Pages that both have are skipped."""
-    old, new = before.database.get(name), after.database.get(name)
-    if new is None or old is None:
-        if new is None and old is None:
-            raise PastError(f"neither version has a relation `{name}`")
-        rows = (new or old).columns()  # pyright: ignore[reportOptionalMemberAccess]
-        gone = [column[:0] for column in rows]
-        return Delta(rows, gone) if old is None else Delta(gone, rows)
-    return new.difference(old)
+def delta_between(schema: RelationSchema, before: State, after: State) -> Delta:
+    """The change of one relation from one version to another. Pages that both have are skipped. A
+    version from before it was declared has none of its rows.
+    """
+    old, new = before.database.get(schema.name), after.database.get(schema.name)
+    if old is not None and new is not None:
+        return new.difference(old)
+    if new is not None:
+        return Delta(new.columns(), no_rows(schema.arity))
+    if old is not None:
+        return Delta(no_rows(schema.arity), old.columns())
+    return Delta.empty(schema.arity)

@@ -127,10 +127,10 @@ class Writing(Uncopied, Generic[Draft]):
         called.
         """
         draft = self._open()
-        if message is not None:
-            draft.annotate(self._text(message))
         self._ended = "rolled back"
         try:
+            if message is not None:
+                draft.annotate(self._text(message))
             self._backend.commit(draft)
         finally:
             if draft.committed is not None:  # an interrupt may have come after that

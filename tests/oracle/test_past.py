@@ -1,0 +1,272 @@
+"""Random histories, after which all kept versions are what the reference says they were: in memory,
+and at a path that is opened again in between.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from tests.durable.inside import durable_of
+from tests.durable.test_histories import steps_of
+from tests.oracle.model import Relations, difference
+from tests.oracle.pair import Pair, RolledBack
+from tests.strategies.histories import History, Transact, histories
+from tests.strategies.schemas import BASES, Row
+
+FEWER = settings(max_examples=settings().max_examples // 2)
+
+
+class Remembered(Pair):
+    """A pair that remembers what was there at each version, and previews each transaction."""
+
+    def __init__(self, history: History, workspace: Any = None):
+        self.versions: dict[int, Relations] = {}
+        self.messages: dict[int, str] = {}
+        super().__init__((*BASES, *history.program.specs), workspace)
+
+    def check(self) -> None:
+        """As for all pairs; then the version is remembered."""
+        super().check()
+        self.versions.setdefault(self.workspace.version, self.model.relations)
+
+    def _commit(self, step: Transact, before: Relations) -> None:
+        begun = self.workspace.version
+        with self.workspace.transaction() as tx:
+            for action in step.actions:
+                self._act(tx, action)
+            preview = tx.preview()
+            found = {name: changed(preview[name].fetchall()) for name in preview}
+            if step.rollback:
+                raise RolledBack
+            version = tx.commit(message=f"after {begun}")
+        if version > begun:
+            self.messages[version] = f"after {begun}"
+        after = self.model.relations
+        assert found == {
+            name: rows for name in after if (rows := difference(before[name], after[name]))
+        }
+        assert found == {
+            name: rows for name in after if (rows := changed(tx.changes(name).fetchall()))
+        }
+
+    def check_past(self, chosen: list[tuple[int, int]]) -> None:
+        """All versions, changes between the chosen ones, and the log."""
+        workspace = self.workspace
+        for version, relations in self.versions.items():
+            self._equal(workspace.at(version), relations)
+        for pair in chosen:
+            first, last = sorted(pair)
+            before, after = self.versions[first], self.versions[last]
+            for name in after:
+                change = workspace.history(name, since=first, until=last)
+                assert changed(change.fetchall()) == difference(before[name], after[name])
+                self._check_commits(name, first, last)
+        entries = {row[0]: row for row in workspace.log()}
+        assert len(entries) == len(workspace.log()) == workspace.version
+        for version, message in self.messages.items():
+            assert entries[version][2] == message
+            assert entries[version][3] == self._counts(version)
+
+    def _check_commits(self, name: str, first: int, last: int) -> None:
+        """The change of each commit in between that changed the relation."""
+        commits = list(self.workspace.history(name, since=first, until=last).commits())
+        found = {each.version: changed(each.fetchall()) for each in commits}
+        assert [each.version for each in commits] == sorted(found)
+        each_step = {
+            version: difference(self.versions[version - 1][name], self.versions[version][name])
+            for version in range(first + 1, last + 1)
+        }
+        assert found == {version: rows for version, rows in each_step.items() if rows}
+
+    def _counts(self, version: int) -> str:
+        before, after = self.versions[version - 1], self.versions[version]
+        parts: list[str] = []
+        for name in sorted(after):
+            won, lost = len(after[name] - before[name]), len(before[name] - after[name])
+            if won or lost:
+                parts.append(name + (f" +{won}" if won else "") + (f" -{lost}" if lost else ""))
+        return ", ".join(parts)
+
+
+def changed(rows: list[Row]) -> set[tuple[Row, int]]:
+    """The rows of a change with their signs."""
+    found = {(tuple(row[:-2]), row[-2]) for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def chosen_versions(pair: Remembered, data: st.DataObject) -> list[tuple[int, int]]:
+    """Pairs of versions: all to the last one, and some."""
+    versions = sorted(pair.versions)
+    some = st.sampled_from(versions)
+    drawn = data.draw(st.lists(st.tuples(some, some), min_size=1, max_size=3))
+    return [(versions[0], versions[-1]), *drawn]
+
+
+@given(histories(), st.data())
+@FEWER
+def test_oracle_past_versions_equal_the_reference(history: History, data: st.DataObject):
+    with lftj.connect(keep="all") as workspace:
+        pair = Remembered(history, workspace)
+        for step in steps_of(history):
+            pair.step(step)
+        pair.check_past(chosen_versions(pair, data))
+
+
+@given(histories(), st.data())
+@FEWER
+def test_oracle_past_versions_of_files_equal_the_reference(history: History, data: st.DataObject):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "w.lftj"
+        pair = Remembered(history, lftj.connect(path, keep="all", durability="off"))
+        for step in steps_of(history):
+            pair.step(step)
+            match data.draw(st.sampled_from(["nothing", "checkpoint", "reopen"])):
+                case "checkpoint":
+                    durable_of(pair.workspace).checkpoint()
+                case "reopen":
+                    pair.workspace.close()
+                    pair.workspace = lftj.connect(path, keep="all", durability="off")
+                case _:
+                    pass
+        pair.check_past(chosen_versions(pair, data))
+        pair.workspace.close()
+        with lftj.connect(path, read_only=True) as pair.workspace:
+            pair.check_past(chosen_versions(pair, data))
+
+
+def opened(path: Path | None, **options: Any) -> Any:
+    """A workspace in memory or at a path, with a view."""
+    workspace = lftj.connect(path, **options) if path else lftj.connect(**options)
+    if not workspace.relations:
+        workspace.add_rules(
+            ".decl e(x: number, y: number) .decl r(x: number, y: number) "
+            "r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z)."
+        )
+    return workspace
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_versions_older_than_so_many_are_an_error_that_names_the_oldest(
+    tmp_path: Path, files: bool
+) -> None:
+    with opened(tmp_path / "w.lftj" if files else None, keep=3) as workspace:
+        for number in range(10):
+            workspace.load("e", [(number, number + 1)])
+        last = workspace.version
+        assert [len(workspace.at(last - back)["e"]) for back in range(3)] == [10, 9, 8]
+        for version in (last - 3, 0, -1, last + 1):
+            with pytest.raises(lftj.PastError, match=f"oldest one is {last - 2}, the last {last}"):
+                workspace.at(version)
+            with pytest.raises(lftj.PastError):
+                workspace.history("r", since=version)
+        for wrong in (True, "1", 1.0, None):
+            with pytest.raises(lftj.DeclarationError):
+                workspace.at(wrong)
+        with pytest.raises(lftj.PastError, match="comes after"):
+            workspace.history("r", since=last, until=last - 1)
+        assert len(workspace.history("e")) == 2
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_a_moment_is_the_version_that_was_the_last_one_then(tmp_path: Path, files: bool) -> None:
+    before = datetime.now()
+    path = tmp_path / "w.lftj" if files else None
+    workspace = opened(path, keep="all")
+    moments: list[datetime] = []
+    for number in range(4):
+        time.sleep(0.002)
+        workspace.load("e", [(number, number + 1)])
+        time.sleep(0.002)
+        moments.append(datetime.now())
+    if path is not None:
+        workspace.close()
+        workspace = opened(path, keep="all")
+    with workspace:
+        assert [len(workspace.at(moment)["e"]) for moment in moments] == [1, 2, 3, 4]
+        aware = moments[1].astimezone()
+        assert len(workspace.at(aware)["e"]) == 2
+        assert workspace.at(before).version == 0
+        assert workspace.at(datetime.now() + timedelta(days=1)).version == workspace.version
+        assert [workspace.at(row[1]).version for row in workspace.log()] == [1, 2, 3, 4, 5]
+        assert sorted(workspace.history("e", since=moments[0], until=moments[1])) == [(1, 2, 1, 3)]
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_versions_of_so_long_are_kept(tmp_path: Path, files: bool) -> None:
+    keep = timedelta(seconds=0.3)
+    with opened(tmp_path / "w.lftj" if files else None, keep=keep) as workspace:
+        workspace.load("e", [(1, 2)])
+        workspace.load("e", [(2, 3)])
+        assert workspace.at(2)["e"].fetchall() == [(1, 2)]
+        time.sleep(0.35)
+        workspace.load("e", [(3, 4)])
+        assert len(workspace.at(3)["e"]) == 2  # it was the last one until just now
+        with pytest.raises(lftj.PastError, match="oldest one is 3"):
+            workspace.at(2)
+        with pytest.raises(lftj.PastError, match="oldest one is 3"):
+            workspace.at(datetime.now() - timedelta(days=1))
+
+
+def test_a_relation_has_no_rows_before_it_was_declared(tmp_path: Path) -> None:
+    for path in (None, tmp_path / "w.lftj"):
+        with opened(path, keep="all") as workspace:
+            workspace.load("e", [(1, 2)])
+            workspace.relation("late", {"x": int})
+            workspace.load("late", [(7,)])
+            assert workspace.history("late", since=0).fetchall() == [(7, 1, workspace.version)]
+            assert len(workspace.history("late", since=0, until=1)) == 0
+            assert [len(each) for each in workspace.history("late", since=0).commits()] == [1]
+            assert [len(each) for each in workspace.changes("late", since=0, timeout=0)] == [1]
+            with pytest.raises(lftj.UnknownNameError):
+                workspace.history("never")
+
+
+def test_files_keep_what_was_asked_for_whatever_checkpoints_remove(tmp_path: Path) -> None:
+    path = tmp_path / "w.lftj"
+    workspace = opened(path, keep=6, durability="off")
+    for number in range(20):
+        workspace.load("e", [(number, number + 1)])
+        durable_of(workspace).checkpoint()
+    workspace.close()
+    with opened(path, keep=6) as workspace:
+        last = workspace.version
+        for back in range(6):
+            count = 20 - back
+            snapshot = workspace.at(last - back)
+            assert len(snapshot["r"]) == count * (count + 1) // 2
+            assert len(snapshot.query("r(0, y)")) == count
+        first = durable_of(workspace).log.oldest()[0]
+        assert 10 < first <= last - 5
+
+
+def test_a_workspace_that_is_copied_or_saved_begins_with_its_present(tmp_path: Path) -> None:
+    workspace = opened(None)
+    workspace.load("e", [(1, 2)])
+    workspace.save_as(tmp_path / "w.lftj")
+    workspace.load("e", [(2, 3)])
+    with lftj.connect(tmp_path / "w.lftj", copy=True) as copied:
+        copied.load("e", [(3, 4)])
+        assert [len(copied.at(version)["e"]) for version in (3, 4)] == [2, 3]
+        with pytest.raises(lftj.PastError, match="oldest one is 3"):
+            copied.at(2)
+        assert len(copied.history("r")) == 3
+    with pytest.raises(lftj.PastError, match="oldest one is 2"):
+        workspace.at(1)
+    assert len(workspace.history("e")) == 1
+    workspace.close()
+
+
+def test_a_keep_of_another_kind_is_refused() -> None:
+    for wrong in (0, -1, True, "some", timedelta(seconds=-1), 1.5):
+        with pytest.raises(lftj.DeclarationError, match="keep is"):
+            lftj.connect(keep=wrong)  # pyright: ignore[reportCallIssue, reportArgumentType]
