@@ -22,8 +22,6 @@ from tests.oracle.pair import Pair, RolledBack
 from tests.strategies.histories import History, Transact, histories
 from tests.strategies.schemas import BASES, Row
 
-FEWER = settings(max_examples=settings().max_examples // 2)
-
 
 class Remembered(Pair):
     """A pair that remembers what was there at each version, and previews each transaction."""
@@ -113,7 +111,7 @@ def chosen_versions(pair: Remembered, data: st.DataObject) -> list[tuple[int, in
 
 
 @given(histories(), st.data())
-@FEWER
+@settings(max_examples=settings().max_examples // 2)
 def test_oracle_past_versions_equal_the_reference(history: History, data: st.DataObject):
     with lftj.connect(keep="all") as workspace:
         pair = Remembered(history, workspace)
@@ -123,7 +121,7 @@ def test_oracle_past_versions_equal_the_reference(history: History, data: st.Dat
 
 
 @given(histories(), st.data())
-@FEWER
+@settings(max_examples=settings().max_examples // 4)
 def test_oracle_past_versions_of_files_equal_the_reference(history: History, data: st.DataObject):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "w.lftj"

@@ -81,7 +81,7 @@ def test_each_kind_of_operation_after_a_preview_is_in_the_commit(workspace: Any)
         lambda tx: tx.add_rule("reach(y, x) :- road(x, y)."),
         lambda tx: tx.remove_rule(rule),
         lambda tx: tx.add_rules(".decl twice(x: number) twice(2 * x) :- road(x, _)."),
-        lambda tx: tx.relation("new", {"x": int}),
+        lambda tx: tx.add_rules(".decl new(x: number) new(7)."),
     ]
     for operation in operations:
         tx = workspace.transaction()
