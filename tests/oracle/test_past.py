@@ -95,7 +95,7 @@ class Remembered(Pair):
         return ", ".join(parts)
 
 
-def changed(rows: list[Row]) -> set[tuple[Row, int]]:
+def changed(rows: list[Any]) -> set[tuple[Row, int]]:
     """The rows of a change with their signs."""
     found = {(tuple(row[:-2]), row[-2]) for row in rows}
     assert len(found) == len(rows)

@@ -1,4 +1,4 @@
-"""What a transaction would change, before it is committed."""
+"""Changes that a transaction would make, before it is committed."""
 
 from __future__ import annotations
 
