@@ -83,11 +83,17 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
     durable = Durable(engine, path, write=False)
     try:
         yield from (f"log.sqlite: {text}" for text in durable.log.integrity())
-        for number in durable.log.checkpoints():
-            yield from _problems_from(durable, engine, number)
+        last, *older = durable.log.checkpoints() or [None]
+        if last is not None:
+            yield from _problems_from(durable, engine, last, None)
+            if durable.past.oldest() == 0:  # commits lead from nothing to the first of them
+                older.append(0)
+        for number, following in zip(older, [last, *older], strict=False):
+            yield from _problems_from(durable, engine, number, following)
         engine.begin_anew()
         durable.forget_stored()
         durable.open()
+        durable.past.entries()
         yield from _problems_of_rows(engine)
         if deep:
             for each in discrepancies(engine, engine.state):
@@ -100,12 +106,14 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
         durable.close()
 
 
-def _problems_from(durable: Durable, engine: Engine, number: int) -> Iterator[str]:
-    """Problems of one checkpoint and the commits after it."""
+def _problems_from(
+    durable: Durable, engine: Engine, number: int, following: int | None
+) -> Iterator[str]:
+    """Problems of one checkpoint and the commits after it, up to the `following` checkpoint."""
     try:
         engine.begin_anew()
         durable.forget_stored()
-        durable.open_at(number)
+        durable.open_at(number, following)
         engine.arena.watch.check(everything=True)
     except DurableError as error:
         yield error.message

@@ -161,11 +161,19 @@ class Durable:
             with suppress(OSError):
                 (self.path / UNCHECKED).touch()
 
-    def open_at(self, number: int) -> None:
-        """Have the engine, which is empty, begin with one checkpoint and follow the commits after
-        it. Raises DurableError, or whatever opening a damaged one does.
+    def open_at(self, number: int, following: int | None = None) -> None:
+        """Have the engine, which is empty, begin with one checkpoint, or nothing for 0, and follow
+        the commits up to the `following` one, or all. Raises DurableError, or whatever opening a
+        damaged one does.
         """
-        point, commits = self.log.opened([each for each in self.log.checkpoints() if each > number])
+        skip = [each for each in self.log.checkpoints() if each > number]
+        if following is None:
+            found = self.log.opened(skip)
+        else:  # rows of a large commit are in its checkpoint alone
+            found = self.log.before(following, skip) or self.log.before(following - 1, skip)
+        if found is None:
+            raise self.log.damaged("commits are missing")
+        point, commits = found
         if point is not None:
             self._take(point, everything=False)
         self._follow(commits)

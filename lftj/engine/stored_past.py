@@ -60,11 +60,20 @@ class StoredPast:
         return max(stored, wanted if pinned is None else min(wanted, pinned))
 
     def _first_stored(self, connection: sqlite3.Connection) -> int:
-        first = connection.execute("SELECT number, length(rows) FROM commits LIMIT 1").fetchone()
-        if first is None or (first[0] == 1 and first[1]):
+        """The first version from which on commits or checkpoints lead to all."""
+        (gap,) = connection.execute(
+            "SELECT max(number) FROM commits WHERE rows = x'' "
+            "AND number NOT IN (SELECT number FROM checkpoints)"
+        ).fetchone()
+        first = connection.execute(
+            "SELECT number, length(rows) FROM commits ORDER BY number LIMIT 1"
+        ).fetchone()
+        if gap is None and (first is None or (first[0] == 1 and first[1])):
             return 0
         found = connection.execute(
-            "SELECT version FROM commits WHERE number = (SELECT min(number) FROM checkpoints)"
+            "SELECT version FROM commits WHERE number = "
+            "(SELECT min(number) FROM checkpoints WHERE number > ?)",
+            (gap or 0,),
         ).fetchone()
         return 0 if found is None else found[0]
 

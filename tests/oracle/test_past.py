@@ -4,8 +4,11 @@ and at a path that is opened again in between.
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from lftj.engine import care, durable
 from tests.durable.inside import durable_of
 from tests.durable.test_histories import steps_of
 from tests.oracle.model import Relations, difference
@@ -245,6 +249,59 @@ def test_files_keep_what_was_asked_for_whatever_checkpoints_remove(tmp_path: Pat
             assert len(snapshot.query("r(0, y)")) == count
         first = durable_of(workspace).log.oldest()[0]
         assert 10 < first <= last - 5
+
+
+def test_versions_around_large_commits_are_kept_or_refused_and_files_are_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for keep in ("all", None):
+        path = tmp_path / f"{keep}.lftj"
+        workspace = opened(path, keep=keep, durability="off")
+        for number in range(12):
+            monkeypatch.setattr(durable, "LARGE", 1 if number in (4, 8) else 1000)
+            workspace.load("e", [(number, number + 1)])
+            if keep and number in (2, 6, 10):
+                durable_of(workspace).checkpoint()
+        durable_of(workspace)._engine.past.begin(durable_of(workspace)._engine.state)
+        oldest = 0 if keep else 10
+        for version in range(1, workspace.version + 1):
+            if version < oldest:
+                with pytest.raises(lftj.PastError, match=f"oldest one is {oldest}"):
+                    workspace.at(version)
+            else:
+                assert len(workspace.at(version)["e"]) == version - 1
+        stream = workspace.changes("e", since=oldest, timeout=0)
+        assert sum(map(len, stream)) == 12 - max(0, oldest - 1)
+        assert list(problems(path)) == []
+        workspace.close()
+        assert list(problems(path)) == []
+
+
+def test_damage_of_a_past_commit_or_its_note_is_found_by_a_check(tmp_path: Path) -> None:
+    with opened(tmp_path / "w.lftj", keep="all", durability="off") as workspace:
+        for number in range(6):
+            workspace.load("e", [(number, number + 1)])
+            if number == 3:
+                durable_of(workspace).checkpoint()
+    for change in (
+        "UPDATE commits SET time = time + 1 WHERE number = 2",
+        "UPDATE notes SET note = replace(note, 'e', 'r') WHERE number = 2",
+        "UPDATE commits SET time = time + 1 WHERE number = 7",
+        "INSERT INTO consumers VALUES ('c', 'e', 1, 1)",
+    ):
+        copy = Path(shutil.copytree(tmp_path / "w.lftj", tmp_path / "copy.lftj"))
+        with closing(sqlite3.connect(copy / "log.sqlite")) as connection:
+            connection.execute(change)
+            connection.commit()
+        assert "is damaged" in " ".join(problems(copy)), change
+        shutil.rmtree(copy)
+
+
+def problems(path: Path) -> list[str]:
+    """Problems that a check finds."""
+    with lftj.connect() as engine:
+        backend: Any = engine._backend
+        return list(care.problems(backend, path, deep=True))
 
 
 def test_a_workspace_that_is_copied_or_saved_begins_with_its_present(tmp_path: Path) -> None:

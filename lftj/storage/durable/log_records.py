@@ -14,6 +14,8 @@ TABLES = (
     "CREATE TABLE notes (number INTEGER PRIMARY KEY, note TEXT NOT NULL, sum INTEGER NOT NULL)",
     "CREATE TABLE consumers (name TEXT PRIMARY KEY, relation TEXT NOT NULL, "
     "version INTEGER NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID",
+    # commits whose rows only a checkpoint has
+    "CREATE INDEX large ON commits (number) WHERE rows = x''",
 )
 
 Positions = Mapping[str, tuple[str, int] | None]
