@@ -1,4 +1,4 @@
-"""What materialisation costs: the same rules by several evaluators and ways of maintenance, over
+"""The cost of materialisation: the same rules by several evaluators and ways of maintenance, over
 several index structures, with and without interning, on one thread and two, beside a plain program
 [Hu, Motik, Horrocks; McSherry, Isard and Murray, Scalability! But at what COST?, 2015].
 

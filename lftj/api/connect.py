@@ -102,8 +102,8 @@ def connect(
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is
     looked up by delta queries. `tuning`: thresholds that choose between ways to get the same
     result, for experiments. `keep`: past versions for `ws.at` and `ws.history`, "all", so many of
-    the last ones, or those of a `timedelta`; by default what is cheap: in memory the last 1,000 as
-    long as they take at most 32 MiB, at a path what the log has anyway, since a checkpoint.
+    the last ones, or those of a `timedelta`; by default none in memory, where they would hold
+    pages, and at a path what the log has anyway, since a checkpoint.
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's
     executors and below that path, and the workspace there is opened again or begun; it has the same

@@ -17,6 +17,7 @@ from lftj.engine.commit import Outcome
 from lftj.engine.draft import Draft
 from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
+from lftj.engine.limits import short_of_memory
 from lftj.engine.past import Entry
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind, refused
@@ -182,7 +183,8 @@ class InProcess(Engine):
     def commit(self, draft: Draft) -> None:
         """Make a draft the committed version, and queue its change sets for subscribers."""
         outcome = self._outcome(draft)
-        news, changes = self.news(outcome), self._changes(outcome)
+        with short_of_memory("the transaction was rolled back", "commit less at a time"):
+            news, changes = self.news(outcome), self._changes(outcome)
         state = outcome.state
         entry = self.entry(outcome, draft.message, time.perf_counter() - draft.begun)
         hold, held = self.past.waiting.extend, self._held(state, entry)

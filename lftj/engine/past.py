@@ -23,8 +23,8 @@ from lftj.maintenance.rules.view_states import ViewStates
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
 from scantree.forking import held_while_forking
 
-VERSIONS = 1000
-"""Versions that are kept where nothing is said, and records of commits in any case."""
+RECORDS = 1000
+"""Records of commits that are kept in any case."""
 ROOM = 1 << 25
 """Bytes that past versions may take in memory where nothing is said, or files have them too."""
 _COLUMNS: tuple[tuple[str, Type], ...] = (
@@ -55,7 +55,7 @@ def keep_of(value: object, *, files: bool) -> Keep:
     """
     room = ROOM if files or value is None else None
     if value is None:
-        return Keep(versions=None if files else VERSIONS, room=room, asked=False)
+        return Keep(versions=None if files else 1, room=room, asked=False)
     if value == "all":
         return Keep(room=room)
     if isinstance(value, timedelta) and value >= timedelta():
@@ -146,7 +146,7 @@ class Past:
                     self._entries[version] = entry
                 self.waiting.popleft()
             self._shrink(self._superfluous)
-            while len(self._entries) > max(VERSIONS, len(self._held)):
+            while len(self._entries) > max(RECORDS, len(self._held)):
                 self._entries.popitem(last=False)
 
     def let_go(self) -> None:

@@ -35,6 +35,8 @@ def opened(kind: Kind, folder: Path, **options: Any) -> Iterator[lftj.Workspace]
         options = {"executor": InlineExecutor(folder), **options}
     elif kind is Kind.PATH:
         options = {"path": folder / "w.lftj", **options}
+    else:
+        options = {"keep": "all", **options}
     with lftj.connect(**options) as workspace:
         yield workspace
 
@@ -89,6 +91,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "refresh": lambda ws: ws.refresh(),
     "wait_for": lambda ws: ws.wait_for(1, timeout=0.01),
     "save_as": lambda ws: ws.save_as("saved.lftj", durability="off"),
+    "backup": lambda ws: ws.backup("copy.lftj"),
     "rebalance": lambda ws: ws.rebalance(),
     "snapshot": lambda ws: ws.snapshot(),
     "query": lambda ws: ws.query("edge(x, _)").fetchall(),

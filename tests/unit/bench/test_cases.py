@@ -17,7 +17,9 @@ def test_names_are_unique() -> None:
 
 
 def test_every_program_is_used_and_every_used_program_is_there() -> None:
-    assert {case.program for case in CASES} == {path.stem for path in PROGRAMS.glob("*.dl")}
+    generated = {"points_to"}  # the data of `bench.deletions` are made, not published
+    used = {case.program for case in CASES} | generated
+    assert used == {path.stem for path in PROGRAMS.glob("*.dl")}
 
 
 @pytest.mark.parametrize("name", sorted({case.program for case in CASES}))
