@@ -274,7 +274,7 @@ def test_a_checkpoint_that_cannot_be_written_costs_nothing(
         for number in range(1, 4):
             workload.commit(workspace, number)
 
-        def full(*_: object) -> None:
+        def full(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:

@@ -89,6 +89,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "refresh": lambda ws: ws.refresh(),
     "wait_for": lambda ws: ws.wait_for(1, timeout=0.01),
     "save_as": lambda ws: ws.save_as("saved.lftj", durability="off"),
+    "backup": lambda ws: ws.backup("backed-up.lftj"),
     "rebalance": lambda ws: ws.rebalance(),
     "snapshot": lambda ws: ws.snapshot(),
     "query": lambda ws: ws.query("edge(x, _)").fetchall(),
@@ -129,6 +130,7 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "version": _after_commit(lambda tx: tx.version),
     "work": _after_commit(lambda tx: tx.work),
     "changes": _after_commit(lambda tx: tx.changes("edge").fetchall()),
+    "explain_change": _after_commit(lambda tx: str(tx.explain_change("edge(8, 9)"))),
     "inserted": _after_commit(lambda tx: tx.inserted("edge")),
 }
 SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
