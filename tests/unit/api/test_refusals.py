@@ -132,6 +132,7 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "version": _after_commit(lambda tx: tx.version),
     "work": _after_commit(lambda tx: tx.work),
     "changes": _after_commit(lambda tx: tx.changes("edge").fetchall()),
+    "explain_change": _after_commit(lambda tx: str(tx.explain_change("edge(8, 9)"))),
     "inserted": _after_commit(lambda tx: tx.inserted("edge")),
 }
 SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
