@@ -26,7 +26,7 @@ class Index(Protocol):
         ...
 
     def partners(self, x: int) -> int:
-        """How many rows have this first number."""
+        """The number of rows with this first number."""
         ...
 
     def insert(self, x: np.ndarray, y: np.ndarray) -> None:

@@ -30,7 +30,7 @@ def open_again(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]
 
     def opened() -> Any:
         if request.param == "memory":
-            held[:] = held or [lftj.connect()]
+            held[:] = held or [lftj.connect(keep="all")]
         else:
             if held:
                 held.pop().close()
@@ -287,7 +287,7 @@ def test_acknowledging_what_was_not_given_or_another_relation_is_refused(open_ag
 
 
 def test_consumers_go_with_a_workspace_that_is_saved(tmp_path: Path) -> None:
-    workspace = lftj.connect()
+    workspace = lftj.connect(keep="all")
     workspace.add_rules(PROGRAM)
     consumer = workspace.consumer("c", "road", timeout=0)
     grow(workspace, 1, 2)

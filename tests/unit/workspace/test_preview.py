@@ -16,7 +16,7 @@ Changes = dict[str, list[Any]]
 @pytest.fixture
 def workspace() -> Iterator[Any]:
     """Roads, where they lead, and a relation with a key."""
-    with lftj.connect() as made:
+    with lftj.connect(keep="all") as made:
         made.add_rules(
             ".decl road(x: number, y: number) .decl reach(x: number, y: number) "
             "reach(x, y) :- road(x, y). reach(x, z) :- reach(x, y), road(y, z)."
