@@ -83,12 +83,10 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
     durable = Durable(engine, path, write=False)
     try:
         yield from (f"log.sqlite: {text}" for text in durable.log.integrity())
-        last, *older = durable.log.checkpoints() or [None]
-        if last is not None:
-            yield from _problems_from(durable, engine, last, None)
-            if durable.past.oldest() == 0:  # commits lead from nothing to the first of them
-                older.append(0)
-        for number, following in zip(older, [last, *older], strict=False):
+        numbers = durable.log.checkpoints()
+        if numbers and durable.past.oldest() == 0:  # commits lead from nothing to the first of them
+            numbers.append(0)
+        for number, following in zip(numbers, [None, *numbers], strict=False):
             yield from _problems_from(durable, engine, number, following)
         engine.begin_anew()
         durable.forget_stored()
