@@ -2,8 +2,9 @@
 
 `python -m bench.faults.killing FOLDER COMMITS MOMENT …` runs in a process of its own, which forks.
 For each moment a forked child commits to a workspace of its own, with checkpoints and openings in
-between, and kills itself before the call of that number. The parent opens what is left, and prints as JSON the moment, how many commits had been acknowledged, how many are there, and
-whether the child died at all.
+between, and kills itself before the call of that number. The parent opens what is left, and prints
+as JSON the moment, how many commits had been acknowledged, how many are there, and whether the
+child died at all.
 """
 
 from __future__ import annotations
