@@ -146,7 +146,7 @@ def connect(
         workers,
         tuning,
         None if path is None else WIDE,
-        keep_of(keep, files=path is not None),
+        keep_of(keep, files=path is not None and not copy),
     )
     if path is None:
         _refuse(Kind.MEMORY, **of_path)

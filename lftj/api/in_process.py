@@ -18,7 +18,7 @@ from lftj.engine.draft import Draft
 from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import short_of_memory
-from lftj.engine.past import Entry, keep_of
+from lftj.engine.past import Entry
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
@@ -271,8 +271,6 @@ class InProcess(Engine):
         from lftj.engine.opening import save  # SQLite is imported where there are files
 
         save(self, path, durability)
-        if not self.past.keep.asked:
-            self.past.keep = keep_of(None, files=True)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the files."""

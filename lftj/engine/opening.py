@@ -92,6 +92,7 @@ def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full")
         durable.abandon()
         raise
     engine.durable = durable
+    engine.past.keep = engine.past.keep.in_files()
 
 
 def _require_durability(durability: str) -> None:

@@ -48,6 +48,12 @@ class Keep:
     room: int | None = None
     asked: bool = True
 
+    def in_files(self) -> Keep:
+        """The same for a workspace that goes on in files, which have what memory has no room for;
+        where nothing was asked for, what they have anyway.
+        """
+        return replace(self, versions=self.versions if self.asked else None, room=ROOM)
+
 
 def keep_of(value: object, *, files: bool) -> Keep:
     """The `keep` that `connect` was given; None: what is cheap. `files` have versions that memory

@@ -312,7 +312,7 @@ def test_a_workspace_that_is_copied_or_saved_begins_with_its_present(tmp_path: P
     workspace.load("e", [(1, 2)])
     workspace.save_as(tmp_path / "w.lftj")
     workspace.load("e", [(2, 3)])
-    with lftj.connect(tmp_path / "w.lftj", copy=True) as copied:
+    with lftj.connect(tmp_path / "w.lftj", copy=True, keep="all") as copied:
         copied.load("e", [(3, 4)])
         assert [len(copied.at(version)["e"]) for version in (3, 4)] == [2, 3]
         with pytest.raises(lftj.PastError, match="oldest one is 3"):
