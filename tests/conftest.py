@@ -81,7 +81,7 @@ _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "ci",
-    max_examples=40,
+    max_examples=30,
     derandomize=True,
     deadline=None,
     database=None,

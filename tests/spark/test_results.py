@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import gc
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,10 @@ def test_a_compaction_removes_the_files_of_frames_that_are_gone(spark: Any, tmp_
         assert left() == left() != set()
         assert sorted(map(tuple, frame.collect())) == [(0,), (1,)]
         del frame
-        for _ in range(20):  # what Python had of it is told to Java by and by
+        for _ in range(60):  # what Python had of it is told to Java by and by
             gc.collect()
             spark.sparkContext._jvm.java.lang.System.gc()
             if not (remaining := left()):
                 break
+            time.sleep(0.5)  # Spark lets go of what it did in threads of its own
         assert not remaining

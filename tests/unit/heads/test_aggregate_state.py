@@ -80,7 +80,7 @@ def admissible(bag: Counter[Row], step: list[tuple[Row, int]]) -> list[tuple[Row
     return kept
 
 
-@settings(max_examples=200)
+@settings(max_examples=4 * settings().max_examples)
 @given(
     st.sampled_from(sorted(CALLS)),
     groups,
