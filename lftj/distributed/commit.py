@@ -23,11 +23,11 @@ from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.programs import derives_otherwise
 from lftj.distributed.partitioning.steps import Step
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.sending import Sending, Staged
-from lftj.distributed.stage_rounds import Entries, StageInRounds, allowed
+from lftj.distributed.stage_supersteps import Entries, StageSupersteps, allowed
 from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
 from lftj.types.dictionary import Dictionary
@@ -35,8 +35,8 @@ from lftj.types.sources import Role, in_role
 
 
 class Commit:
-    """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may
-    be over-deleted. `progress` is called with a line of text before each step.
+    """One attempt at a commit, on a version. `elastic`: the share of a stratum in supersteps that
+    may be over-deleted. `progress` is called with a line of text before each step.
 
     `steps_of`: the steps that each part has in it.
     """
@@ -65,7 +65,7 @@ class Commit:
         self.steps: list[Step] = []
         self.steps_of: dict[int, int] = {}
         self.done: list[PartDone] = []
-        self.in_rounds: list[StageInRounds] = []
+        self.in_supersteps: list[StageSupersteps] = []
         self.new: list[dict[str, list[Entry]]] = [{}]
         self._known: dict[Step, Step] = {}
         self._deliveries: set[str] = set()
@@ -81,16 +81,16 @@ class Commit:
                 self.new[0][base_name(name)] = entries
         for stage, work in enumerate(self.plan.stages):
             touched = self._touched(stage)
-            if work.rounds is None:
+            if work.supersteps is None:
                 self._step(Step(stage), touched)
             elif touched:
-                self._in_rounds(stage, work.rounds, touched)
+                self._in_supersteps(stage, work.supersteps, touched)
         return self._outcome()
 
     @property
     def passing(self) -> set[str]:
         """The files that told parts what to read, and those by which they told each other what they
-        found in rounds: of no use any more.
+        found in supersteps: of no use any more.
         """
         return self._deliveries | files_of(
             entry
@@ -134,7 +134,7 @@ class Commit:
         parts, work = self.executor.partitions, self.plan.stages[stage]
         if self.afresh:
             # In the first stage all, since base rows are told from new ones there.
-            return {part for part in range(parts) if stage == 0 or work.rounds or work.of(part)}
+            return {part for part in range(parts) if stage == 0 or work.supersteps or work.of(part)}
         touched = {
             part for part, names in self._changed.items() if not names.isdisjoint(work.reads)
         }
@@ -143,16 +143,16 @@ class Commit:
                 touched |= readers(feed.cut, entry.holding(feed.cut), parts)
         return touched
 
-    def _in_rounds(self, number: int, rounds: Rounds, touched: set[int]) -> None:
-        rows = sum(self.before.counts.get(relation, 0) for relation in rounds.cuts)
-        stage = StageInRounds(
-            number, rounds, self.executor.partitions, allowed(self.elastic, rows), self._step
+    def _in_supersteps(self, number: int, supersteps: Supersteps, touched: set[int]) -> None:
+        rows = sum(self.before.counts.get(relation, 0) for relation in supersteps.cuts)
+        stage = StageSupersteps(
+            number, supersteps, self.executor.partitions, allowed(self.elastic, rows), self._step
         )
         if self.afresh:
             stage.derive()
         else:
             stage.follow(touched)
-        self.in_rounds.append(stage)
+        self.in_supersteps.append(stage)
 
     def _step(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
         """Have these parts do a step, with what the step before wrote or with `arriving`, and
@@ -201,10 +201,10 @@ class Commit:
         report = Report.of(
             self.version, self.done, self.new[0], time.perf_counter() - self._started
         )
-        report.rounds = sum(stage.count for stage in self.in_rounds)
-        report.overdeleted = sum(stage.overdeleted for stage in self.in_rounds)
-        report.anew = sum(stage.anew for stage in self.in_rounds)
-        report.given_up = sum(stage.gave_up for stage in self.in_rounds)
+        report.rounds = sum(stage.count for stage in self.in_supersteps)
+        report.overdeleted = sum(stage.overdeleted for stage in self.in_supersteps)
+        report.anew = sum(stage.anew for stage in self.in_supersteps)
+        report.given_up = sum(stage.gave_up for stage in self.in_supersteps)
         outcome = Outcome(self.before, self.plan, self.afresh, self.afresh, report=report)
         counts = dict(self.before.counts)
         if self.afresh:

@@ -94,7 +94,7 @@ def compacted(
     }
     token = uuid4().hex[:16]
     parts = executor.partitions
-    told = [
+    own_entries = [
         {
             name: (schema, cuts, only(entries, part, cuts[0]))
             for name, (schema, cuts, entries) in old.items()
@@ -103,7 +103,7 @@ def compacted(
     ]
     tasks = [
         CompactTask(str(executor.path), part, parts, until, token, own)
-        for part, own in enumerate(told)
+        for part, own in enumerate(own_entries)
     ]
     try:
         found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))

@@ -16,11 +16,11 @@ from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import files_of
-from lftj.distributed.files.manifest import remove_files, told_by_the_system
+from lftj.distributed.files.manifest import remove_files, reported_by_the_system
 from lftj.distributed.parts.parquet import place_in, row_groups
+from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
-from lftj.distributed.settling import Settling
-from lftj.distributed.work.settle import GONE, NEW, UPSERT
+from lftj.distributed.work.resolve import GONE, NEW, UPSERT
 from lftj.engine.handles import RuleHandle, without
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.engine.refusals import Kind, refused
@@ -145,7 +145,7 @@ class PartsDraft(ProgramDraft):
         """
         schema, rows = self._read(relation, data, sign, options)
         if strict:
-            self._settle(schema, Dependent(NEW if sign == 1 else GONE, rows))
+            self._resolve(schema, Dependent(NEW if sign == 1 else GONE, rows))
         else:
             push(self.staged.setdefault(schema.name, []), rows, schema)
 
@@ -162,7 +162,7 @@ class PartsDraft(ProgramDraft):
         """Delete the rows with these values, at once, where they are; how many there were."""
         schema = self.writable(relation)
         codes_of(schema, values, self.dictionary)  # raises for columns and values that cannot be
-        return self._settle(schema, where=values)
+        return self._resolve(schema, where=values)
 
     def steps(self, bounds: Bounds) -> dict[str, list[Staged]]:
         """All of it for the commit, by relation; what depends on rows that are there is settled by
@@ -171,10 +171,10 @@ class PartsDraft(ProgramDraft):
         relations = self.program.catalog.relations
         for name, steps in list(self.staged.items()):
             if any(isinstance(step, Dependent) for step in steps):
-                self._settle(relations[name], bounds=bounds)
+                self._resolve(relations[name], bounds=bounds)
         return {name: folded(steps, relations[name]) for name, steps in self.staged.items()}
 
-    def _settle(
+    def _resolve(
         self,
         schema: RelationSchema,
         *more: Staged,
@@ -182,15 +182,15 @@ class PartsDraft(ProgramDraft):
         bounds: Bounds | None = None,
     ) -> int:
         """Steps so far, and one more, become what they come to. Errors leave them as they were."""
-        settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
+        resolution = Resolution(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
         self._present.manifest.require_last(self._executor.path)
         what = (
             f"lftj: rows of {schema.name}, for commit {self._present.manifest.version + 1} of "
             f"{self._executor.path}"
         )
-        with told_by_the_system(self._executor.path), self._executor.described(what):
-            entries, found = settling.settled([*steps, *more], where)
+        with reported_by_the_system(self._executor.path), self._executor.described(what):
+            entries, found = resolution.resolved([*steps, *more], where)
         if entries:
             self.staged[schema.name] = [Sent(tuple(entries))]
         else:

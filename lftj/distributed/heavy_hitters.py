@@ -75,7 +75,7 @@ def count_part(task: HeavyHittersTask) -> Counted:
 def counted_hubs(
     present: Present, relations: Iterable[RelationSchema], bounds: Bounds
 ) -> dict[str, dict[str, Any]]:
-    """The hubs of base relations as `placing.hubs.Hubs` takes them. One job, or none where no
+    """The hubs of base relations as `partitioner.hubs.Hubs` takes them. One job, or none where no
     relation is large enough.
 
     Raises DistributedError (E401) when it failed, LimitError.

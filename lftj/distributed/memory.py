@@ -26,7 +26,7 @@ Kept = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Told:
+class MemoryUse:
     """Memory that one worker keeps for one part, rows and bytes each, and for all its parts: pages
     and strings.
     """
@@ -38,12 +38,12 @@ class Told:
     strings: tuple[int, int]
 
 
-def tell_memory(task: OnPart) -> Told | Failure:
+def tell_memory(task: OnPart) -> MemoryUse | Failure:
     """Tell, whatever version the worker has."""
-    return carefully(lambda worker: _told(task, worker))
+    return carefully(lambda worker: _memory_use(task, worker))
 
 
-def _told(task: OnPart, worker: Worker) -> Told:
+def _memory_use(task: OnPart, worker: Worker) -> MemoryUse:
     kept = worker.parts.get((task.path, task.part))
     host = worker.host if kept is None else kept.host
     found: dict[Kept, tuple[int, int]] = {}
@@ -53,7 +53,7 @@ def _told(task: OnPart, worker: Worker) -> Told:
             before = found.get((name, what), (0, 0))
             found[name, what] = before[0] + rows, before[1] + size
     strings = len(host.dictionary), host.dictionary.bytes_in_use
-    return Told(
+    return MemoryUse(
         task.part, (os.uname().nodename, os.getpid()), found, host.arena.bytes_in_use, strings
     )
 
@@ -62,11 +62,11 @@ def memory_report(present: Present, bounds: Bounds) -> Result:
     """The sums over parts; of what the parts of one process share, over processes. One job."""
     limits = bounds.left()
     tasks = [OnPart(**present.on(part, limits)) for part in range(present.executor.partitions)]
-    told: list[Told] = bounds.run(present.executor, tell_memory, tasks)
+    found: list[MemoryUse] = bounds.run(present.executor, tell_memory, tasks)
     whole = {local for local, (_, cut) in present.plan.held.items() if cut == ALL}
     sums: dict[Kept, tuple[int, int]] = {}
     shared = set[tuple[Kept, tuple[str, int]]]()
-    for each in told:
+    for each in found:
         for key, (rows, size) in each.kept.items():
             if key[0] in whole:
                 if (key, each.process) in shared:
@@ -77,7 +77,7 @@ def memory_report(present: Present, bounds: Bounds) -> Result:
     lines = [
         (*_named(name, present.plan), what, *sizes) for (name, what), sizes in sorted(sums.items())
     ]
-    processes = {each.process: each for each in told}.values()
+    processes = {each.process: each for each in found}.values()
     lines.append(("(rows)", "", "", sum(line[3] for line in lines), sum(line[4] for line in lines)))
     lines.append(
         ("(pages)", f"{len(processes)} workers", "", 0, sum(each.pages for each in processes))

@@ -10,7 +10,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
-from lftj.distributed.files.manifest import ROWS, files_from, remove_files, told_by_the_system
+from lftj.distributed.files.manifest import ROWS, files_from, remove_files, reported_by_the_system
 from lftj.distributed.held import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
@@ -85,7 +85,7 @@ class _Asking:
     def ask(self, bounds: Bounds) -> Result:
         """All stages. Files that nobody will read are removed, whatever happens."""
         path = self.present.executor.path
-        with told_by_the_system(path):
+        with reported_by_the_system(path):
             try:
                 for stage in range(len(self.plan.stages)):
                     self._stage(stage, bounds)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
-from lftj.distributed.files.manifest import ROWS, told_by_the_system
+from lftj.distributed.files.manifest import ROWS, reported_by_the_system
 from lftj.distributed.held import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
@@ -110,7 +110,7 @@ def gathered(
     """All rows of entries, in this process. Raises DistributedError (E403) where files are missing
     or damaged, (E405) where the system cannot read them now.
     """
-    with told_by_the_system(executor.path):
+    with reported_by_the_system(executor.path):
         return read_entries(
             executor.path / ROWS, entries, schema, ONE, 0, executor.partitions, dictionary
         ).inserts
@@ -129,7 +129,7 @@ def change_rows(
     dictionary = Dictionary()
     folder, parts = executor.path / ROWS, executor.partitions
     change = Delta.empty(schema.arity)
-    with told_by_the_system(executor.path):
+    with reported_by_the_system(executor.path):
         for entry, part in found:
             cut = ONE if part is None else home
             change = change.then(

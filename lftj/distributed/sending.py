@@ -15,7 +15,7 @@ from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
 from lftj.distributed.parts.transport import RouteTask, route
-from lftj.distributed.work.settle import UPSERT
+from lftj.distributed.work.resolve import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary

@@ -22,9 +22,9 @@ from lftj.distributed.files.manifest import (
     is_overtaken,
     overtaken,
     remove_files,
+    reported_by_the_system,
     row_files,
     swept,
-    told_by_the_system,
 )
 from lftj.distributed.heavy_hitters import counted_hubs, two_digits
 from lftj.distributed.held import HeldFiles
@@ -70,7 +70,7 @@ class Store:
         self._lock = PathLock(executor.path)
         self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
-            with told_by_the_system(executor.path):
+            with reported_by_the_system(executor.path):
                 manifest = swept(executor.path, executor.partitions)
                 sweep_states(executor.path, manifest)
                 sweep_verified(executor.path)
@@ -278,11 +278,11 @@ class Store:
     def _alone(self) -> Iterator[None]:
         """Make a version in the block, while no other driver makes one. Raises DistributedError
         (E406) where one did: files may be gone by then, and errors of any kind come of that. Else
-        as `told_by_the_system`.
+        as `reported_by_the_system`.
         """
         path, epoch = self.executor.path, self.manifest.epoch
         try:
-            with told_by_the_system(path):
+            with reported_by_the_system(path):
                 self.manifest.require_last(path)
                 yield
         except DistributedError as reason:

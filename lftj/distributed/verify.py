@@ -20,7 +20,7 @@ from uuid import uuid4
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, missing, only, read_entries
-from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
+from lftj.distributed.files.manifest import ROWS, Manifest, reported_by_the_system
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
@@ -83,7 +83,7 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
     }
     if not schemas:
         return []
-    with told_by_the_system(executor.path), _beside(executor, manifest) as (aside, bases):
+    with reported_by_the_system(executor.path), _beside(executor, manifest) as (aside, bases):
         anew = (
             Commit(Present(aside, bases, plan), manifest.program, plan)
             .carry_out({}, Dictionary())
@@ -101,7 +101,7 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
                 part,
                 parts,
                 manifest.version,
-                _told(views, part),
+                _damages(views, part),
             )
             for part in range(parts)
         ]
@@ -116,7 +116,7 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
     ]
 
 
-def _told(
+def _damages(
     views: Mapping[str, tuple[RelationSchema, Cut, tuple[Entry, ...], tuple[Entry, ...]]], part: int
 ) -> dict[str, Any]:
     """The views with what one part has to know of their entries."""

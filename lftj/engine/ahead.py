@@ -4,7 +4,7 @@ query compiles any.
 Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs
 with what they are for: `sums` and `floats` aggregates, `strings` columns of text, `recursion`
 cycles. Compiling all of them takes a processor about a minute, of which three kernels with a join
-inside (`run`, `run_rounds`, `run_improvement`) take half. The kernels of parts on Spark
+inside (`run`, `run_iterations`, `run_improvement`) take half. The kernels of parts on Spark
 (`scantree.stored_kernels`) are compiled by the workers, once for each machine.
 """
 
@@ -90,13 +90,13 @@ lftj.types.text_index_kernels enter_some W i i i W
 """,
     "recursion": """
 lftj.maintenance.lattice.improvement_kernels run_improvement W
-  lftj.maintenance.counting.rounds_kernels.Surroundings:i,i,i,i
+  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.rounds_kernels.Questions:R,R,W R R W
-lftj.maintenance.counting.rounds_kernels run_rounds W
-  lftj.maintenance.counting.rounds_kernels.Surroundings:i,i,i,i
+  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W R R W
+lftj.maintenance.counting.iteration_kernels run_iterations W
+  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.rounds_kernels.Questions:R,R,W
+  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W
   lftj.maintenance.counting.waiting_kernels.Waiting:R,W R R W
 lftj.maintenance.separable.counted_walk_kernels counted_walk
   lftj.maintenance.separable.walk_kernels.Parts:W,W,W

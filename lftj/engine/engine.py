@@ -30,7 +30,7 @@ from lftj.engine.writer import WriterLock
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Buffer, Context
 from lftj.join.plan.cardinality import Statistics
-from lftj.join.plan.index_advisor import Rents
+from lftj.join.plan.index_advisor import IndexAdvisor
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.program.normal_form import RelationSchema
@@ -106,7 +106,7 @@ class Engine:
         self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.questions = Questions()
-        self.rents = Rents()
+        self.advisor = IndexAdvisor()
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
         self.state = self.blank()
@@ -126,7 +126,7 @@ class Engine:
         other.statistics = Statistics(self.statistics.known, self.tuning)
         other.caches, other.outputs = [], []
         other.plans, other.prepared, other.questions = {}, {}, Questions()
-        other.rents = Rents()
+        other.advisor = IndexAdvisor()
         other.kept_orders = {name: set(orders) for name, orders in [*self.kept_orders.items()]}
         other.past.begin(self.state)
         return other
@@ -162,7 +162,7 @@ class Engine:
             caches=self.caches,
             outputs=self.outputs,
             plans=self.plans,
-            rents=self.rents,
+            advisor=self.advisor,
             prepared=self.prepared,
             kept_orders=self.kept_orders,
         )

@@ -45,7 +45,7 @@ class Staging:
     def __init__(self, committed: RelationVersion):
         self.committed = committed
         self._waiting: list[tuple[Operation, Columns]] = []
-        self._settled: list[Delta] = []
+        self._resolved: list[Delta] = []
         self._asked: list[
             tuple[list[np.ndarray], np.ndarray]
         ] = []  # rows, and whether each is committed
@@ -61,9 +61,9 @@ class Staging:
         """Mark those of these rows (sorted distinct) that the relation would hold now. O(m log n),
         plus resolving.
         """
-        self._settle()
+        self._resolve()
         there = self._committed_has(rows).copy()
-        for change in self._settled:
+        for change in self._resolved:
             there |= contains(rows, change.inserts)
             there &= ~contains(rows, change.erases)
         return there
@@ -128,12 +128,12 @@ class Staging:
 
     def _wanted(self) -> Delta:
         """All operations as one change; some may be true of the committed relation already."""
-        self._settle()
-        if len(self._settled) != 1:
-            self._settled = [
-                reduce(Delta.then, self._settled, Delta.empty(self.committed.schema.arity))
+        self._resolve()
+        if len(self._resolved) != 1:
+            self._resolved = [
+                reduce(Delta.then, self._resolved, Delta.empty(self.committed.schema.arity))
             ]
-        return self._settled[0]
+        return self._resolved[0]
 
     def _one_way(self, wanted: Delta) -> bool:
         """Test for a change that only inserts or only erases, a sample of which is new."""
@@ -154,7 +154,7 @@ class Staging:
         return known
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────
-    def _settle(self) -> None:
+    def _resolve(self) -> None:
         """Resolve the waiting operations. If memory does not suffice, or Ctrl-C comes, the others
         go on waiting, and the caller may try again.
         """
@@ -167,21 +167,21 @@ class Staging:
                     if len(batches) == 1
                     else [np.concatenate(column) for column in zip(*batches, strict=True)]
                 )
-                self._settled, done = (
-                    self._settled_with(_CHANGES[operation](self, rows)),
+                self._resolved, done = (
+                    self._merged_with(_CHANGES[operation](self, rows)),
                     done + len(batches),
                 )
         finally:
             del self._waiting[:done]
 
-    def _settled_with(self, change: Delta) -> list[Delta]:
+    def _merged_with(self, change: Delta) -> list[Delta]:
         """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the
         number of calls.
         """
-        settled = self._settled.copy()
-        while settled and len(settled[-1]) <= 2 * len(change):
-            change = settled.pop().then(change)
-        return [*settled, change]
+        resolved = self._resolved.copy()
+        while resolved and len(resolved[-1]) <= 2 * len(change):
+            change = resolved.pop().then(change)
+        return [*resolved, change]
 
     # ── upserts ───────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:
@@ -194,7 +194,7 @@ class Staging:
         keys = [inserts[i] for i in key]
         replaced = [
             self._committed_rows(keys),
-            *(_rows_with_key(change.inserts, key, keys) for change in self._settled),
+            *(_rows_with_key(change.inserts, key, keys) for change in self._resolved),
         ]
         out = sort_rows([np.concatenate(column) for column in zip(*replaced, strict=True)])
         inserts = sort_rows(inserts)

@@ -23,7 +23,7 @@ from lftj.program.normal_form import Ref, RelationSchema, RuleVariable
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.conjunctive_rules import RuleMaker
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 
 GIVEN = "given#"
 FOUND = "found#"
@@ -73,7 +73,7 @@ class Search:
         """The assignments for distinct rows of given values, in pieces."""
         read = {name: relations[name] for name in self.rule.reads if name != GIVEN}
         if self.given:
-            read[GIVEN] = LooseRows(self._schema, context.arena, np.ascontiguousarray(rows))
+            read[GIVEN] = TransientRelation(self._schema, context.arena, np.ascontiguousarray(rows))
         if self.given and rows.shape[1] <= _FEW:
             yield from self._again(read, context)
             return

@@ -14,7 +14,7 @@ import numpy as np
 from lftj.errors import LimitError
 from lftj.join.budget import Budget
 from lftj.join.plan.cardinality import Statistics
-from lftj.join.plan.index_advisor import Rents
+from lftj.join.plan.index_advisor import IndexAdvisor
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
@@ -88,7 +88,7 @@ class Context:
     """
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.run.evaluate.plan_rule`."""
-    rents: Rents = field(default_factory=Rents)
+    advisor: IndexAdvisor = field(default_factory=IndexAdvisor)
     """Work lost for want of key orders."""
     prepared: dict[Any, Any] = field(default_factory=dict)
     """State that evaluations which come again at many commits keep from one to the next."""
@@ -102,7 +102,7 @@ class Context:
     """Executor of large rules in parts; None: nobody."""
     divided: list[Divided] = field(default_factory=list)
     """Every evaluation that was divided."""
-    told: Callable[[int], None] | None = None
+    on_steps: Callable[[int], None] | None = None
     """Listener for steps that were spent."""
     caches: list[Buffer] = field(default_factory=list)
     """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more
@@ -121,8 +121,8 @@ class Context:
         kernel's run.
         """
         self.work += steps
-        if self.told is not None:
-            self.told(steps)
+        if self.on_steps is not None:
+            self.on_steps(steps)
         self.budget.charge(steps)
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)

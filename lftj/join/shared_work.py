@@ -54,7 +54,7 @@ class SharedWork:
             memory_limit=None,
             budget=Budget(),
             threads=None,
-            told=lambda steps: self.spend(task, steps),
+            on_steps=lambda steps: self.spend(task, steps),
         )
 
     def results(self, do: Callable[[int], Result]) -> Iterator[Result]:

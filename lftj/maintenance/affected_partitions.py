@@ -26,7 +26,7 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref,
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 from scantree import after_prefix
 from scantree.rows import sort_rows
@@ -35,7 +35,7 @@ TOUCHED = Source("", Role.AFFECTED)
 """The name under which rules read the values whose parts are evaluated."""
 _REMEMBERED = 256  # strata whose rules are kept
 
-HandedOn = Mapping[str, int]
+PassedOn = Mapping[str, int]
 """Columns that the rules pass on unchanged, by relation of the stratum."""
 
 
@@ -45,24 +45,24 @@ class _Known(NamedTuple):
     """
 
     rules: list[NormalRule]
-    ways: list[tuple[HandedOn, PreparedRules]]
+    ways: list[tuple[PassedOn, PreparedRules]]
 
 
 @dataclass(frozen=True)
-class TouchedParts:
+class AffectedParts:
     """The parts of a stratum that a commit can touch: the column that tells them in each relation,
     their values, their share of rows.
 
-    `told`: whether all changed rows have such a value themselves. There are no values where no row
-    joins what changed.
+    `direct`: whether all changed rows have such a value themselves. There are no values where no
+    row joins what changed.
     """
 
     schemas: Mapping[str, RelationSchema]
-    kept: HandedOn
+    kept: PassedOn
     prepared: PreparedRules
     values: np.ndarray
     share: float
-    told: bool
+    direct: bool
 
     def rows(self, versions: Versions) -> dict[str, Columns]:
         """The rows in these parts, by relation, sorted."""
@@ -86,22 +86,22 @@ class TouchedParts:
         rules = self.prepared.rules
         read = {relation for rule in rules for relation in rule.reads}
         below = {each: versions[each] for each in read - self.schemas.keys() - {TOUCHED}}
-        below[TOUCHED] = LooseRows(schema, context.arena, [self.values])
+        below[TOUCHED] = TransientRelation(schema, context.arena, [self.values])
         for name, column in self.kept.items():
             base = base_name(name)
             if base in versions and versions[base].count:
                 rows = _rows_of(versions[base], column, self.values)
-                below[base] = LooseRows(versions[base].schema, context.arena, rows)
+                below[base] = TransientRelation(versions[base].schema, context.arena, rows)
         few = len(self.values) <= context.tuning.affected_planned
         return Closure(self.schemas, rules, below, context, self.prepared if few else None)
 
 
-def touched_parts(
+def find_affected(
     schemas: Mapping[str, RelationSchema],
     rules: list[NormalRule],
     versions: Versions,
     context: Context,
-) -> TouchedParts | None:
+) -> AffectedParts | None:
     """The parts of a stratum that what changed can touch; None when it does not fall apart so, or
     too much changed.
     """
@@ -112,12 +112,12 @@ def touched_parts(
         )
         if touched is None or len(touched[0]) > context.tuning.affected_values:
             continue
-        values, told = touched
+        values, direct = touched
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
         if share > context.tuning.affected_share:
             return None
-        return TouchedParts(schemas, kept, prepared, values, share, told)
+        return AffectedParts(schemas, kept, prepared, values, share, direct)
     return None
 
 
@@ -140,7 +140,7 @@ def _known_for(
     return known
 
 
-def _restricted(kept: HandedOn, rules: list[NormalRule]) -> list[NormalRule]:
+def _restricted(kept: PassedOn, rules: list[NormalRule]) -> list[NormalRule]:
     """The rules, for touched values alone."""
     restricted: list[NormalRule] = []
     for rule in rules:
@@ -152,7 +152,7 @@ def _restricted(kept: HandedOn, rules: list[NormalRule]) -> list[NormalRule]:
 
 def _kept_columns(
     schemas: Mapping[str, RelationSchema], rules: list[NormalRule]
-) -> Iterable[HandedOn]:
+) -> Iterable[PassedOn]:
     """The choices of one column per relation such that every rule finds in its head what its
     recursive atoms have there.
     """
@@ -191,7 +191,7 @@ def _follow(
 
 def _touched(
     schemas: Mapping[str, RelationSchema],
-    kept: HandedOn,
+    kept: PassedOn,
     rules: list[NormalRule],
     versions: Versions,
     *,
@@ -211,7 +211,7 @@ def _touched(
         for atom in (*rule.atoms, *rule.negated):
             if atom.relation in versions.deltas and atom.relation not in schemas:
                 if value in atom.args:
-                    pieces += _told(atom, value, versions)
+                    pieces += _direct(atom, value, versions)
                 elif by_joins and (values := _joined(rule, atom, kept, versions)) is not None:
                     joined.append(values)
                 else:
@@ -221,14 +221,16 @@ def _touched(
     )
 
 
-def _told(atom: PositiveAtom | NegatedAtom, value: object, versions: Versions) -> list[np.ndarray]:
+def _direct(
+    atom: PositiveAtom | NegatedAtom, value: object, versions: Versions
+) -> list[np.ndarray]:
     """The values of parts in changed rows."""
     delta, column = versions.deltas[atom.relation], _place(atom, value)
     return [delta.inserts[column], delta.erases[column]]
 
 
 def _joined(
-    rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: HandedOn, versions: Versions
+    rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: PassedOn, versions: Versions
 ) -> np.ndarray | None:
     """The values of parts that have rows which join changed ones; None where these are many, or
     nothing joins them, or rows are only won: then what is won is found sooner than all that there

@@ -1,8 +1,8 @@
 """Semi-naïve evaluation of a recursive stratum from nothing [Elastic, Algorithm 2, without its
 counts].
 
-Rounds are run (`fixpoint`), in which a candidate's way is: kernel → row set (is it new?) → next
-round's delta.
+Iterations are run (`fixpoint`), in which a candidate's way is: kernel → row set (is it new?) → next
+iteration's delta.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
-from lftj.maintenance.semi_naive.closure import Closure, round_0
+from lftj.maintenance.semi_naive.closure import Closure, iteration_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.packed_rows import Packed, PackedRows
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
@@ -25,7 +25,7 @@ from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import Bounds, RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import EVALUATION_ORDER
 from lftj.types import Type
 
@@ -53,10 +53,10 @@ def ranges_of_types(
 # In which order the relations of a stratum take turns, where rows are wanted and not the iterations
 # that they are found in.
 #
-# What a relation's round finds is there for the next relation of the same pass already
-# (Gauss-Seidel instead of Jacobi). A pass finds at least what a round over all deltas would, so
-# there are never more passes than such rounds; in a long cycle of relations there are as many times
-# fewer as it has relations, and each sorts more rows and joins them at once.
+# What a relation's iteration finds is there for the next relation of the same pass already
+# (Gauss-Seidel instead of Jacobi). A pass finds at least what an iteration over all deltas would,
+# so there are never more passes than such iterations; in a long cycle of relations there are as
+# many times fewer as it has relations, and each sorts more rows and joins them at once.
 
 
 def downstream(schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]) -> list[str]:
@@ -95,21 +95,21 @@ def _left(start: str, readers: Mapping[str, Mapping[str, None]], seen: set[str])
             path.append((entered, iter(readers[entered])))
 
 
-class Rounds(Strategy[dict[str, Columns]]):
-    """Rounds over all rows, for whatever rules: the way to close a stratum that always serves."""
+class Iterations(Strategy[dict[str, Columns]]):
+    """Iterations over all rows, for whatever rules: the way that always closes a stratum."""
 
-    name = "rounds"
+    name = "iterations"
     needed = True
     change: Closure
 
     def run(self) -> dict[str, Columns] | Exhausted:
-        """The rows of all relations; Exhausted where `after_round` ended the rounds."""
+        """The rows of all relations; Exhausted where `after_iteration` ended the iterations."""
         closure = self.change
         fixpoint = _Rows(
             closure.schemas, closure.rules, closure.relations, closure.context, closure.prepared
         )
         try:
-            if not fixpoint.run_rounds(closure.after_round):
+            if not fixpoint.run_iterations(closure.after_iteration):
                 return Exhausted(Why.LONG_CHAIN, None)
             return {name: fixpoint.found(name) for name in fixpoint.schemas}
         finally:
@@ -119,17 +119,17 @@ class Rounds(Strategy[dict[str, Columns]]):
 class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     """Finds rows alone."""
 
-    def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
+    def evaluation_order(self, rules: Sequence[NormalRule]) -> list[list[str]]:
         """One relation after another. Choice depends on what iteration a row is found in, and so
-        needs rounds of all.
+        needs iterations of all.
         """
         off = EVALUATION_ORDER in self.context.tuning.without
         if off or any(schema.choice for schema in self.schemas.values()):
-            return super().turns(rules)
+            return super().evaluation_order(rules)
         return [[name] for name in downstream(self.schemas, rules)]
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
-        """The rows of round 0, in a set for the values that are to be expected."""
+        """The rows of iteration 0, in a set for the values that are to be expected."""
         ranges = self._ranges
         lows, highs = np.array(
             [ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64
@@ -138,7 +138,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
             stored_width(schema.arity), lows, highs, self.context.threads, self.context.tuning
         )
         if self.prepared is None:
-            rows = round_0(schema, seeds, self.lower, self.context)
+            rows = iteration_0(schema, seeds, self.lower, self.context)
             found.add(np.array(rows, np.int64), np.arange(len(rows)))
         else:
             self._add_seeds(self.prepared, found, schema.name)
@@ -151,7 +151,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         return ranges_of_types(self.lower.values(), types)
 
     def _add_seeds(self, prepared: PreparedRules, found: RowSet, name: str) -> None:
-        """The rows of round 0, as they come."""
+        """The rows of iteration 0, as they come."""
         base = base_name(name)
         if base in self.lower and self.lower[base].count:
             rows = np.array(self.lower[base].columns(), np.int64)
@@ -181,11 +181,11 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         )
 
     def release(self) -> None:
-        """Give back what others can use; no more rounds are run."""
+        """Give back what others can use; no more iterations are run."""
         for rows in self.rows.values():
             (rows.candidates if isinstance(rows, ChosenRows) else rows).release()
 
-    def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
+    def fresh(self, name: str, schema: RelationSchema) -> TransientRelation:
         """Rows that need not be unpacked before they are sorted."""
         rows = self.rows[name]
         packed = rows.take_packed(self.ordered(name)) if isinstance(rows, RowSet) else None

@@ -15,7 +15,7 @@ from lftj.errors import DeclarationError
 from lftj.join.budget import Budget
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.maintenance.bootstrap import Rounds
+from lftj.maintenance.bootstrap import Iterations
 from lftj.maintenance.counting.elastic import CountedAtOnce, CountedFromNothing, CountingUpdate
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
 from lftj.maintenance.counting.long_chains import LongChains
@@ -53,7 +53,7 @@ from lftj.maintenance.rules.relation_change import Maintained, RelationChange
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.update import Update
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.semi_naive.small_fixpoint import SmallRounds
+from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 from lftj.maintenance.separable.separable import Walks
 from lftj.maintenance.strategy import Exhausted, Strategy, Why, names_of, within
 from lftj.maintenance.trace.trace_state import TraceState
@@ -89,7 +89,7 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
 )
 """Ways to bring a recursive stratum up to date."""
 
-CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, SmallRounds, Rounds)
+CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, SmallFixpoint, Iterations)
 """Ways to find the rows of a recursive stratum, or of some of its partitions, from nothing."""
 
 LADDERS: Sequence[Sequence[type[Strategy[Any]]]] = (
@@ -198,7 +198,7 @@ def maintain(change: RelationChange, state: RelationState | None) -> Maintained:
 
 
 def close(closure: Closure) -> dict[str, Columns] | Exhausted:
-    """The rows of a stratum from nothing, or why rounds were given up."""
+    """The rows of a stratum from nothing, or why iterations were given up."""
     context = closure.context
     found = walk(CLOSURES, closure, None, context.budget, context.tuning.without)
     return found if isinstance(found, Exhausted) else found[1]

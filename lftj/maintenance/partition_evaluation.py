@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import RowsAlone
+from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy
 from lftj.storage.delta import Delta, stored_width
@@ -23,7 +23,7 @@ class AffectedPartitions(Strategy[Followed]):
     def applies(self) -> bool:
         """Tell whether there are some, of a stratum that keeps no counts."""
         change = self.change
-        kept = isinstance(self.state, RowsAlone) and change.tried is None
+        kept = isinstance(self.state, Uncounted) and change.tried is None
         return kept and change.partitions is not None
 
     def run(self) -> Followed | Exhausted:
@@ -45,8 +45,8 @@ class AffectedPartitions(Strategy[Followed]):
         touched.note(old, new, versions, context.tuning.followed_parts)
         walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
-        kept: RowsAlone = self.state
+        kept: Uncounted = self.state
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
-        kept = replace(kept, **most._asdict(), rounds=ITERATION * touched.prepared.runs)
+        kept = replace(kept, **most._asdict(), iterations=ITERATION * touched.prepared.runs)
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}
         return Followed(deltas, kept, "parts")

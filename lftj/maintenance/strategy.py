@@ -30,7 +30,7 @@ class Why(Enum):
     PROOFS = "proofs"
     """A row has more proofs than can be counted."""
     LONG_CHAIN = "long chain"
-    """Rounds find few rows each and do not end."""
+    """Iterations find few rows each and do not end."""
     READY = "ready"
     """Made the state that the next strategy starts from."""
     PASS = "pass"

@@ -26,7 +26,7 @@ _MOST = 1 << 15  # they are applied in some ten milliseconds
 _CHANGES = 256  # changes that may wait
 
 
-class WaitingOrder:
+class LazyIndex:
     """One version's key order that no one has read yet: an earlier one and the net change since.
     Any number of threads may read it.
     """
@@ -43,15 +43,15 @@ class WaitingOrder:
         "rows",
     )
 
-    def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
+    def __init__(self, before: Tree | LazyIndex, change: Delta, order: tuple[int, ...]):
         """`before`: the key order before `change`. O(1)."""
-        self._before: Tree | WaitingOrder | None = before
+        self._before: Tree | LazyIndex | None = before
         self._change: Delta | None = change
         self._tree: Tree | None = None
         self.order = order
         self.count = before.count + change.inserted - change.erased
-        known = before if isinstance(before, WaitingOrder) else None
-        self._first: int = before._first if isinstance(before, WaitingOrder) else len(before)
+        known = before if isinstance(before, LazyIndex) else None
+        self._first: int = before._first if isinstance(before, LazyIndex) else len(before)
         self._making = known._making if known is not None else Making()
         self.rows = len(change) + (known.rows if known is not None else 0)
         """Changed rows that wait, and below, in how many changes."""
@@ -83,9 +83,9 @@ class WaitingOrder:
         first.
         """
         changes: list[Delta] = []
-        at: Tree | WaitingOrder = self
+        at: Tree | LazyIndex = self
         with self._making.lock:  # once a tree is made, what it was made from is let go
-            while isinstance(at, WaitingOrder):
+            while isinstance(at, LazyIndex):
                 if at._tree is not None:
                     return at._tree, changes
                 assert at._before is not None
@@ -120,11 +120,11 @@ class OrderElsewhere:
             return self._tree
 
     def since_read(self) -> tuple[Tree, list[Delta]]:
-        """See `WaitingOrder.since_read`: the tree has every change."""
+        """See `LazyIndex.since_read`: the tree has every change."""
         return self.tree(), []
 
 
-Waiting = dict[tuple[int, ...], WaitingOrder | OrderElsewhere]
+Waiting = dict[tuple[int, ...], LazyIndex | OrderElsewhere]
 """Key orders that no one has read yet."""
 
 

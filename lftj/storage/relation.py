@@ -16,7 +16,7 @@ import numpy as np
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
 from lftj.storage.fork_safe_lock import Making
-from lftj.storage.index import OrderElsewhere, Waiting, WaitingOrder
+from lftj.storage.index import LazyIndex, OrderElsewhere, Waiting
 from scantree.reorder import reordered
 from scantree.rows import difference, differences, sort_rows, union
 from scantree.tree import Arena, Tree
@@ -185,10 +185,10 @@ class RelationVersion:
         trees: dict[Order, Tree] = {}
         waiting: Waiting = {}
         for order, (tree, changes) in orders.items():
-            late: Tree | WaitingOrder = tree
+            late: Tree | LazyIndex = tree
             for change in reversed(changes):
-                late = WaitingOrder(late, change, order)
-            if isinstance(late, WaitingOrder):
+                late = LazyIndex(late, change, order)
+            if isinstance(late, LazyIndex):
                 waiting[order] = late
             else:
                 trees[order] = late
@@ -236,7 +236,7 @@ class RelationVersion:
             waiting,
         )
 
-    def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | WaitingOrder | None:
+    def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | LazyIndex | None:
         """A key order after a change, the identity `anew` or not; None where it goes."""
         if anew:
             return build_tree(
@@ -249,7 +249,7 @@ class RelationVersion:
             before = before.tree()
         if not len(delta):
             return before
-        after = WaitingOrder(before, delta, order)
+        after = LazyIndex(before, delta, order)
         if not after.full:
             return after
         return after.tree() if after.worth_keeping else None

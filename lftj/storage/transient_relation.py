@@ -25,7 +25,7 @@ def every_order(width: int) -> tuple[Order, ...]:
     return tuple(permutations(range(width))) if width <= _PERMUTED else (tuple(range(width)),)
 
 
-class LooseRows(RelationVersion):
+class TransientRelation(RelationVersion):
     """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists
     until one is asked for.
 

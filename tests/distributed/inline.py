@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lftj.distributed.partitioning.placement import Placing
+from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work import worker
 
@@ -101,8 +101,8 @@ def require_equal(one: Any, other: Any) -> None:
 
 
 @contextmanager
-def in_rounds() -> Iterator[None]:
+def in_supersteps() -> Iterator[None]:
     """All recursion that can be done in rounds is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Placing, "_kept", lambda self, stratum: None)
+        patch.setattr(Partitioner, "_kept", lambda self, stratum: None)
         yield

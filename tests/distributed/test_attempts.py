@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj.distributed import query, store
 from lftj.distributed.files.manifest import row_files
-from tests.distributed.inline import in_rounds, require_equal
+from tests.distributed.inline import in_supersteps, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.distributed.twice import WAYS, TwiceExecutor
 from tests.strategies.histories import History, histories
@@ -73,7 +73,7 @@ def test_attempts_of_every_task(
     monkeypatch.setattr(query, "GATHERED", 3)
     executor = TwiceExecutor(tmp_path, way=way, seed=seed, words=PLACES)
     chance = random.Random(seed)
-    with in_rounds(), declared(lftj.connect()) as one:
+    with in_supersteps(), declared(lftj.connect()) as one:
         many = declared(lftj.connect(executor=executor))
         for step in range(STEPS if way == "any" else 4):
             state = chance.getstate()

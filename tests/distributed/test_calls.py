@@ -184,7 +184,7 @@ def test_only_parts_with_such_rows_are_asked_and_few_bytes_go(tmp_path: Path) ->
         with far.transaction() as tx:
             tx.upsert("acct", [(7, "you", 1.0)])
             assert not executor.tasks
-        settled = [task for task in executor.tasks if type(task).__name__ == "SettleTask"]
+        settled = [task for task in executor.tasks if type(task).__name__ == "ResolveTask"]
         assert len(settled) == 1
         assert tx.changes("acct").fetchall() == [
             (7, "o3", 1.75, -1, far.version),
@@ -194,7 +194,7 @@ def test_only_parts_with_such_rows_are_asked_and_few_bytes_go(tmp_path: Path) ->
         with far.transaction() as tx:
             assert tx.delete_where("acct", id=200) == 1
             assert tx.delete_where("acct", id=200) == 0
-        settled = [task for task in executor.tasks if type(task).__name__ == "SettleTask"]
+        settled = [task for task in executor.tasks if type(task).__name__ == "ResolveTask"]
         assert len(settled) == 2
         assert len({task.part for task in settled}) == 1
         report = far.profile(last=1).iloc[0]

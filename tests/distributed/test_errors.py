@@ -11,7 +11,7 @@ import pytest
 
 import lftj
 from lftj.errors import LftjError
-from tests.distributed.inline import InlineExecutor, in_rounds
+from tests.distributed.inline import InlineExecutor, in_supersteps
 
 RULES = """
 .decl e(x: number, y: number)
@@ -135,7 +135,7 @@ def test_what_goes_wrong_in_rounds_names_the_rule(tmp_path: Path, rule: str) -> 
         workspace.load("e", [(1, 2), (2, 3), (3, 1)])
         for name in "abc":
             workspace.view(name, {"x": int, "y": int})
-        with in_rounds():
+        with in_supersteps():
             message, where = told(
                 workspace, lambda ws: ws.add_rules(f"a(x, y) :- e(x, y). {rule}")
             ).split("\n", 1)
@@ -160,7 +160,7 @@ def test_a_decimal_with_too_many_digits_names_the_users_relation(
     for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
         workspace.add_rules(".decl m(x: number, v: decimal(8, 2)) .decl w(v: decimal(4, 2))")
         workspace.load("m", [(1, Decimal(120)), (2, Decimal(120))])
-        with in_rounds():
+        with in_supersteps():
             found.append(told(workspace, lambda ws: ws.add_rules(rules)))
     assert "w.v is decimal(4,2), and a rule derives" in found[0]
     assert found[0] == found[1]

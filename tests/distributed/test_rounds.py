@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.partitioning.placement import Placing
+from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.partitioning.steps import Move
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import pair_over
@@ -190,7 +190,7 @@ rank[s] = n :- rank[t] = n, rank[s] = n, twin(s, t).
 def test_oracle_rounds_equal_the_reference(history: History, parts: int) -> None:
     """All recursion that can be done in rounds is done in rounds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Placing, "_kept", lambda self, stratum: None)
+        patch.setattr(Partitioner, "_kept", lambda self, stratum: None)
         with pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (model, _):
             for step in history.steps:
                 model.step(step)

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import stage_rounds
+from lftj.distributed import stage_supersteps
 from lftj.distributed.partitioning.cuts import part_of
 from lftj.distributed.partitioning.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT
 from scantree import Tree
-from tests.distributed.inline import InlineExecutor, in_rounds
+from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
@@ -163,7 +163,7 @@ def history(executor: InlineExecutor, name: str, elastic: float, seed: int, step
 @pytest.mark.parametrize("parts", [1, 3, 7])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) -> None:
-    with in_rounds():
+    with in_supersteps():
         pair = history(InlineExecutor(tmp_path, parts, 2), name, inf, seed=len(name))
     profile = pair.workspace.profile()
     assert profile["overdeleted"].sum() > 0
@@ -177,7 +177,7 @@ def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) 
 def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> None:
     executor, draw = InlineExecutor(tmp_path, 3, 2), random.Random(5)
     executor.before = lambda task: executor.forget() if draw.random() < 0.2 else None
-    with in_rounds():
+    with in_supersteps():
         pair = history(executor, name, inf, seed=2)
         assert pair.workspace.verify() == []
     assert pair.workspace.profile()["overdeleted"].sum() > 0
@@ -187,8 +187,8 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 def test_oracle_some_deletions_are_given_up(
     tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_rounds, "ALWAYS", 0)
-    with in_rounds():
+    monkeypatch.setattr(stage_supersteps, "ALWAYS", 0)
+    with in_supersteps():
         pair = history(
             InlineExecutor(tmp_path, 3, 2), "two atoms of its own", elastic, seed=4, steps=12
         )
@@ -256,7 +256,7 @@ def test_rows_of_one_column_come_back_where_there_is_another_way(tmp_path: Path)
     workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
     workspace.relation("e", {"x": int, "y": int})
     workspace.load("e", [(0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (3, 5)])
-    with in_rounds():
+    with in_supersteps():
         workspace.add_rules(".decl r(x: number) r(0) :- e(0, _). r(y) :- r(x), e(x, y).")
         with workspace.transaction() as tx:
             tx.delete("e", [(1, 2), (3, 5)])
@@ -324,7 +324,7 @@ def test_what_returns_is_neither_taken_away_nor_put_back(
 
 @pytest.mark.parametrize("parts", [2, 64])
 def test_oracle_few_rows_in_many_parts(tmp_path: Path, parts: int) -> None:
-    with in_rounds():
+    with in_supersteps():
         pair = history(InlineExecutor(tmp_path, parts, 2), "negated below", inf, seed=11, steps=4)
     assert pair.workspace.profile()["overdeleted"].sum() > 0
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import stage_rounds
+from lftj.distributed import stage_supersteps
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
-from tests.distributed.inline import InlineExecutor, in_rounds
+from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
@@ -156,7 +156,7 @@ def history(
 @pytest.mark.parametrize("parts", [1, 3, 7])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) -> None:
-    with in_rounds():
+    with in_supersteps():
         pair = history(InlineExecutor(tmp_path, parts, 2), *PROGRAMS[name], inf, seed=len(name))
     profile = pair.workspace.profile()
     assert profile["overdeleted"].sum() > 0
@@ -171,7 +171,7 @@ def test_oracle_values_that_may_rest_on_worse_ones_are_derived_anew(
     tmp_path: Path, name: str
 ) -> None:
     views = (Spec("g", ("int", "float")), Spec("b", ("int", "int")))
-    with in_rounds():
+    with in_supersteps():
         pair = history(InlineExecutor(tmp_path, 3), views, FREE[name], inf, seed=3)
     profile = pair.workspace.profile()
     assert profile["overdeleted"].sum() == 0
@@ -182,7 +182,7 @@ def test_oracle_values_that_may_rest_on_worse_ones_are_derived_anew(
 def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> None:
     executor, draw = InlineExecutor(tmp_path, 3, 2), random.Random(5)
     executor.before = lambda task: executor.forget() if draw.random() < 0.2 else None
-    with in_rounds():
+    with in_supersteps():
         pair = history(executor, *PROGRAMS[name], inf, seed=12)
         assert pair.workspace.verify() == []
     assert pair.workspace.profile()["overdeleted"].sum() > 0
@@ -192,8 +192,8 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 def test_oracle_some_deletions_are_given_up(
     tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_rounds, "ALWAYS", 0)
-    with in_rounds():
+    monkeypatch.setattr(stage_supersteps, "ALWAYS", 0)
+    with in_supersteps():
         pair = history(
             InlineExecutor(tmp_path, 3, 2),
             *PROGRAMS["shortest paths of all pairs, some forbidden"],

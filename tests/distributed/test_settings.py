@@ -11,7 +11,7 @@ import pytest
 
 import lftj
 from lftj.distributed.work import worker
-from tests.distributed.inline import InlineExecutor, in_rounds, require_equal
+from tests.distributed.inline import InlineExecutor, in_supersteps, require_equal
 
 RULES = """
 .decl two(x: number, z: number)
@@ -70,7 +70,7 @@ def test_parts_choose_by_the_tuning_of_the_workspace(tmp_path: Path, forgets: bo
 def test_progress_tells_of_commits_and_their_steps(tmp_path: Path) -> None:
     lines: list[str] = []
     executor: Any = InlineExecutor(tmp_path)
-    with in_rounds(), lftj.connect(executor=executor, progress=lines.append) as workspace:
+    with in_supersteps(), lftj.connect(executor=executor, progress=lines.append) as workspace:
         filled(workspace)
         lines.clear()
         change(workspace)

@@ -215,7 +215,7 @@ MOMENTS: dict[str, tuple[Any, str, bool]] = {
     # where the driver is killed, and whether its commit is true then
     "with rows settled": (store, "Commit", False),
     "with rows sent": (commit.Commit, "_touched", False),
-    "between two steps": (commit.StageInRounds, "_round", False),
+    "between two steps": (commit.StageSupersteps, "_superstep", False),
     "with all derived": (commit.Commit, "_outcome", False),
     "before the link": (whole_files.os, "link", False),
     "after the link": (whole_files, "sync_folder", True),
@@ -232,20 +232,24 @@ def test_a_driver_that_is_killed_beside_another(
     other = opened(tmp_path)
     where, name, happened = MOMENTS[moment]
     if (child := os.fork()) == 0:
-        with opened(tmp_path) as workspace:
-            plain = getattr(where, name)
+        try:
+            with opened(tmp_path) as workspace:
+                plain = getattr(where, name)
 
-            def killed(*args: Any) -> Any:
-                if (
-                    name != "sync_folder"
-                    or epochs.epoch_file(tmp_path, workspace._backend.manifest.epoch + 1).exists()
-                ):
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return plain(*args)  # row files are written in the same way
+                def killed(*args: Any) -> Any:
+                    if (
+                        name != "sync_folder"
+                        or epochs.epoch_file(
+                            tmp_path, workspace._backend.manifest.epoch + 1
+                        ).exists()
+                    ):
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    return plain(*args)  # row files are written in the same way
 
-            setattr(where, name, killed)
-            change(workspace)
-        os._exit(1)
+                setattr(where, name, killed)
+                change(workspace)
+        finally:  # a child never goes on as a copy of the tests
+            os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     if happened:
         refused(lambda: other.load("e", [(30, 31)]))

@@ -18,7 +18,7 @@ import lftj
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.cuts import part_of
 from lftj.types import INT
-from tests.distributed.inline import InlineExecutor, in_rounds
+from tests.distributed.inline import InlineExecutor, in_supersteps
 
 LABELS = """
     .decl l(x: number, k: number)
@@ -82,7 +82,7 @@ def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: st
         "timestamp": [datetime.datetime(1970, 1, 1, hour) for hour in range(3)],
         "decimal(4,1)": [Decimal("0.0"), Decimal("0.5"), Decimal("-1.0")],
     }[type]
-    with in_rounds():
+    with in_supersteps():
         workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 1))
         workspace.add_rules(f"""
             .decl s(x: {type})  .decl e(x: {type}, y: {type}, day: number)  .decl l(x: {type},
@@ -201,6 +201,6 @@ def test_columns_may_be_called_as_one_likes(tmp_path: Path) -> None:
     workspace.relation("p", {"!rule": int, "!0": int})
     workspace.relation("e", {"x": int, "y": int})
     workspace.load("e", [(1, 2), (2, 3), (3, 1)])
-    with in_rounds():
+    with in_supersteps():
         workspace.add_rules("p(x, min(x)) :- e(x, _). p(y, min(k)) :- p(x, k), e(x, y).")
     assert workspace["p"].fetchall() == [(1, 1), (2, 1), (3, 1)]

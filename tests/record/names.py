@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-RENAMED: dict[str, str] = {}
+RENAMED = {"rounds": "iterations", "small rounds": "small fixpoint"}
 """A word as the record has it → the word now: of strategies, of relations the engine makes up
 (`rule4#not1`), or of what stands between two `#` in the name of one. One line here for each word
 that is renamed; `write` makes a record in the words of now, and then the line goes.

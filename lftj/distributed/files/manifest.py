@@ -227,7 +227,7 @@ def manifest_missing(path: Path) -> DistributedError:
 
 
 @contextmanager
-def told_by_the_system(path: Path) -> Iterator[None]:
+def reported_by_the_system(path: Path) -> Iterator[None]:
     """Turn errors of the system about files below a path into a DistributedError (E405) that names
     it; leave other errors as they are.
     """
@@ -328,7 +328,7 @@ class PathLock(ProcessLock):
         cannot be written.
         """
         self._path = path
-        with told_by_the_system(path):
+        with reported_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)
             file = os.open(path / LOCK, os.O_CREAT | os.O_RDWR)
         try:

@@ -1,5 +1,5 @@
-"""Recursion in rounds: by which variables its rules are cut, and in which cuts parts have to hold
-what they derive.
+"""Recursion in supersteps: by which variables its rules are cut, and in which cuts parts have to
+hold what they derive.
 
 A rule is cut by a leading variable like any other. An atom of the stratum's own that holds it in
 some column is read in a cut by that column, so each row that a part derives goes to the part that
@@ -34,7 +34,7 @@ from lftj.program.normal_form import (
 from lftj.program.stratification import StratifiedProgram
 from lftj.types.sources import Role, Source
 
-_COPY, _EVERYWHERE, _ABROAD, _ROUNDS = 3, 100, 1, 1000  # only the order of these matters
+_COPY, _EVERYWHERE, _ABROAD, _SUPERSTEPS = 3, 100, 1, 1000  # only the order of these matters
 
 Reading = Callable[[NormalRule, int], int]
 """Cost of reading a rule's atoms when this variable leads."""
@@ -71,7 +71,7 @@ def exchanged(
         home = next((cut for cut in cuts if cut in homes), homes[0] if homes else ONE)
         own = tuple(leads[id(rule)] for rule in rules_of(stratum, name))
         placed[name] = Placement(home, own, cuts=tuple(dict.fromkeys((home, *cuts))))
-    return search.cost + _ROUNDS, placed
+    return search.cost + _SUPERSTEPS, placed
 
 
 def own_cut(atom: PositiveAtom, lead: Lead, cuts: Sequence[int]) -> int:
@@ -188,8 +188,8 @@ class _Search:
                     cuts.append(cut)
 
     def _cut(self, atom: PositiveAtom, lead: int | None) -> int:
-        """One that there is already, else a new one; never by a value that changes while rounds go
-        on.
+        """One that there is already, else a new one; never by a value that changes while supersteps
+        go on.
         """
         known = own_cut(atom, lead, self.cuts[atom.relation])
         moving = self._found[atom.relation].column if atom.relation in self._found else None

@@ -50,7 +50,7 @@ _WHOLE, _HUGE, _TRAVEL, _SHARES = 10, 10_000, 3, 100  # only the order of these 
 _ONCE_ONLY = 1_000_000
 
 
-class Placing:
+class Partitioner:
     """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base
     relations, where known.
 
@@ -258,8 +258,10 @@ class Placing:
         kept = self._kept(stratum)
         if kept is not None and kept[0] < _HUGE:
             return kept[1]
-        rounds = exchanged(stratum, self._program, lambda rule, lead: self._cost(rule, lead, {}))
-        options = [found for found in (kept, rounds) if found is not None]
+        supersteps = exchanged(
+            stratum, self._program, lambda rule, lead: self._cost(rule, lead, {})
+        )
+        options = [found for found in (kept, supersteps) if found is not None]
         if options:
             return min(options, key=lambda option: option[0])[1]
         return {name: alone(rules_of(stratum, name)) for name in stratum.relations}

@@ -15,7 +15,7 @@ from functools import cached_property
 from lftj.distributed.partitioning.cuts import ALL, Cut, local_name
 from lftj.distributed.partitioning.hubs import Hubs
 from lftj.distributed.partitioning.placement import Placement
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
@@ -28,7 +28,7 @@ class Feed:
     the local relation `schema`.
 
     `checked`: the key of base rows is checked here, and their net change told. `standing`: what the
-    stage itself derived in rounds; entries of commits before are read when a part is built or
+    stage itself derived in supersteps; entries of commits before are read when a part is built or
     brought forward, and none in a commit.
     """
 
@@ -61,12 +61,12 @@ class Output:
 @dataclass(frozen=True)
 class Stage:
     """Local strata in order: those of every part, and those of the first part alone; or one that is
-    derived in rounds.
+    derived in supersteps.
     """
 
     strata: tuple[Stratum, ...]
     alone: tuple[bool, ...]
-    rounds: Rounds | None = None
+    supersteps: Supersteps | None = None
 
     def of(self, part: int) -> tuple[Stratum, ...]:
         """Strata that one part runs."""
@@ -79,8 +79,8 @@ class Stage:
     @property
     def reads(self) -> frozenset[str]:
         """The local relations whose change makes this stage have work."""
-        if self.rounds is not None:
-            return self.rounds.below
+        if self.supersteps is not None:
+            return self.supersteps.below
         own = (frozenset(map(base_name, stratum.relations)) for stratum in self.strata)
         return frozenset().union(*(stratum.reads for stratum in self.strata), *own)
 
@@ -122,7 +122,10 @@ class PartPlan:
         found: dict[str, set[Cut]] = {base_name(name): {home} for name, home in self.homes.items()}
         read = [(feed.relation, feed.cut) for feed in self.feeds]
         read += [
-            each for stage in self.stages if stage.rounds is not None for each in stage.rounds.read
+            each
+            for stage in self.stages
+            if stage.supersteps is not None
+            for each in stage.supersteps.read
         ]
         for relation, cut in read:
             found.setdefault(relation, set()).add(cut)

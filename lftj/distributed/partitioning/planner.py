@@ -23,10 +23,10 @@ from lftj.distributed.partitioning.partition_keys import (
     home_columns,
     rules_of,
 )
-from lftj.distributed.partitioning.placement import Placing
+from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.programs import restored
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.partitioning.witnesses import Witnessed, witnessed
 from lftj.errors import DeclarationError
 from lftj.program.lattice_deletion_check import optimal_support
@@ -42,8 +42,8 @@ def plan_of(description: Mapping[str, Any]) -> PartPlan:
     """The plan of a described program. About a millisecond a rule."""
     program, views = restored(description)
     hubs = Hubs(description.get("hubs", {}), program.catalog.relations)
-    placing = Placing(program.stratified, description.get("sizes", {}), hubs)
-    return Planner(program, views, placing.found, hubs).plan()
+    partitioner = Partitioner(program.stratified, description.get("sizes", {}), hubs)
+    return Planner(program, views, partitioner.found, hubs).plan()
 
 
 class Planner:
@@ -72,7 +72,7 @@ class Planner:
         self.cuts: dict[str, Cut] = {}
         self.ready: dict[str, int] = {}
         self.made_at: dict[str, int] = {}
-        self.rounds: dict[int, Rounds] = {}
+        self.supersteps: dict[int, Supersteps] = {}
         self.feeds: dict[str, Feed] = {}
         self.strata: list[list[tuple[Stratum, bool]]] = []
         self.made: list[tuple[str, RelationSchema, int, bool]] = []
@@ -84,7 +84,7 @@ class Planner:
         homes = {name: self._home(name) for name in self.program.catalog.relations}
         for name, home in homes.items():
             self._base(name, home)
-        outputs = tuple(self._output(*made) for made in self.made if self._told(made[1].name))
+        outputs = tuple(self._output(*made) for made in self.made if self._reported(made[1].name))
         feeds = tuple(self.feeds.values())
         return PartPlan(
             self.program,
@@ -103,7 +103,7 @@ class Planner:
             Stage(
                 tuple(s for s, _ in each),
                 tuple(alone for _, alone in each),
-                self.rounds.get(number),
+                self.supersteps.get(number),
             )
             for number, each in enumerate(self.strata or [[]])
         )
@@ -116,7 +116,7 @@ class Planner:
             self._by_shares(self.relations[shared], rules_of(stratum, shared))
             return
         if any(self.placements[name].cuts for name in stratum.relations):
-            self._in_rounds(stratum)
+            self._in_supersteps(stratum)
             return
         homes = {name: self.placements[name].home for name in stratum.relations}
         rules: list[Rule] = []
@@ -168,7 +168,7 @@ class Planner:
         self.made.append((merged.name, schema, stage, False))
         self.made_at[schema.name] = stage
 
-    def _in_rounds(self, stratum: Stratum) -> None:
+    def _in_supersteps(self, stratum: Stratum) -> None:
         """A stage of its own: rules over what parts hold in each cut, whose heads have the
         role `NEWS`.
         """
@@ -190,12 +190,14 @@ class Planner:
             local_name(name, cuts[name][0]): local_name(user, cuts[name][0])
             for name, user in users.items()
         }
-        rounds = Rounds(cuts, rules, asked, asks, found, sound, plain=plain)
-        stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
-        while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
+        supersteps = Supersteps(cuts, rules, asked, asks, found, sound, plain=plain)
+        stage = max(
+            (self.ready[name] for name in supersteps.below if name in self.ready), default=0
+        )
+        while stage < len(self.strata) and (self.strata[stage] or stage in self.supersteps):
             stage += 1
         self.strata += [[] for _ in range(len(self.strata), stage + 1)]
-        self.rounds[stage] = rounds
+        self.supersteps[stage] = supersteps
         for name in cuts:
             self._local(Source(name, Role.NEWS), RelationSchema(name, self.relations[name].columns))
         for name in (*cuts, *users.values()):
@@ -221,7 +223,7 @@ class Planner:
     def _exchanging(
         self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]
     ) -> NormalRule:
-        """A rule of a stratum in rounds, over local names."""
+        """A rule of a stratum in supersteps, over local names."""
         names: list[str] = []
         for atom in (*rule.atoms, *rule.negated):
             if isinstance(atom, PositiveAtom) and atom.relation in cuts:
@@ -301,7 +303,7 @@ class Planner:
         stage = max(
             (self.ready[name] for name in stratum.reads if name not in stratum.relations), default=0
         )
-        while stage in self.rounds:
+        while stage in self.supersteps:
             stage += 1
         while len(self.strata) <= stage:
             self.strata.append([])
@@ -342,7 +344,7 @@ class Planner:
         home = read[0] if shares else self.placements[schema.name].home
         return Output(local, schema, stage, tuple(dict.fromkeys((home, *read))), shares)
 
-    def _told(self, name: str) -> bool:
+    def _reported(self, name: str) -> bool:
         """Users read their relations, and other stages what comes to them."""
         return name in self.program.catalog.relations or any(
             feed.relation == name for feed in self.feeds.values()

@@ -21,7 +21,7 @@ from lftj.distributed.partitioning.partition_keys import (
     leading,
     pairs,
 )
-from lftj.distributed.partitioning.placement import Placing
+from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.planner import Planner
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum, Value
@@ -96,7 +96,7 @@ def query_plan(
     ).query()
 
 
-class _QueryPlacing(Placing):
+class _QueryPartitioner(Partitioner):
     """Places the strata of a question; other relations are where they are."""
 
     def __init__(
@@ -132,7 +132,7 @@ class _QueryPlacing(Placing):
         (rule, *more) = rules
         if isinstance(rule, NormalRule) and not more and not rule.aggregates and not schema.choice:
             for number, lead in enumerate(self._leads(rule)):
-                if isinstance(lead, Value) or (isinstance(lead, Pair) and _told_apart(rule, lead)):
+                if isinstance(lead, Value) or (isinstance(lead, Pair) and _kept_apart(rule, lead)):
                     yield self._cost(rule, lead, {}), -1 - number, Placement(HERE, (lead,))
         read = {name for each in rules for name in each.reads}
         yield (
@@ -142,7 +142,7 @@ class _QueryPlacing(Placing):
         )
 
 
-def _told_apart(rule: NormalRule, lead: Pair) -> bool:
+def _kept_apart(rule: NormalRule, lead: Pair) -> bool:
     """Check that no two parts can find one answer: it has the variables of the pair."""
     return all(
         isinstance(term, Value) or Ref(term) in rule.head for term in (lead.first, lead.second)
@@ -161,7 +161,7 @@ class _QueryPlanner(Planner):
         super().__init__(
             program,
             plan.views,
-            _QueryPlacing(plan, program.stratified, own, counts, held).found,
+            _QueryPartitioner(plan, program.stratified, own, counts, held).found,
             plan.hubs,
             held,
         )
@@ -175,7 +175,7 @@ class _QueryPlanner(Planner):
         outputs = tuple(
             self._output(*made)
             for made in self.made
-            if without_role(made[1].name, Role.SHARE) in own and self._told(made[1].name)
+            if without_role(made[1].name, Role.SHARE) in own and self._reported(made[1].name)
         )
         return QueryPlan(self.local, tuple(self.feeds.values()), self._stages(), outputs, self.cuts)
 

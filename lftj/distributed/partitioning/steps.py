@@ -1,5 +1,5 @@
-"""The steps of a commit: a stage is one step, or, where its stratum is derived in rounds, several.
-Parts do a step at the same time.
+"""The steps of a commit: a stage is one step, or, where its stratum is derived in supersteps,
+several. Parts do a step at the same time.
 """
 
 from __future__ import annotations
@@ -14,30 +14,32 @@ class Move(Enum):
     WHOLE = "whole"
     """The stage, which needs nobody."""
     BEGIN = "begin"
-    """The first round: what follows in this part from what changed below; of what was lost there,
-    what may be lost here.
+    """The first superstep: what follows in this part from what changed below; of what was lost
+    there, what may be lost here.
     """
     OVERDELETE = "overdelete"
-    """A round of what may be lost: what follows from what other parts may have lost."""
+    """A superstep of what may be lost: what follows from what other parts may have lost."""
     REDERIVE = "rederive"
-    """After these, the first round of what comes back: what of that has a derivation in what is
+    """After these, the first superstep of what comes back: what of that has a derivation in what is
     left.
     """
     RETURN = "return"
-    """A round of what comes back: what follows from what other parts found to have a derivation."""
+    """A superstep of what comes back: what follows from what other parts found to have a
+    derivation.
+    """
     RESUME = "resume"
-    """After these, the first round of what is found: the rest is gone, and what changed below may
-    have added something. Where relations keep the best value of each group, right after
+    """After these, the first superstep of what is found: the rest is gone, and what changed below
+    may have added something. Where relations keep the best value of each group, right after
     `OVERDELETE`: what may be lost is gone, and its groups are offered again what is left.
     """
     ANEW = "anew"
-    """The first round where too much was lost, or nothing is there yet: everything from nothing, in
-    all parts.
+    """The first superstep where too much was lost, or nothing is there yet: everything from
+    nothing, in all parts.
     """
-    ROUND = "round"
-    """A round: what follows from what other parts found in the round before."""
+    SUPERSTEP = "round"
+    """A superstep: what follows from what other parts found in the superstep before."""
     TELL = "tell"
-    """The end of rounds: write what changed."""
+    """The end of supersteps: write what changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ change takes from it.
 
 What the stratum loses follows by rules too: a row may have lost a derivation if one of its
 derivations, among the rows as they were, used a row that went or may have lost one, or the absence
-of a row that came. So `Rounds.losing` is a program in rounds like the other one.
+of a row that came. So `Supersteps.over_deletion` is a program in supersteps like the other one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import local_name
-from lftj.maintenance.dred.over_delete import losing
+from lftj.maintenance.dred.over_delete import over_deleting
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
@@ -21,7 +21,7 @@ from lftj.types.sources import Role, Source, in_role, without_role
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Supersteps:
     """A recursive stratum whose parts exchange what they find.
 
     `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read
@@ -82,7 +82,7 @@ class Rounds:
         )
 
     @cached_property
-    def losing(self) -> Rounds:
+    def over_deletion(self) -> Supersteps:
         """Program of supersteps that finds the rows that may have lost a derivation: of relations
         in the role `GONE`, in the same cuts.
 
@@ -93,12 +93,12 @@ class Rounds:
         rules = tuple(
             each
             for rule in self.rules
-            for each in losing(rule, collected_lost(rule.relation), self.lost)
+            for each in over_deleting(rule, collected_lost(rule.relation), self.lost)
         )
         cuts: dict[str, tuple[int, ...]] = {
             Source(relation, Role.GONE): cuts for relation, cuts in self.cuts.items()
         }
-        return Rounds(cuts, rules, further={} if self.lattices else self.sought_in)
+        return Supersteps(cuts, rules, further={} if self.lattices else self.sought_in)
 
     @cached_property
     def sought_in(self) -> Mapping[str, tuple[int, ...]]:
@@ -137,9 +137,9 @@ class Rounds:
             relation = without_role(rule.relation, Role.NEWS)
             if cut is not None and cut not in (*self.cuts[relation], *found[relation]):
                 found[relation].append(cut)
-        return {self._told(relation): tuple(cuts) for relation, cuts in found.items()}
+        return {self._reported(relation): tuple(cuts) for relation, cuts in found.items()}
 
-    def _told(self, relation: str) -> Source:
+    def _reported(self, relation: str) -> Source:
         """The name for rows that may be lost, for who is asked about them."""
         gone = Source(relation, Role.GONE)
         return Source(gone, Role.SOUGHT) if self.lattices else gone

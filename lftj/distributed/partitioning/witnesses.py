@@ -1,5 +1,5 @@
-"""Witnesses: beside each best value of a stratum in rounds, the derivation by which its group took
-it.
+"""Witnesses: beside each best value of a stratum in supersteps, the derivation by which its group
+took it.
 
 A group takes a value from rows that have theirs already, so witnesses never lead in a circle: what
 they rest on was taken earlier. So a deletion concerns those groups alone whose own derivation is
@@ -52,7 +52,7 @@ def witnessed(
     schemas: Mapping[str, RelationSchema],
     placements: Mapping[str, Placement],
 ) -> Witnessed | None:
-    """A stratum in rounds, whose best values are attained and whose lattices are these, with
+    """A stratum in supersteps, whose best values are attained and whose lattices are these, with
     witnesses; None for one without.
 
     Each of its relations must keep one value per group, and be held in one cut: who holds a row in
@@ -127,7 +127,7 @@ class _Renaming:
         """The variables that tell which groups of the stratum a rule read, beside those that its
         own group tells.
         """
-        told = set(rule.group)
+        grouped = set(rule.group)
         found: dict[int, None] = {}
         for atom in rule.atoms:
             if atom.relation in self._found:
@@ -139,7 +139,7 @@ class _Renaming:
                 found |= dict.fromkeys(
                     term.variable
                     for term in group
-                    if isinstance(term, Ref) and term.variable not in told
+                    if isinstance(term, Ref) and term.variable not in grouped
                 )
         return list(found)
 

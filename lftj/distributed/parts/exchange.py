@@ -2,10 +2,10 @@
 
 After insertions supersteps continue from the existing rows. After a loss, rows that may have lost a
 derivation are found first [DRed], by supersteps of their own, over all relations as they were
-before the commit (`Rounds.losing`). The rows left have a derivation that nothing touched. Then
-supersteps derive from these alone, before anything goes: each part gets the rows that its rules may
-derive, and looks for derivations in the rows left (`PartReturning`). The others go, and supersteps
-continue from there with the inserted rows, as after insertions.
+before the commit (`Supersteps.over_deletion`). The rows left have a derivation that nothing
+touched. Then supersteps derive from these alone, before anything goes: each part gets the rows that
+its rules may derive, and looks for derivations in the rows left (`PartReturning`). The others go,
+and supersteps continue from there with the inserted rows, as after insertions.
 
 For relations that keep the best value of each group, no row is looked for: groups whose value may
 be lost become empty, rules offer them values again over the rows left, and supersteps continue from
@@ -23,13 +23,13 @@ from lftj.distributed.partitioning.cuts import local_name, slots
 from lftj.distributed.partitioning.plan import Feed
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import (
-    Rounds,
+    Supersteps,
     collected_lost,
 )
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.parts.over_delete import PartLosing
+from lftj.distributed.parts.over_delete import PartOverDelete
 from lftj.distributed.parts.rederive import PartReturning
-from lftj.distributed.parts.shuffle import Handing, News
+from lftj.distributed.parts.shuffle import News, Shuffle
 from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.budget import AllowanceSpentError
 from lftj.join.context import Context
@@ -41,7 +41,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source, without_role
 from scantree.rows import differences, sort_rows
 
@@ -52,15 +52,15 @@ Found = dict[str, RelationVersion]
 class Exchange:
     """Part `number` of `parts` in one stage of a commit on the database `old`.
 
-    `lost`: what may have lost a derivation, by the local names of `Rounds.losing`; `returning`:
-    which of it is gone, as far as is known. `news`: what the last step found that others need.
-    `shrank`: whether something was lost here, so that rounds cannot go on from what there was, and
-    `grew`: whether something came, with which they do; `asked`: parts where what was lost in it may
-    be derived; `gave_up`: whether more was lost than is followed; `anew`: whether all began with
-    nothing.
+    `lost`: what may have lost a derivation, by the local names of `Supersteps.over_deletion`;
+    `returning`: which of it is gone, as far as is known. `news`: what the last step found that
+    others need. `shrank`: whether something was lost here, so that supersteps cannot go on from
+    what there was, and `grew`: whether something came, with which they do; `asked`: parts where
+    what was lost in it may be derived; `gave_up`: whether more was lost than is followed; `anew`:
+    whether all began with nothing.
     """
 
-    rounds: Rounds
+    supersteps: Supersteps
     old: Database
     number: int
     parts: int
@@ -77,37 +77,43 @@ class Exchange:
     @property
     def overdeleted(self) -> int:
         """Rows that may have lost a derivation and live here."""
-        losing = self.rounds.losing
+        over_deletion = self.supersteps.over_deletion
         return (
-            sum(self.lost[losing.local(relation)[0]].count for relation in losing.cuts)
+            sum(
+                self.lost[over_deletion.local(relation)[0]].count for relation in over_deletion.cuts
+            )
             if self.lost
             else 0
         )
 
     def moved(self, now: Database) -> bool:
         """Test for changes to report in the end, or to forget."""
-        names = [*self._held, *map(_news, self.rounds.cuts)]
+        names = [*self._held, *map(_news, self.supersteps.cuts)]
         gone = self.returning is not None and any(map(self.returning.are_gone, self._held))
         return gone or any(now[name].identity is not self.old[name].identity for name in names)
 
     def step(
         self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context
     ) -> Found:
-        """The relations that are others after a step of rounds. `now`: this commit's; `deltas`: of
-        the relations below.
+        """The relations that are others after a step of supersteps. `now`: this commit's; `deltas`:
+        of the relations below.
         """
         self.news, self.shrank, self.asked, self.gave_up = {}, False, frozenset(), False
         versions = Versions(
             self.old,
             now,
-            {name: deltas[name] for name in self.rounds.below & deltas.keys()},
+            {name: deltas[name] for name in self.supersteps.below & deltas.keys()},
             self.host.arena,
         )
         if step.move is Move.BEGIN:
             return self._begin(versions, step.most, now, context)
         if step.move is Move.OVERDELETE:
             return self._overdelete(
-                {}, self._arrived(self.rounds.losing, self._lost(), rows), step.most, now, context
+                {},
+                self._arrived(self.supersteps.over_deletion, self._lost(), rows),
+                step.most,
+                now,
+                context,
             )
         if step.move is Move.REDERIVE:
             return self._rederive(now, versions.deltas, rows, context)
@@ -116,7 +122,7 @@ class Exchange:
         self.anew |= step.move is Move.ANEW
         now = now.replace(
             self._left()
-            if step.move is Move.RESUME and self.rounds.lattices
+            if step.move is Move.RESUME and self.supersteps.lattices
             else self._without_gone(now)
         )
         if step.move is Move.RESUME:
@@ -126,17 +132,17 @@ class Exchange:
             self.lost = {}
             fixpoint.anew()
         else:
-            fixpoint.follow(self._arrived(self.rounds, now, rows))
+            fixpoint.follow(self._arrived(self.supersteps, now, rows))
         return self._finish(fixpoint)
 
-    def told(self, now: Database, context: Context) -> tuple[Found, dict[str, Delta]]:
-        """The end: what rounds collected is forgotten, and the net change that all steps together
-        made.
+    def relations_after(self, now: Database, context: Context) -> tuple[Found, dict[str, Delta]]:
+        """The end: what supersteps collected is forgotten, and the net change that all steps
+        together made.
         """
         left = self._without_gone(now)
         now = now.replace(left)
         moved = {name: now[name].difference(self.old[name]) for name in self._held}
-        for name, user in self.rounds.plain.items():
+        for name, user in self.supersteps.plain.items():
             moved[user] = _without_witnesses(moved[name], now[user].schema.arity)
             left[user] = now[user].apply(moved[user])
         now = now.replace(left)
@@ -147,13 +153,13 @@ class Exchange:
         }
 
     def _begin(self, versions: Versions, most: int, now: Database, context: Context) -> Found:
-        rules, changed = self.rounds.rules, versions.deltas
+        rules, changed = self.supersteps.rules, versions.deltas
         self.shrank, self.grew = takes_and_adds(
-            rules, list(map(self.rounds.base, self.rounds.cuts)), changed
+            rules, list(map(self.supersteps.base, self.supersteps.cuts)), changed
         )
         if not self.shrank:
             return self._go_on(versions, now, context)
-        taken = taken_below(rules, self.rounds.lost, changed, versions, self.host.arena)
+        taken = taken_below(rules, self.supersteps.lost, changed, versions, self.host.arena)
         return self._overdelete(
             taken, {name: rows.columns() for name, rows in taken.items()}, most, now, context
         )
@@ -167,8 +173,8 @@ class Exchange:
         """
         fixpoint = self._fixpoint(now, context)
         fixpoint.resume(now)
-        if rows is not None and self.rounds.lattices:
-            for rule, cut in zip(fixpoint.rules, self.rounds.asked, strict=True):
+        if rows is not None and self.supersteps.lattices:
+            for rule, cut in zip(fixpoint.rules, self.supersteps.asked, strict=True):
                 fixpoint.offer_again(
                     rule, self._sought(without_role(rule.relation, Role.NEWS), cut, rows)
                 )
@@ -188,11 +194,13 @@ class Exchange:
         """Rows lost here because of rows taken below, or by other parts. The rows that this part
         holds do not change yet.
         """
-        if not self.rounds.optimal_support:
+        if not self.supersteps.optimal_support:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
             return {}
         relations = {**self.old, **taken, **self._lost()}
-        fixpoint = PartLosing(self.rounds, relations, now, context, self.number, self.parts, most)
+        fixpoint = PartOverDelete(
+            self.supersteps, relations, now, context, self.number, self.parts, most
+        )
         try:
             fixpoint.follow(inserted)
             before, self.lost = self._lost(), self._finish(fixpoint)
@@ -203,18 +211,20 @@ class Exchange:
         except AllowanceSpentError:
             self.gave_up = True
         changed = [
-            name for name in self.rounds.below & self.old.keys() if now[name] is not self.old[name]
+            name
+            for name in self.supersteps.below & self.old.keys()
+            if now[name] is not self.old[name]
         ]
         keep_orders(changed, self.old, now)
         return {}
 
     def _had_derivations(self, before: Found, context: Context) -> Iterator[int]:
         """The parts where rules had derived what may be lost since `before`, as far as it can be
-        told here (`Rounds.asking`).
+        told here (`Supersteps.asking`).
         """
-        for rule in filter(None, self.rounds.asking):
+        for rule in filter(None, self.supersteps.asking):
             lost, held = (atom.relation for atom in rule.atoms)
-            fresh = LooseRows(
+            fresh = TransientRelation(
                 self.lost[lost].schema,
                 self.host.arena,
                 self.lost[lost].difference(before[lost]).inserts,
@@ -239,11 +249,13 @@ class Exchange:
         """Rows among these with a derivation in the rows left. Rows that followed from insertions
         below are forgotten, as some of them may not follow any more.
         """
-        lost, rounds = self._lost(), self.rounds
+        lost, supersteps = self._lost(), self.supersteps
         before = {name: self.old[name] for name in self._held} | self._nothing_collected()
         now = now.replace(before)
-        sought = {name: lost[rounds.lost(name)].columns() for name in self._held}
-        for rule, name, cut in zip(rounds.rules, rounds.sought, rounds.asked, strict=True):
+        sought = {name: lost[supersteps.lost(name)].columns() for name in self._held}
+        for rule, name, cut in zip(
+            supersteps.rules, supersteps.sought, supersteps.asked, strict=True
+        ):
             if name not in sought:  # in a cut in which nobody holds them: found here, or told
                 own = lost[collected_lost(rule.relation)]
                 sought[name] = (
@@ -251,13 +263,13 @@ class Exchange:
                     .then(rows(Feed(own.schema.name, cut, own.schema)))
                     .inserts
                 )
-        collected = {name: now[name].schema for name in map(_news, rounds.cuts)}
-        handing = Handing(rounds, collected, self.host.dictionary, self.number, self.parts)
+        collected = {name: now[name].schema for name in map(_news, supersteps.cuts)}
+        shuffle = Shuffle(supersteps, collected, self.host.dictionary, self.number, self.parts)
         self.returning = PartReturning(
-            rounds, handing, sought, Versions(self.old, now, changed, self.host.arena), context
+            supersteps, shuffle, sought, Versions(self.old, now, changed, self.host.arena), context
         )
         self.returning.run()
-        self.news = handing.news()
+        self.news = shuffle.news()
         return before
 
     def _return(self, now: Database, rows: Rows, context: Context) -> Found:
@@ -265,7 +277,7 @@ class Exchange:
         assert self.returning is not None, (
             "a part that holds such a row was told that it may be lost"
         )
-        self.news = self.returning.arrive(self._arrived(self.rounds, now, rows), context)
+        self.news = self.returning.arrive(self._arrived(self.supersteps, now, rows), context)
         return {}
 
     def _without_gone(self, now: Database) -> Found:
@@ -281,8 +293,8 @@ class Exchange:
     # ── less of relations that keep the best value of each group ──────────────────────────────────
     def _sought(self, relation: str, cut: int, rows: Rows) -> Columns:
         """Rows that may be lost and lie here in this cut."""
-        if cut in self.rounds.cuts[relation]:
-            return self._lost()[self.rounds.lost(local_name(relation, cut))].columns()
+        if cut in self.supersteps.cuts[relation]:
+            return self._lost()[self.supersteps.lost(local_name(relation, cut))].columns()
         return rows(
             Feed(
                 _news(Source(Source(relation, Role.GONE), Role.SOUGHT)),
@@ -297,7 +309,7 @@ class Exchange:
         """
         lost, left = self._lost(), self._nothing_collected()
         for name in self._held:
-            gone = lost[self.rounds.lost(name)].columns()
+            gone = lost[self.supersteps.lost(name)].columns()
             left[name] = (
                 self.old[name].apply(Delta(no_rows(len(gone)), gone))
                 if len(gone[0])
@@ -309,11 +321,13 @@ class Exchange:
     @property
     def _held(self) -> list[str]:
         """The local relations of the stratum."""
-        return [name for relation in self.rounds.cuts for name in self.rounds.local(relation)]
+        return [
+            name for relation in self.supersteps.cuts for name in self.supersteps.local(relation)
+        ]
 
     def _fixpoint(self, now: Database, context: Context) -> PartFixpoint:
         return PartFixpoint(
-            self.rounds, now, context, self.number, self.parts, lasting=not self.anew
+            self.supersteps, now, context, self.number, self.parts, lasting=not self.anew
         )
 
     def _finish(self, fixpoint: PartFixpoint) -> Found:
@@ -323,7 +337,8 @@ class Exchange:
 
     def _nothing_collected(self) -> Found:
         return {
-            name: self.host.empty(self.old[name].schema) for name in map(_news, self.rounds.cuts)
+            name: self.host.empty(self.old[name].schema)
+            for name in map(_news, self.supersteps.cuts)
         }
 
     def _lost(self) -> Found:
@@ -331,21 +346,26 @@ class Exchange:
         if self.lost:
             return self.lost
         found: Found = {}
-        for relation, losing in zip(self.rounds.cuts, self.rounds.losing.cuts, strict=True):
+        for relation, over_deletion in zip(
+            self.supersteps.cuts, self.supersteps.over_deletion.cuts, strict=True
+        ):
             columns = self.old[Source(relation, Role.NEWS)].schema.columns
-            for name in (Source(losing, Role.NEWS), *self.rounds.losing.local(losing)):
+            for name in (
+                Source(over_deletion, Role.NEWS),
+                *self.supersteps.over_deletion.local(over_deletion),
+            ):
                 found[name] = self.host.empty(RelationSchema(name, columns))
         return found
 
     @staticmethod
     def _arrived(
-        rounds: Rounds, relations: Mapping[str, RelationVersion], rows: Rows
+        supersteps: Supersteps, relations: Mapping[str, RelationVersion], rows: Rows
     ) -> dict[str, Columns]:
         """Rows that other parts found, by the local relations that receive them."""
         return {
             name: rows(Feed(Source(relation, Role.NEWS), cut, relations[name].schema)).inserts
-            for relation, cuts in rounds.cuts.items()
-            for name, cut in zip(rounds.local(relation), cuts, strict=True)
+            for relation, cuts in supersteps.cuts.items()
+            for name, cut in zip(supersteps.local(relation), cuts, strict=True)
         }
 
 

@@ -53,7 +53,7 @@ class Failure:
         return kind(self.message, code=self.code, span=self.span, hint=self.hint)
 
 
-def told(error: errors.LftjError) -> Failure:
+def failure_of(error: errors.LftjError) -> Failure:
     """An error as data, with the names that users gave their relations."""
     hint = None if error.hint is None else _ASKED.sub("", error.hint)
 

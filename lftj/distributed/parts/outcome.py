@@ -15,9 +15,9 @@ from lftj.distributed.parts.task import PartDone
 class Report:
     """Counters of one commit: parts that ran, tasks, how many had to bring their part forward, open
     or build it, rows and bytes written for other parts, rows read, kernel steps (the sum, and the
-    part with most); of recursive strata in rounds these, the rows that may have lost a derivation
-    and were followed, the strata derived from nothing, and those of them where too much was lost;
-    seconds of all tasks and of the whole.
+    part with most); of recursive strata in supersteps these, the rows that may have lost a
+    derivation and were followed, the strata derived from nothing, and those of them where too much
+    was lost; seconds of all tasks and of the whole.
     """
 
     version: int
@@ -31,7 +31,7 @@ class Report:
     read: int = 0
     steps: int = 0
     most_steps: int = 0
-    rounds: int = 0
+    rounds: int = 0  # of supersteps; a public column of `profile`
     overdeleted: int = 0
     anew: int = 0
     given_up: int = 0

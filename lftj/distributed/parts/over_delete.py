@@ -1,10 +1,10 @@
-"""A part's fixpoint in one round of what a stratum may have lost.
+"""A part's fixpoint in one superstep of what a stratum may have lost.
 
-Where a relation keeps one value per group, what the rules of `Rounds.losing` find is what groups
-were offered, and are offered no more. A group may have lost its value if it was that one: where its
-row lay is known whether it was. So an offer is told to who would hold such a row, and there it is
-one that may be lost, or nothing. Where rows have witnesses, an offer is not lost if rules still
-make it with the same one: of an edge that is there twice, one may go.
+Where a relation keeps one value per group, what the rules of `Supersteps.over_deletion` find is
+what groups were offered, and are offered no more. A group may have lost its value if it was that
+one: where its row lay is known whether it was. So an offer is told to who would hold such a row,
+and there it is one that may be lost, or nothing. Where rows have witnesses, an offer is not lost if
+rules still make it with the same one: of an edge that is there twice, one may go.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lftj.distributed.partitioning.supersteps import Rounds, collected_lost
+from lftj.distributed.partitioning.supersteps import Supersteps, collected_lost
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.budget import AllowanceSpentError
@@ -24,14 +24,14 @@ from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full import head_picks
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema
 from lftj.storage.delta import Columns, no_rows
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 from scantree.rows import differences, sort_rows
 
 
-class PartLosing(PartFixpoint):
-    """`follow`, then `finish` and `news`, of a stratum in `rounds`. `relations`: as they were, and
-    what was lost so far.
+class PartOverDelete(PartFixpoint):
+    """`follow`, then `finish` and `news`, of a stratum in `supersteps`. `relations`: as they were,
+    and what was lost so far.
 
     `now`: relations as they are, but for those of the stratum. `most`: rows that may be lost here;
     for more, AllowanceSpentError.
@@ -39,7 +39,7 @@ class PartLosing(PartFixpoint):
 
     def __init__(
         self,
-        rounds: Rounds,
+        supersteps: Supersteps,
         relations: Relations,
         now: Relations,
         context: Context,
@@ -47,20 +47,22 @@ class PartLosing(PartFixpoint):
         parts: int,
         most: int,
     ):
-        super().__init__(rounds.losing, relations, context, number, parts)
+        super().__init__(supersteps.over_deletion, relations, context, number, parts)
         self._now = now
         self._made_of_more = [
             offering(rule)
-            for rule in rounds.rules
-            if rounds.plain and _reads_more(rule, rounds.below)
+            for rule in supersteps.rules
+            if supersteps.plain and _reads_more(rule, supersteps.below)
         ]
-        held = [name for relation in rounds.lattices for name in rounds.local(relation)]
-        self._had = {rounds.lost(name): relations[name] for name in held}
-        homes = [rounds.lost(rounds.local(relation)[0]) for relation in rounds.lattices]
-        self._counted = homes or [Source(relation, Role.NEWS) for relation in rounds.losing.cuts]
+        held = [name for relation in supersteps.lattices for name in supersteps.local(relation)]
+        self._had = {supersteps.lost(name): relations[name] for name in held}
+        homes = [supersteps.lost(supersteps.local(relation)[0]) for relation in supersteps.lattices]
+        self._counted = homes or [
+            Source(relation, Role.NEWS) for relation in supersteps.over_deletion.cuts
+        ]
         self._most = most
         self._so_far = {home: relations[home] for home in homes}
-        self._sought_in = dict(zip(homes, rounds.sought_in.items(), strict=False))
+        self._sought_in = dict(zip(homes, supersteps.sought_in.items(), strict=False))
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
         """As any fixpoint; of offers that others tell only those count that were taken here."""
@@ -84,7 +86,10 @@ class PartLosing(PartFixpoint):
 
     def _still_made(self, rule: NormalRule, schema: RelationSchema, offers: Columns) -> Columns:
         """Select the offers that a rule still makes."""
-        relations = {**self._now, schema.name: LooseRows(schema, self.context.arena, offers)}
+        relations = {
+            **self._now,
+            schema.name: TransientRelation(schema, self.context.arena, offers),
+        }
         rule = replace(rule, atoms=(rule.head_in(schema.name), *rule.atoms))
         needed, picks = head_picks(rule)
         plan = plan_rule(rule, relations, self.context, needed=needed, count=False, lasting=True)
@@ -108,8 +113,8 @@ class PartLosing(PartFixpoint):
                 found[Source(name, Role.NEWS)] = News(self.schemas[home], cuts, fresh)
         return found
 
-    def _next_round(self) -> None:
-        super()._next_round()
+    def _next_iteration(self) -> None:
+        super()._next_iteration()
         if sum(self.totals[name].count for name in self._counted) > self._most:
             raise AllowanceSpentError
 

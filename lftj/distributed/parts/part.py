@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from lftj.distributed.partitioning.partials import verbs
 from lftj.distributed.partitioning.plan import Feed, PartPlan
 from lftj.distributed.partitioning.steps import Move, Step
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.exchange import Exchange
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.task import Settings
@@ -109,7 +109,7 @@ class Advance:
     and how many steps are done.
 
     `net`: the change of base rows, by relation. `exchange`: what there is besides while a stage is
-    derived in rounds.
+    derived in supersteps.
     """
 
     before: PartState
@@ -143,12 +143,12 @@ class Advance:
             )
         if step.move is Move.WHOLE:
             self._refresh(stage.of(self.before.number), host)
-        elif stage.rounds is not None:
-            self._round(stage.rounds, step, rows, host)
+        elif stage.supersteps is not None:
+            self._superstep(stage.supersteps, step, rows, host)
         self.steps += 1
 
     def catch_up(self, rows: Rows, host: Host) -> None:
-        """Do a commit, or several, that happened: what was derived in rounds is read."""
+        """Do a commit, or several, that happened: what was derived in supersteps is read."""
         plan = self.before.plan
         self._read(plan.feeds, rows, host)
         self._refresh(
@@ -184,20 +184,25 @@ class Advance:
             updates |= self._fed(feed, rows, host)
         self.now = replace(self.now, database=self.now.database.replace(updates))
 
-    # ── rounds ────────────────────────────────────────────────────────────────────────────────────
-    def _round(self, rounds: Rounds, step: Step, rows: Rows, host: Host) -> None:
+    # ── supersteps
+    # ────────────────────────────────────────────────────────────────────────────────────
+    def _superstep(self, supersteps: Supersteps, step: Step, rows: Rows, host: Host) -> None:
         before, now, context = self.before, self.now, self._context(host)
-        if self.exchange is None or self.exchange.rounds is not rounds:
-            self.exchange = Exchange(rounds, before.database, before.number, before.parts, host)
-        with placed_in(lambda: rounds.rules):
+        if self.exchange is None or self.exchange.supersteps is not supersteps:
+            self.exchange = Exchange(supersteps, before.database, before.number, before.parts, host)
+        with placed_in(lambda: supersteps.rules):
             if step.move is Move.TELL:
-                updates, deltas = self.exchange.told(now.database, context)
+                updates, deltas = self.exchange.relations_after(now.database, context)
                 self.exchange, self.deltas = None, self.deltas | deltas
             else:
                 updates = self.exchange.step(step, now.database, self.deltas, rows, context)
                 self.works.append(
                     RuleWork(
-                        ", ".join(rounds.cuts), "", "rounds", steps=context.work, outcome="rounds"
+                        ", ".join(supersteps.cuts),
+                        "",
+                        "supersteps",
+                        steps=context.work,
+                        outcome="supersteps",
                     )
                 )
         self.now = replace(now, database=now.database.replace(updates))

@@ -3,7 +3,7 @@ those that it sends to others.
 
 As in one process (`recursion.rederivation.returning`), this comes before any row goes. A rule looks
 for rows that may be gone under the name of the cut in which the part was given them
-(`Rounds.asked`); re-derived rows come back in all cuts.
+(`Supersteps.asked`); re-derived rows come back in all cuts.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lftj.distributed.partitioning.supersteps import Rounds
-from lftj.distributed.parts.shuffle import Handing, News
+from lftj.distributed.partitioning.supersteps import Supersteps
+from lftj.distributed.parts.shuffle import News, Shuffle
 from lftj.join.context import Context
 from lftj.maintenance.dred.rederive import Found, Returning, distinct
 from lftj.maintenance.inputs.versions import Versions
@@ -27,15 +27,15 @@ class PartReturning(Returning):
 
     def __init__(
         self,
-        rounds: Rounds,
-        handing: Handing,
+        supersteps: Supersteps,
+        shuffle: Shuffle,
         lost: Mapping[str, Columns],
         versions: Versions,
         context: Context,
     ):
-        self._handing = handing
+        self._shuffle = shuffle
         self._relation_of = {
-            name: relation for relation in rounds.cuts for name in rounds.names(relation)
+            name: relation for relation in supersteps.cuts for name in supersteps.names(relation)
         }
         schemas = {
             name: versions[Source(relation, Role.NEWS)].schema
@@ -43,7 +43,7 @@ class PartReturning(Returning):
         }
         rules = [
             replace(rule, relation=name)
-            for rule, name in zip(rounds.rules, rounds.sought, strict=True)
+            for rule, name in zip(supersteps.rules, supersteps.sought, strict=True)
         ]
         super().__init__(schemas, rules, lost, versions, context)
 
@@ -53,13 +53,13 @@ class PartReturning(Returning):
         """
         self._context = context
         self.follow(self._everywhere(found))
-        return self._handing.news()
+        return self._shuffle.news()
 
     def back(self, found: Found) -> Found:
         """Bring found rows back in all cuts, and send others the rows that they hold."""
         for relation, rows in self._by_relation(found).items():
-            leaves = self._handing.out(relation, rows)[1]
-            self._handing.tell(relation, [column[leaves] for column in rows])
+            leaves = self._shuffle.out(relation, rows)[1]
+            self._shuffle.tell(relation, [column[leaves] for column in rows])
         return self._everywhere(found)
 
     def _everywhere(self, found: Mapping[str, Columns]) -> Found:

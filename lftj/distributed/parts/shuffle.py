@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.distributed.partitioning.cuts import ALL, parts_of
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
@@ -25,19 +25,21 @@ class News(NamedTuple):
     rows: Delta
 
 
-class Handing:
-    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation."""
+class Shuffle:
+    """Part `number` of `parts`. `schemas`: of what supersteps collect, by relation."""
 
     def __init__(
         self,
-        rounds: Rounds,
+        supersteps: Supersteps,
         schemas: Mapping[str, RelationSchema],
         dictionary: Dictionary,
         number: int,
         parts: int,
     ):
-        self._rounds, self._dictionary = rounds, dictionary
-        self._schemas = {relation: schemas[Source(relation, Role.NEWS)] for relation in rounds.cuts}
+        self._supersteps, self._dictionary = supersteps, dictionary
+        self._schemas = {
+            relation: schemas[Source(relation, Role.NEWS)] for relation in supersteps.cuts
+        }
         self._number, self._parts = number, parts
         self._leaving: dict[str, list[Columns]] = {}
 
@@ -47,11 +49,11 @@ class Handing:
         """
         held, leaves = dict[str, np.ndarray](), np.zeros(len(rows[0]), bool)
         for cut, local in zip(
-            self._rounds.cuts[relation], self._rounds.local(relation), strict=True
+            self._supersteps.cuts[relation], self._supersteps.local(relation), strict=True
         ):
             held[local] = self._here(relation, rows, cut)
             leaves |= self._parts > 1 if cut == ALL else ~held[local]
-        for cut in self._rounds.further.get(relation, ()):
+        for cut in self._supersteps.further.get(relation, ()):
             leaves |= self._parts > 1 if cut == ALL else ~self._here(relation, rows, cut)
         return held, leaves
 
@@ -65,7 +67,7 @@ class Handing:
         leaving, self._leaving = self._leaving, {}
         found: dict[str, News] = {}
         for relation, pieces in leaving.items():
-            cuts = (*self._rounds.cuts[relation], *self._rounds.further.get(relation, ()))
+            cuts = (*self._supersteps.cuts[relation], *self._supersteps.further.get(relation, ()))
             rows = Delta.insertion(
                 [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
             )

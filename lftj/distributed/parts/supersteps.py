@@ -1,9 +1,9 @@
-"""A part's fixpoint in one round of a stratum that all parts derive together.
+"""A part's fixpoint in one superstep of a stratum that all parts derive together.
 
 What the rules derive here is collected under one name. What is new of it goes, by the value in each
 cut, into what this part holds in that cut, where it derives more; and what some other part has to
-hold is news for the round after. Parts hold in a cut exactly the rows that belong to them, so what
-they read of other relations in the same cut, negated ones too, is all there is.
+hold is news for the superstep after. Parts hold in a cut exactly the rows that belong to them, so
+what they read of other relations in the same cut, negated ones too, is all there is.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lftj.distributed.partitioning.supersteps import Rounds
-from lftj.distributed.parts.shuffle import Handing, News
+from lftj.distributed.partitioning.supersteps import Supersteps
+from lftj.distributed.parts.shuffle import News, Shuffle
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
@@ -36,11 +36,11 @@ class PartFixpoint(MonotoneFixpoint):
     none may wait in between.
     """
     compiled = False
-    """Nor may any round pass by without handing out."""
+    """Nor may any superstep pass by without handing out."""
 
     def __init__(
         self,
-        rounds: Rounds,
+        supersteps: Supersteps,
         relations: Relations,
         context: Context,
         number: int,
@@ -49,26 +49,26 @@ class PartFixpoint(MonotoneFixpoint):
         lasting: bool = True,
     ):
         self.lasting = lasting
-        self._rounds, self._relations = rounds, relations
+        self._supersteps, self._relations = supersteps, relations
         schemas: dict[str, RelationSchema] = {}
         found: dict[str, Lattice] = {}
-        for relation in rounds.cuts:
-            names = [Source(relation, Role.NEWS), *rounds.local(relation)]
+        for relation in supersteps.cuts:
+            names = [Source(relation, Role.NEWS), *supersteps.local(relation)]
             schemas |= {name: relations[name].schema for name in names}
-            if relation in rounds.lattices:
-                found |= dict.fromkeys(names, rounds.lattices[relation])
-        self._handing = Handing(rounds, schemas, context.dictionary, number, parts)
-        super().__init__(schemas, found, list(rounds.rules), relations, context)
+            if relation in supersteps.lattices:
+                found |= dict.fromkeys(names, supersteps.lattices[relation])
+        self._shuffle = Shuffle(supersteps, schemas, context.dictionary, number, parts)
+        super().__init__(schemas, found, list(supersteps.rules), relations, context)
 
     def anew(self) -> None:
         """Begin with nothing but the relations below and own rows."""
         self.rows = {name: self._table(name) for name in self.schemas}
         for rule in self.seeds:
             self._offer(rule, self.lower, self.rows[rule.relation])
-        for relation in self._rounds.cuts:
-            if (base := self._rounds.base(relation)) in self.lower:
+        for relation in self._supersteps.cuts:
+            if (base := self._supersteps.base(relation)) in self.lower:
                 self.rows[Source(relation, Role.NEWS)].add_columns(self.lower[base].columns())
-        self._next_round()
+        self._next_iteration()
 
     def follow(self, inserted: Mapping[str, Columns]) -> None:
         """Go on from what there is: rows were inserted into relations below, or other parts told
@@ -80,8 +80,8 @@ class PartFixpoint(MonotoneFixpoint):
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
         """As any fixpoint; but the stratum's own rows are found, like what rules derive."""
         renamed = {
-            self._rounds.base(relation): base_name(Source(relation, Role.NEWS))
-            for relation in self._rounds.cuts
+            self._supersteps.base(relation): base_name(Source(relation, Role.NEWS))
+            for relation in self._supersteps.cuts
         }
         super().proceed({renamed.get(name, name): rows for name, rows in inserted.items()})
 
@@ -89,7 +89,7 @@ class PartFixpoint(MonotoneFixpoint):
         """Rows to be sent to other parts, by relation in the role `NEWS`; of values that became
         better twice the last.
         """
-        found = self._handing.news()
+        found = self._shuffle.news()
         for name, news in found.items():
             lasting = self.totals[name].contains(news.rows.inserts)
             found[name] = news._replace(
@@ -101,21 +101,21 @@ class PartFixpoint(MonotoneFixpoint):
         """Mark the found rows, which lie here by this local name, that are rows of the relation."""
         return np.ones(len(rows[0]), bool)
 
-    def _next_round(self) -> None:
-        for relation in self._rounds.cuts:
+    def _next_iteration(self) -> None:
+        for relation in self._supersteps.cuts:
             fresh = self.rows[Source(relation, Role.NEWS)].take_fresh()
             if len(fresh[0]):
                 self._hand_out(relation, fresh)
-        super()._next_round()
+        super()._next_iteration()
 
     def _hand_out(self, relation: str, fresh: Columns) -> None:
         """New rows into the cuts of this part, and to the others. A row that is here already was
         told by whoever found it first.
         """
-        held, leaves = self._handing.out(relation, fresh)
+        held, leaves = self._shuffle.out(relation, fresh)
         for local, here in held.items():
             own = [column[here] for column in fresh]
             stands = self.stands(local, own)
             leaves[here] &= stands & ~self.totals[local].contains(own)
             self.rows[local].add_columns([column[stands] for column in own])
-        self._handing.tell(relation, [column[leaves] for column in fresh])
+        self._shuffle.tell(relation, [column[leaves] for column in fresh])

@@ -72,7 +72,7 @@ class PartTask(OnPart):
 
 @dataclass(frozen=True)
 class Exchanged:
-    """A part in a stage in rounds after a step: see `Exchange`, whose words these are."""
+    """A part in a stage in supersteps after a step: see `Exchange`, whose words these are."""
 
     moved: bool = False
     shrank: bool = False

@@ -14,7 +14,7 @@ from lftj import frames
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
-from lftj.distributed.parts.failure import Failure, told
+from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.staging import last_of_keys
 from lftj.errors import LftjError, NullValueError
 from lftj.frames import Place
@@ -72,7 +72,7 @@ def route_placed(
                     ).columns
                 )
     except LftjError as error:
-        return told(error)
+        return failure_of(error)
     return _written(pieces[-1], Delta.deletion, task, dictionary), _written(
         pieces[1], Delta.insertion, task, dictionary
     )

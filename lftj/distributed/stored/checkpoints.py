@@ -107,7 +107,7 @@ class Checkpoints:
         since.commits += name.token != since.latest
         since.latest, since.rows = name.token, since.rows + rows
         many = since.commits > COMMITS or since.rows > ROWS
-        if not any(stage.strata or stage.rounds for stage in state.plan.stages):
+        if not any(stage.strata or stage.supersteps for stage in state.plan.stages):
             many &= (
                 since.commits > 1
             )  # rows alone are there to be read, and most often rules come next

@@ -28,7 +28,7 @@ from lftj.distributed.files.manifest import (
 from lftj.distributed.partitioning.plan import Feed, PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import digest
-from lftj.distributed.parts.failure import Failure, told
+from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
@@ -108,7 +108,7 @@ def _checked(job: Callable[[Worker], Done]) -> Done | Failure:
     except Exception as error:
         _worker.checkpoints.check()  # it may be what came of a damaged file
         if isinstance(error, LftjError):
-            return told(error)
+            return failure_of(error)
         raise
 
 

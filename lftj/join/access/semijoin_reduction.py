@@ -24,7 +24,7 @@ from lftj.join.plan.cardinality import sampled
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
 from lftj.types.sources import Role, Source
 
@@ -83,7 +83,7 @@ class MatchingRows:
             return None
         largest = max(wide, key=lambda number: relations[reads[number]].count)
         name, relation = reads[largest], relations[reads[largest]]
-        if reads.count(name) > 1 or isinstance(relation, LooseRows):
+        if reads.count(name) > 1 or isinstance(relation, TransientRelation):
             return None
         if relation.count < context.tuning.semijoin_rows or cost <= relation.count:
             return None
@@ -99,7 +99,7 @@ class MatchingRows:
             )
         )
 
-    def rows(self) -> LooseRows:
+    def rows(self) -> TransientRelation:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
         context.spend(relation.count)
@@ -116,7 +116,7 @@ class MatchingRows:
             context.check_memory(size)
         name = Source(relation.schema.name, Role.MATCHING)
         schema = replace(relation.schema, name=name, key=None)
-        return LooseRows(schema, context.arena, np.concatenate(kept, axis=1))
+        return TransientRelation(schema, context.arena, np.concatenate(kept, axis=1))
 
 
 class _Tests:

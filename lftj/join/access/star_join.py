@@ -211,12 +211,12 @@ class _Evaluation:
             self._look_up(lane, self._context.spend)
             return lane.found.rows()
         work = SharedWork(self._context, len(spans))
-        lanes = [
+        lookups = [
             self._lane(bounds, span, partial(work.held.__setitem__, number))
             for number, span in enumerate(spans)
         ]
-        work.all(lambda number: self._look_up(lanes[number], partial(work.spend, number)))
-        return all_rows([lane.found for lane in lanes])
+        work.all(lambda number: self._look_up(lookups[number], partial(work.spend, number)))
+        return all_rows([lane.found for lane in lookups])
 
     def _spans(self) -> list[tuple[int, int]]:
         """The facts by their numbers, so that threads take equal shares."""

@@ -68,7 +68,7 @@ def cast_doubt(state, depth):
 
 
 @compiled
-def settle_doubt(state, depth, phase):
+def resolve_doubt(state, depth, phase):
     """Forget what was doubted of the bindings that level `depth` is about to replace: of its own
     too, unless it is free and goes on.
     """

@@ -43,7 +43,7 @@ from scantree.jit import (
 # rounds of 400 years, which all have the same number of days. Nothing before the year 1 occurs.
 
 _SINCE_MARCH_0 = 719468  # days from the first of March of the year 0 to 1970-01-01
-_ROUND = 146097  # days of 400 years
+_CYCLE = 146097  # days of 400 years
 _MICROSECONDS = 86_400_000_000
 
 
@@ -56,8 +56,8 @@ def day_of_time(microseconds):
 @compiled
 def calendar_part(days, part):
     """The year (part 0), the month (1) or the day of the month (2)."""
-    rounds = (days + _SINCE_MARCH_0) // _ROUND
-    day = days + _SINCE_MARCH_0 - rounds * _ROUND
+    cycles = (days + _SINCE_MARCH_0) // _CYCLE
+    day = days + _SINCE_MARCH_0 - cycles * _CYCLE
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365
     day -= 365 * year + year // 4 - year // 100
     month = (5 * day + 2) // 153  # 0 is March
@@ -65,7 +65,7 @@ def calendar_part(days, part):
         return day - (153 * month + 2) // 5 + 1
     if part == 1:
         return month + 3 if month < 10 else month - 9
-    return 400 * rounds + year + (1 if month >= 10 else 0)
+    return 400 * cycles + year + (1 if month >= 10 else 0)
 
 
 END_CODE = 0
@@ -77,7 +77,7 @@ LEAST, GREATEST = 17, 18
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
 AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
-ROUND, SCALED_TO_FLOAT = 32, 33  # of a decimal, with a power of ten
+ROUNDING, SCALED_TO_FLOAT = 32, 33  # of a decimal, with a power of ten
 FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = (
     40,
     41,
@@ -120,7 +120,7 @@ def integer_operation(state, operation, left, right):
         result = left
         if (left < right) if operation == AT_LEAST else (left > right):
             store(state, FAILURE, OVERFLOW)
-    elif operation == ROUND:
+    elif operation == ROUNDING:
         result = rounded(left, right)
     elif operation == SCALED_TO_FLOAT:
         result = float_code(exact_float(left, right))

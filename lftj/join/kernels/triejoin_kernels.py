@@ -13,7 +13,7 @@ LOG_FULL and PAUSED the same call goes on.
 from __future__ import annotations
 
 from lftj.join.kernels.cross_kernels import cross
-from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free, settle_doubt
+from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free, resolve_doubt
 from lftj.join.kernels.filter_kernels import passes
 from lftj.join.kernels.iterator_kernels import (
     advance,
@@ -206,7 +206,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 depth = group_level - 1
                 continue
         if load(state, DOUBT) != 0:
-            settle_doubt(state, depth, phase)
+            resolve_doubt(state, depth, phase)
         if depth == tail and load(state, DOUBT) == 0:
             taken = take_tail(memory, plan, state, depth, phase, cache, out)
             if taken == 2:

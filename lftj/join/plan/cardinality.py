@@ -18,7 +18,7 @@ from lftj.join.kernels.statistics_kernels import count_values
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, Value
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
@@ -171,7 +171,7 @@ class Statistics:
         """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""
         name = (
             Source(relation.schema.name, Role.TRANSIENT)
-            if isinstance(relation, LooseRows)
+            if isinstance(relation, TransientRelation)
             else relation.schema.name
         )
         known = self._known.get(name)

@@ -133,7 +133,7 @@ def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:
         return (
             (10 ** (places - scale), code.MULTIPLY)
             if places >= scale
-            else (10 ** (scale - places), code.ROUND)
+            else (10 ** (scale - places), code.ROUNDING)
         )
     if operand.name != "decimal":
         return None

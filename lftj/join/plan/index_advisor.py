@@ -31,11 +31,11 @@ class _Tenant(NamedTuple):
     enough: float
 
 
-class Rents:
+class IndexAdvisor:
     """Work that the evaluations of a workspace did for want of key orders, in kernel steps."""
 
     def __init__(self) -> None:
-        self._rents: dict[Orders, Rent] = {}
+        self._advisor: dict[Orders, Rent] = {}
         self._tenants: dict[int, _Tenant] = {}  # by the identity of the plan
 
     def plan(
@@ -64,8 +64,8 @@ class Rents:
         ):
             return plan
         price = sum(NEW_ORDER * relations[name].count for name, _ in missing)
-        if self._rents.get(missing, NOTHING_LOST).due(price):
-            del self._rents[missing]
+        if self._advisor.get(missing, NOTHING_LOST).due(price):
+            del self._advisor[missing]
             return other
         if len(self._tenants) >= _REMEMBERED:
             self._tenants.clear()
@@ -77,7 +77,7 @@ class Rents:
         tenant = self._tenants.pop(id(plan), None)
         if tenant is None or steps <= tenant.enough:
             return
-        if len(self._rents) >= _REMEMBERED:
-            self._rents.clear()
-        rent = self._rents.get(tenant.missing, NOTHING_LOST)
-        self._rents[tenant.missing] = rent.plus(steps - tenant.enough)
+        if len(self._advisor) >= _REMEMBERED:
+            self._advisor.clear()
+        rent = self._advisor.get(tenant.missing, NOTHING_LOST)
+        self._advisor[tenant.missing] = rent.plus(steps - tenant.enough)

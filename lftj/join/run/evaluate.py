@@ -22,7 +22,7 @@ from lftj.join.run.run import Run, evaluation_failure
 from lftj.join.run.trace import Sink
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 
 Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
@@ -63,7 +63,7 @@ def plan_rule(
             upkeep=upkeep,
         )
     read = [relations[atom.relation] for atom in rule.atoms]
-    sizes = [0 if isinstance(relation, LooseRows) else relation.count for relation in read]
+    sizes = [0 if isinstance(relation, TransientRelation) else relation.count for relation in read]
     # rows of a change or of a round come in all sizes: plans are told apart by their magnitude
     # alone
     key = (
@@ -72,7 +72,7 @@ def plan_rule(
         count,
         lasting,
         repeated,
-        *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read),
+        *((type(r), r.count.bit_length() // 4 * isinstance(r, TransientRelation)) for r in read),
     )
     known = context.plans.get(key)
     if known is not None and all(
@@ -107,7 +107,7 @@ def plan_once(
             lasting = partial(
                 plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
             )
-            plan = context.rents.plan(plan, lasting, relations, context.tuning)
+            plan = context.advisor.plan(plan, lasting, relations, context.tuning)
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
@@ -122,7 +122,7 @@ def looked_up(
     before = context.work
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
-        context.rents.took(plan, context.work - before)
+        context.advisor.took(plan, context.work - before)
     return found
 
 
@@ -150,7 +150,7 @@ def chunks(
         return
     before = context.work
     yield from _run(Run(assembly, context), context, log, compact)
-    context.rents.took(plan, context.work - before)
+    context.advisor.took(plan, context.work - before)
 
 
 def _run(

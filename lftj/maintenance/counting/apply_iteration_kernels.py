@@ -26,7 +26,7 @@ ARITY = 0  # columns of its rows, as stored
 # are lost
 CURRENT = 1
 MOVING = 2
-LOSING = 3
+OVER_DELETED = 3
 TREES_END = 4
 FIRST_MOVED = 5  # the questions that its moving rows ask
 LAST_MOVED = 6
@@ -43,7 +43,7 @@ ROOT = 0
 HEIGHT = 1
 ROOT_BEFORE = 2
 HEIGHT_BEFORE = 3
-CHANGED = 4  # 1: ROOT is new in this round and has a reference of its own
+CHANGED = 4  # 1: ROOT is new in this iteration and has a reference of its own
 TREE_WORDS = 5
 
 # what happens to a row
@@ -215,7 +215,7 @@ def move(memory, trees, numbers, rows, stood, kinds, iteration):
     if moved > 0:
         moves = gather_moves(rows, stood, kinds, iteration)
         every = np.zeros(moves.shape[1], np.int64)
-        for number in range(numbers[MOVING], numbers[LOSING]):
+        for number in range(numbers[MOVING], numbers[OVER_DELETED]):
             made = picked(moves, every, 0, 0, trees.orders[number], arity + 1, arity + 1)
             replace_tree(
                 memory,
@@ -228,7 +228,7 @@ def move(memory, trees, numbers, rows, stood, kinds, iteration):
 @compiled
 def name_lost(memory, trees, numbers, rows, kinds):
     """Make the trees of the rows that are lost, which are asked for proofs."""
-    for number in range(numbers[LOSING], numbers[TREES_END]):
+    for number in range(numbers[OVER_DELETED], numbers[TREES_END]):
         made = picked(rows, kinds, LOST, LOST, trees.orders[number], numbers[ARITY], numbers[ARITY])
         replace_tree(
             memory,
@@ -238,9 +238,9 @@ def name_lost(memory, trees, numbers, rows, kinds):
 
 
 @compiled
-def end_round(memory, trees, keep):
-    """Make the trees of this round those before the next, or (not `keep`) go back to those before
-    it. Moves are forgotten.
+def end_iteration(memory, trees, keep):
+    """Make the trees of this iteration those before the next, or (not `keep`) go back to those
+    before it. Moves are forgotten.
     """
     for relation in range(trees.relations.shape[0]):
         numbers = trees.relations[relation]

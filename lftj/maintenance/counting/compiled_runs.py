@@ -14,9 +14,9 @@ from lftj.join.context import Context
 from lftj.join.rent_or_buy import NOTHING_LOST
 from lftj.join.run.run import borrow_cache
 from lftj.maintenance.cost.cost_model import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP
-from lftj.maintenance.counting import rounds_kernels as at
-from lftj.maintenance.counting.round_tables import Asked
-from lftj.maintenance.counting.rounds_kernels import Surroundings
+from lftj.maintenance.counting import iteration_kernels as at
+from lftj.maintenance.counting.iteration_kernels import Surroundings
+from lftj.maintenance.counting.iteration_tables import Asked
 from lftj.tuning.aids import COMPILED_ITERATIONS
 from scantree.jit import ADDRESSES, address
 
@@ -24,30 +24,30 @@ AnyQuestion = TypeVar("AnyQuestion", bound=Asked)
 
 
 class CompiledRuns:
-    """Runs of rounds with up to `few` rows each. `_control`: the words of a run, of which there are
-    so many.
+    """Runs of iterations with up to `few` rows each. `_control`: the words of a run, of which there
+    are so many.
     """
 
     def __init__(self, few: int, words: int, context: Context):
         self._few = few
         self._context = context
-        self._rent = NOTHING_LOST  # rounds of few rows, one after another
+        self._rent = NOTHING_LOST  # iterations of few rows, one after another
         self._control = np.zeros(words, np.int64)
 
     def _few_for_long(self, rows: int) -> bool:
-        """Note a round of so many rows; whether rounds have had few for so long that a run may be
-        tried.
+        """Note an iteration of so many rows; whether iterations have had few for so long that a run
+        may be tried.
         """
         self._rent = self._rent.plus(1) if rows <= self._few else self._rent.ended()
         if COMPILED_ITERATIONS in self._context.tuning.without:
             return False
         return ADDRESSES and self._rent.due(self._context.tuning.compiled_patience)
 
-    def _came_to(self, rounds: int) -> None:
-        """Note that a run is over, after so many rounds."""
+    def _came_to(self, iterations: int) -> None:
+        """Note that a run is over, after so many iterations."""
         tuning = self._context.tuning
         patience = tuning.compiled_patience << self._rent.bought
-        worth_it = rounds >= tuning.compiled_worth * patience
+        worth_it = iterations >= tuning.compiled_worth * patience
         self._rent = self._rent.ended() if worth_it else self._rent.paid()
 
     def _to_plan(
@@ -75,15 +75,15 @@ class CompiledRuns:
     def _set_limits(self) -> None:
         control = self._control
         control[:] = 0
-        control[at.ROUND_EFFORT], control[at.DUE_EFFORT], control[at.MOVE_EFFORT] = (
+        control[at.ITERATION_COST], control[at.DUE_COST], control[at.MOVE_COST] = (
             COMPILED_ITERATION,
             LOOK_UP,
             COMPILED_MOVE,
         )
         tuning = self._context.tuning
-        control[at.MOST_ROUNDS] = tuning.compiled_iterations
+        control[at.MOST_ITERATIONS] = tuning.compiled_iterations
         control[at.MOST_STEPS] = tuning.compiled_steps
-        control[at.MOST_EFFORT] = self._context.budget.slice(tuning.run_steps)
+        control[at.MOST_COST] = self._context.budget.slice(tuning.run_steps)
 
     @contextmanager
     def _surroundings(self) -> Iterator[Surroundings]:

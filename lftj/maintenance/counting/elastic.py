@@ -24,7 +24,7 @@ from lftj.maintenance.counting.elastic_update import ElasticUpdate
 from lftj.maintenance.counting.forecast import make_ready
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, RowsAlone, StratumState
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
 from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
 from lftj.storage.database import base_name
 
@@ -57,14 +57,14 @@ class _Counted(Strategy[Followed]):
 
     def _state(self, kept: StratumState) -> StratumState | Exhausted:
         change = self.change
-        after_round = Patience(change.context).after_round if change.patient else None
+        after_iteration = Patience(change.context).after_iteration if change.patient else None
         try:
             state = elastic_bootstrap(
                 change.schemas,
                 kept.queries_of(change.rules),
                 change.versions,
                 change.context,
-                after_round,
+                after_iteration,
             )
         except OverflowError:
             return Exhausted(Why.PROOFS, UNCOUNTABLE)
@@ -99,7 +99,7 @@ class CountedAtOnce(_Counted):
         own = [name for name in map(base_name, change.stratum.relations) if name in versions]
         rows = sum(versions[name].count for name in own)
         new = sum(versions.deltas[name].inserted for name in own if name in versions.deltas)
-        if not isinstance(self.state, RowsAlone):
+        if not isinstance(self.state, Uncounted):
             new = rows
         read = change.stratum.reads - {*change.stratum.relations, *own}
         others = sum(versions[name].count for name in read)
@@ -139,7 +139,7 @@ class CountedFromNothing(_Counted):
         if isinstance(self.state, StratumState) and not self.state.lattices:
             return self.state.used and self.change.tried is not None
         return (
-            isinstance(self.state, RowsAlone)
+            isinstance(self.state, Uncounted)
             and self.change.tried is None
             and self.change.put_off(self.state) is None
         )
@@ -147,7 +147,7 @@ class CountedFromNothing(_Counted):
     def run(self) -> Followed | Exhausted:
         """The stratum with counts."""
         kept = self.state
-        if isinstance(kept, RowsAlone):
+        if isinstance(kept, Uncounted):
             kept = replace(self._empty, failures=kept.failures)
         state = self._state(kept)
         return state if isinstance(state, Exhausted) else self.change.stored(state)

@@ -36,9 +36,9 @@ from scantree.rows import equal_runs, sort_and_count, sort_order
 # Fixpoints part by part that count proofs, for strata that fall apart: `parts`, with iteration and
 # proof count of every row.
 #
-# A walk's round is the iteration in which semi-naïve evaluation finds a row. A row's proofs are the
-# instantiations of the recursive rules that lead to it from the round before: so every step carries
-# the number of instantiations it stands for.
+# A walk's iteration is the iteration in which semi-naïve evaluation finds a row. A row's proofs are
+# the instantiations of the recursive rules that lead to it from the iteration before: so every step
+# carries the number of instantiations it stands for.
 
 
 Proven = tuple[Columns, np.ndarray, np.ndarray]
@@ -116,7 +116,7 @@ def _numbered(
 
 
 def _walk(parts: Parts, graph: Graph, weights: Weights, context: Context) -> Counted:
-    """Walk all parts: the nodes they reach, with rounds and proofs. Fills the parts' ends."""
+    """Walk all parts: the nodes they reach, with iterations and proofs. Fills the parts' ends."""
     nodes = graph.starts.size - 1
 
     def begin(parts: Parts) -> Walk[Counted]:
@@ -144,10 +144,10 @@ def elastic_bootstrap(
     queries: Iterable[RuleQueries],
     relations: Relations,
     context: Context,
-    after_round: Callable[[int], bool] | None = None,
+    after_iteration: Callable[[int], bool] | None = None,
 ) -> StratumState | None:
-    """The state of a stratum with these rules; None where `after_round` ended the rounds. Raises
-    what evaluation raises, and OverflowError when a row has too many proofs to count.
+    """The state of a stratum with these rules; None where `after_iteration` ended the iterations.
+    Raises what evaluation raises, and OverflowError when a row has too many proofs to count.
     """
     queries = tuple(queries)
     rules = [each.rule for each in queries]
@@ -165,7 +165,7 @@ def elastic_bootstrap(
         return StratumState(
             schemas, found, queries, steps + WALKED * found[shape.relation].count, steps
         )
-    if not fixpoint.run_rounds(after_round):
+    if not fixpoint.run_iterations(after_iteration):
         return None
     found = {name: fixpoint.found(name) for name in schemas}
     chosen = {
@@ -181,23 +181,23 @@ def elastic_bootstrap(
         schemas,
         found,
         queries,
-        STEP * steps + fixpoint.effort + ROW * rows,
+        STEP * steps + fixpoint.cost + ROW * rows,
         steps,
         candidates=chosen,
     )
 
 
 class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
-    """Counts proofs; `effort` is what that cost beside kernel steps."""
+    """Counts proofs; `cost` is what that cost beside kernel steps."""
 
     counting = True
-    effort = 0
+    cost = 0
 
     def first(
         self, schema: RelationSchema, seeds: list[NormalRule]
     ) -> ProofTable | ChosenRows[ProofTable]:
-        """The rows of round 0: a proof for being a base row, and those by rules that read nothing
-        of the stratum.
+        """The rows of iteration 0: a proof for being a base row, and those by rules that read
+        nothing of the stratum.
         """
         table = ProofTable(stored_width(schema.arity))
         for rule in seeds:
@@ -229,7 +229,7 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
 
     def ran(self, found: int) -> None:
         """A variant counted so many proofs."""
-        self.effort += ITERATION + PROOF * found
+        self.cost += ITERATION + PROOF * found
 
 
 def _add(table: ProofTable, rows: Columns, counts: np.ndarray) -> None:

@@ -36,20 +36,20 @@ from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, change_of
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
 from lftj.maintenance.counting.choosing import Choosing
-from lftj.maintenance.counting.compiled_rounds import CompiledRounds
+from lftj.maintenance.counting.compiled_iterations import CompiledIterations
 from lftj.maintenance.counting.derivation_count import standing
+from lftj.maintenance.counting.derivation_queue import Counted, DerivationQueue
 from lftj.maintenance.counting.elastic_query import ElasticQuery, Proofs
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
+from lftj.maintenance.counting.iteration_tables import Question
 from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
-from lftj.maintenance.counting.proofs_to_come import Counted, ProofsToCome
-from lftj.maintenance.counting.round_tables import Question
 from lftj.maintenance.counting.rule_queries import Readings, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, stored_width
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source, in_role
 
 
@@ -68,12 +68,12 @@ class ElasticUpdate:
         self.readers = readers_of(self.rules, state.schemas)
         self.asked: dict[ElasticQuery, None] = {}
         self.relations: dict[str, IteratedRelation] = dict(state.relations)
-        self.waiting = ProofsToCome(whole=state.candidates)
+        self.waiting = DerivationQueue(whole=state.candidates)
         self.readings = Readings(versions)
         self.moving = {
             name: iterated_schema(schema, Role.MOVED) for name, schema in state.schemas.items()
         }
-        self.losing = {
+        self.over_deleting = {
             name: replace(schema, name=Source(name, Role.DELETED))
             for name, schema in state.schemas.items()
         }
@@ -97,16 +97,16 @@ class ElasticUpdate:
         evaluation raises.
         """
         self._changes_below()
-        rounds = CompiledRounds(
+        iterations = CompiledIterations(
             self.state.schemas, self.choosing, self._questions, self.readings, self.context
         )
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
-            if rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
-                rounds.go(self.relations, self.waiting)
-        self.assignments += rounds.assignments
-        self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
-        return self._finished(), self._deltas(compared=rounds.went)
+            if iterations.worth_trying(sum(len(counts) for _, counts in due[1].values())):
+                iterations.go(self.relations, self.waiting)
+        self.assignments += iterations.assignments
+        self.asked.update(dict.fromkeys(question.query for question in iterations.plans))
+        return self._finished(), self._deltas(compared=iterations.went)
 
     def _questions(self) -> Iterator[Question]:
         """Questions of an iteration about the rows that it moves."""
@@ -118,7 +118,7 @@ class ElasticUpdate:
         for queries in self.state.rules:
             if queries.recursive:
                 head = queries.rule.relation
-                yield Question(head, True, queries.rediscovery, head, self.losing[head])
+                yield Question(head, True, queries.rediscovery, head, self.over_deleting[head])
 
     # ── before the first iteration ────────────────────────────────────────────────────────────────
     def _changes_below(self) -> None:
@@ -164,7 +164,7 @@ class ElasticUpdate:
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
         self.context.budget.charge(ITERATION)
-        moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
+        moves = {name: self._apply(name, iteration, counted) for name, counted in due.items()}
         for name, each in moves.items():
             if each is not None and len(each.lost[0]):
                 self._rediscover(name, iteration, each.lost)
@@ -185,7 +185,7 @@ class ElasticUpdate:
                 )  # what was asked for before the move is asked for again
             self.readings[Source(name, Role.BEFORE_MOVE)] = self.relations[name]
 
-    def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
+    def _apply(self, name: str, iteration: int, due: Counted) -> Moves | None:
         """Bring a relation's rows, or its candidates, of this iteration up to date; what moved, if
         anything did.
         """
@@ -262,8 +262,8 @@ class ElasticUpdate:
 
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
-        self.readings[Source(name, Role.DELETED)] = LooseRows(
-            self.losing[name], self.context.arena, lost
+        self.readings[Source(name, Role.DELETED)] = TransientRelation(
+            self.over_deleting[name], self.context.arena, lost
         )
         for queries in self.state.rules:
             if queries.rule.relation != name or not queries.recursive:
@@ -295,8 +295,8 @@ class ElasticUpdate:
         return replace(self.state, relations=relations, rules=self.rules, candidates=candidates)
 
     def _deltas(self, *, compared: bool) -> dict[str, Delta]:
-        """The net changes; runs of compiled rounds tell no moves, so after these the versions are
-        `compared`.
+        """The net changes; runs of compiled iterations tell no moves, so after these the versions
+        are `compared`.
         """
         if compared:
             return {

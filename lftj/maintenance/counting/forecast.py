@@ -15,7 +15,7 @@ from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, Stratum
 from lftj.storage.database import base_name
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 
@@ -31,11 +31,11 @@ def make_ready(
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
         rows = relation.sample(int(context.tuning.usual_change * relation.count))
-        update.readings[Source(name, Role.MOVED)] = LooseRows(
+        update.readings[Source(name, Role.MOVED)] = TransientRelation(
             update.moving[name], context.arena, rows
         )
-        update.readings[Source(name, Role.DELETED)] = LooseRows(
-            update.losing[name], context.arena, rows[:-1]
+        update.readings[Source(name, Role.DELETED)] = TransientRelation(
+            update.over_deleting[name], context.arena, rows[:-1]
         )
     for queries in update.rules:
         for query in (*queries.moved, *([queries.rediscovery] if queries.recursive else [])):
@@ -56,7 +56,7 @@ class Change:
     share: float
     shares: float
 
-    def effort(self, steps: int) -> float:
+    def cost(self, steps: int) -> float:
         """Expected cost of an update, by a bootstrap of so many steps: changed rows took part in as
         many of them as other rows.
         """
@@ -68,7 +68,7 @@ class Change:
         """
         tuning = context.tuning
         share = tuning.elastic_forecast * context.fraction * work
-        return self.effort(steps) > max(tuning.elastic_steps, share)
+        return self.cost(steps) > max(tuning.elastic_steps, share)
 
     def large(self, context: Context) -> bool:
         """Test for a change that is too large a share for any update."""
@@ -95,7 +95,7 @@ def allowance(kept: StratumState, change: Change, context: Context) -> int | Non
     expected = kept.expected(change.rows, tuning.seen_changes)
     least = max(tuning.elastic_steps, share)
     hopeless = (
-        change.effort(kept.steps) > tuning.elastic_forecast * least
+        change.cost(kept.steps) > tuning.elastic_forecast * least
         if expected is None
         else expected > tuning.elastic_seen * least
     )

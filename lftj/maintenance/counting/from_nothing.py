@@ -10,7 +10,7 @@ from lftj.join.run.evaluate import Columns
 from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, RowsAlone
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy, Why
@@ -34,21 +34,21 @@ class FromNothing(Strategy[Followed]):
                 change.stratum.rules,
                 change.versions,
                 change.context,
-                after_round=Patience(change.context).after_round if self.patient else None,
+                after_iteration=Patience(change.context).after_iteration if self.patient else None,
             )
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
         return self._found(found, kept, meter)
 
-    def _kept(self) -> RowsAlone:
+    def _kept(self) -> Uncounted:
         if self.change.gave_up(Why.PROOFS):
             return UNCOUNTABLE
         if self.change.gave_up(Why.LONG_CHAIN):
             return self.state
         return self.change.uncounted(self.state)
 
-    def _found(self, found: dict[str, Columns], kept: RowsAlone, meter: Meter) -> Followed:
+    def _found(self, found: dict[str, Columns], kept: Uncounted, meter: Meter) -> Followed:
         change = self.change
         rows = sum(len(columns[0]) for columns in found.values())
         spent = meter.spent(rows, walkable(change.schemas, change.rules) is not None)
@@ -60,7 +60,7 @@ class FromNothing(Strategy[Followed]):
 
 
 class PatientlyFromNothing(FromNothing):
-    """An evaluation from nothing, until its rounds turn out to be those of a long chain."""
+    """An evaluation from nothing, until its iterations turn out to be those of a long chain."""
 
     patient = True
 

@@ -1,4 +1,4 @@
-"""An update from nothing as a strategy, for strata whose rounds find little, again and again."""
+"""An update from nothing as a strategy, for strata of many iterations that find little."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lftj.maintenance.strategy import Exhausted, Strategy, Why
 
 
 class LongChains(Strategy[Followed]):
-    """An update from nothing, where rounds turned out to be those of a long chain."""
+    """An update from nothing, where iterations turned out to be those of a long chain."""
 
     name = "long chains"
     gate = "recursion.chain"
     change: StratumChange
 
     def applies(self) -> bool:
-        """Tell whether rounds were given up for it."""
+        """Tell whether iterations were given up for it."""
         return self.change.gave_up(Why.LONG_CHAIN)
 
     def run(self) -> Followed | Exhausted:
@@ -29,7 +29,7 @@ class LongChains(Strategy[Followed]):
             state = updated_from_nothing(
                 change.schemas, change.rules, change.versions, change.context
             )
-        except (ValueRangeError, OverflowError):  # evaluation by rounds decides about failures
+        except (ValueRangeError, OverflowError):  # evaluation by iterations decides about failures
             return Exhausted(Why.VALUES, given_up(kept.failures))
         if isinstance(kept, StratumState):
             state = replace(state, spent=kept.spent, changes=kept.changes)

@@ -12,7 +12,7 @@ from lftj.maintenance.counting.apply_iteration_kernels import NEVER
 from lftj.maintenance.counting.derivation_count import iterations_of, moved_standing, standing
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import Order
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from scantree.rows import difference, sort_rows
 
 
@@ -46,7 +46,7 @@ class Moves(NamedTuple):
         )
 
 
-class MovedRows(LooseRows):
+class MovedRows(TransientRelation):
     """Rows that move, with their standings. Sorted by the iterations that these tell, as a row with
     its iteration fits into one number.
     """

@@ -1,4 +1,4 @@
-"""Trees of a stratum by number, as kernels that run rounds know them
+"""Trees of a stratum by number, as kernels that run iterations know them
 (`apply_iteration_kernels`).
 """
 
@@ -46,8 +46,8 @@ class NumberedTrees:
         )
 
     def number(self, name: str, order: Order) -> tuple[int, int] | None:
-        """The number of the tree that an atom reads, and whether as it was before the round; None
-        for one that rounds leave alone.
+        """The number of the tree that an atom reads, and whether as it was before the iteration;
+        None for one that iterations leave alone.
         """
         plain, before = self._version(name)
         if (found := self._numbers.get((plain, order))) is None and not order:
@@ -57,12 +57,12 @@ class NumberedTrees:
         return None if found is None else (found, int(before))
 
     def _version(self, name: str) -> tuple[str, bool]:
-        """The relation that an atom reads by this name, and whether as it was before the round."""
+        """The relation that an atom reads by this name, and whether as before the iteration."""
         raise NotImplementedError
 
     def room_for(self, rows: int) -> int:
-        """No fewer words of the arena than a round takes in which so many rows of each relation are
-        due; there is room for two such rounds, if that can be.
+        """No fewer words of the arena than an iteration takes in which so many rows of each
+        relation are due; there is room for two such iterations, if that can be.
         """
         need = sum(
             words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size)
@@ -72,8 +72,8 @@ class NumberedTrees:
         return need
 
     def hold(self) -> None:
-        """Give every tree's root a reference of the rounds' own. Call with the arena's lock held,
-        as `publish`.
+        """Give every tree's root a reference of the iterations' own. Call with the arena's lock
+        held, as `publish`.
         """
         for record, tree in zip(self.words.records, self._trees, strict=True):
             record[at.ROOT] = record[at.ROOT_BEFORE] = tree.root

@@ -1,9 +1,9 @@
-"""Strata whose rounds find little, again and again: a round costs tens of microseconds, and a chain
-of a million rows has a million.
+"""Strata whose iterations find little, again and again: an iteration costs tens of microseconds,
+and a chain of a million rows has a million.
 
 An update does iterations that move few rows in compiled code, a microsecond or two each
-(`update.compiled_rounds`), and can begin with nothing. It begins anew, so it is turned to once the
-rounds of few rows that came one after another have cost more than all the rest.
+(`update.compiled_iterations`), and can begin with nothing. It begins anew, so it is turned to once
+the iterations of few rows that came one after another have cost more than all the rest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scantree.jit import ADDRESSES
 
 
 class Patience:
-    """Patience of an evaluation by rounds with rounds that find little."""
+    """Patience of an evaluation by iterations with iterations that find little."""
 
     def __init__(self, context: Context):
         self._context = context
@@ -33,8 +33,8 @@ class Patience:
         self._rows = 0
         self._small = 0
 
-    def after_round(self, fresh: int) -> bool:
-        """Note a round that found so many rows; False when it was one too many."""
+    def after_iteration(self, fresh: int) -> bool:
+        """Note an iteration that found so many rows; False when it was one too many."""
         self._rows += fresh
         tuning = self._context.tuning
         self._small = self._small + 1 if fresh <= tuning.chain_rows else 0

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.maintenance.affected_partitions import TouchedParts, touched_parts
+from lftj.maintenance.affected_partitions import AffectedParts, find_affected
 from lftj.maintenance.cost.cost_model import PROOF, ROW, ROW_ALONE, STEP
 from lftj.maintenance.counting.choosing import decided_group_by_group
 from lftj.maintenance.counting.forecast import Change, changes_below
@@ -22,8 +22,8 @@ from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_state import (
     NOTHING_KNOWN,
     Kept,
-    RowsAlone,
     StratumState,
+    Uncounted,
 )
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
@@ -62,7 +62,7 @@ class StratumChange:
     its rows follow from; None where that cannot be told.
 
     `close` finds the rows of rules from nothing. `patient`: whether a strategy for long chains is
-    to be had, for which rounds may be given up. `tried`: what gave up last, for a reason.
+    to be had, for which iterations may be given up. `tried`: what gave up last, for a reason.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class StratumChange:
         return changes_below(self.stratum, self.versions)
 
     @cached_property
-    def partitions(self) -> TouchedParts | None:
+    def partitions(self) -> AffectedParts | None:
         """The partitions that the change touches; None where the stratum has none, or too many are
         touched.
         """
@@ -147,7 +147,7 @@ class StratumChange:
             return None
         if len(self.rules) < len(self.stratum.rules):
             return None
-        return touched_parts(self.schemas, self.rules, self.versions, self.context)
+        return find_affected(self.schemas, self.rules, self.versions, self.context)
 
     # ── what is kept ──────────────────────────────────────────────────────────────────────────────
     def known(self, state: Kept | None) -> Kept | None:
@@ -155,9 +155,9 @@ class StratumChange:
         if state is not None or self.rule_change is None:
             return state
         rows = sum(self.versions.before(name).count for name in self.schemas)
-        return RowsAlone(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)
+        return Uncounted(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)
 
-    def put_off(self, kept: RowsAlone) -> RowsAlone | None:
+    def put_off(self, kept: Uncounted) -> Uncounted | None:
         """State kept where no state is built at this change; None where one is."""
         change, context = self.below, self.context
         if change.large(context) or (kept.work and change.hopeless(kept.work, kept.steps, context)):
@@ -166,13 +166,13 @@ class StratumChange:
             return replace(kept, patience=kept.patience - 1)
         return None
 
-    def uncounted(self, state: Kept | None) -> RowsAlone:
+    def uncounted(self, state: Kept | None) -> Uncounted:
         """State kept of rows that are found from nothing, but for what that takes."""
         if not self.decided or not self.keeps_counts or not self.countable:
             return NOTHING_KNOWN
         if isinstance(state, StratumState) and not state.lattices:
             return given_up(state.failures + self.gave_up(Why.BUDGET, Why.VALUES))
-        if not isinstance(state, RowsAlone):
+        if not isinstance(state, Uncounted):
             return NOTHING_KNOWN
         return state if self.tried is not None else self.put_off(state) or state
 
@@ -190,6 +190,6 @@ class StratumChange:
 _OUTCOMES = {Why.FORECAST: "forecast", Why.BUDGET: "fallback", Why.VALUES: "fallback"}
 
 
-def given_up(failures: int) -> RowsAlone:
+def given_up(failures: int) -> Uncounted:
     """State kept after so many updates in a row were given up."""
-    return RowsAlone(failures, (1 << failures) - 1)
+    return Uncounted(failures, (1 << failures) - 1)

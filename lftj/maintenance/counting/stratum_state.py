@@ -98,14 +98,14 @@ class StratumState:
 
 
 @dataclass(frozen=True)
-class RowsAlone:
+class Uncounted:
     """State kept of a stratum whose rows were found without counting.
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without
     another try, twice as many at each failure. `work` and `steps`: what the bootstrap cost (see
     `cost_model`), and its kernel steps; 0 when nothing is known. `counting`: what one that counts
     is expected to cost. `regret`: what changes have taken since then that counts would have saved.
-    `rounds`: what the rounds of an evaluation of parts cost, however little they found.
+    `iterations`: what the iterations of an evaluation of parts cost, however little they found.
     """
 
     failures: int = 0
@@ -114,12 +114,12 @@ class RowsAlone:
     steps: int = 0
     counting: int = 0
     regret: int = 0
-    rounds: int = 0
+    iterations: int = 0
     bytes = 0
     """Kept beside the rows."""
 
 
-Kept = StratumState | RowsAlone
-NOTHING_KNOWN = RowsAlone()
-UNCOUNTABLE = RowsAlone(patience=1 << 20)
+Kept = StratumState | Uncounted
+NOTHING_KNOWN = Uncounted()
+UNCOUNTABLE = Uncounted(patience=1 << 20)
 """State of a stratum in which a row has more proofs than can be counted."""

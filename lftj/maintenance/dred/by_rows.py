@@ -27,8 +27,13 @@ from lftj.join.rent_or_buy import Rent
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import Kept, RowsAlone
-from lftj.maintenance.dred.over_delete import keep_orders, losing, taken_below, takes_and_adds
+from lftj.maintenance.counting.stratum_state import Kept, Uncounted
+from lftj.maintenance.dred.over_delete import (
+    keep_orders,
+    over_deleting,
+    taken_below,
+    takes_and_adds,
+)
 from lftj.maintenance.dred.rederive import Returning
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
@@ -43,20 +48,20 @@ from lftj.types.sources import Role, Source, named_once
 # A recursive stratum after a change, from its rows alone: what follows from rows that came, without
 # what rested on rows that went [DRed].
 #
-# After insertions semi-naïve rounds go on from the rows there are. Where something went below,
+# After insertions semi-naïve iterations go on from the rows there are. Where something went below,
 # whatever may have lost a derivation is found first (`over_delete`); what is left has a
 # derivation that nothing touched, so it is true now. What follows from that alone is left too
-# (`rederive`). The rest goes, and rounds go on from what came. A rule that went may have taken
+# (`rederive`). The rest goes, and iterations go on from what came. A rule that went may have taken
 # every row that it derived; what one that came derives is added to what came.
 
 
-class _Rounds(MonotoneFixpoint):
-    """Rounds for few rows among many, which are charged with what they take."""
+class _Iterations(MonotoneFixpoint):
+    """Iterations for few rows among many, which are charged with what they take."""
 
     lasting = True
 
-    def _next_round(self) -> None:
-        super()._next_round()
+    def _next_iteration(self) -> None:
+        super()._next_iteration()
         found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
         due = sum(variant.source in found for variant in self.variants)
         self.context.budget.charge(ITERATION * (1 + due))
@@ -105,12 +110,12 @@ class Rederivation:
         )
         self.taken = sum(len(rows[0]) for rows in lost.values())
         self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
-        rounds = _Rounds(self._schemas, {}, self._rules, self._versions, self._context)
-        rounds.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
-        rounds.offer_opened(self._versions)
-        rounds.offer(self._rule_change.came)
-        rounds.proceed({name: delta.inserts for name, delta in self._changed.items()})
-        return rounds.finish()
+        iterations = _Iterations(self._schemas, {}, self._rules, self._versions, self._context)
+        iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
+        iterations.offer_opened(self._versions)
+        iterations.offer(self._rule_change.came)
+        iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
+        return iterations.finish()
 
     def _over_deleted(self) -> dict[str, Columns]:
         """The rows of each relation that may have lost a derivation."""
@@ -121,7 +126,7 @@ class Rederivation:
         rules = [
             each
             for rule in self._rules
-            for each in losing(rule, _deleted(rule.relation), self._lost)
+            for each in over_deleting(rule, _deleted(rule.relation), self._lost)
         ]
         went = [replace(rule, relation=_deleted(rule.relation)) for rule in self._rule_change.went]
         taken = taken_below(
@@ -131,16 +136,16 @@ class Rederivation:
             (*self._below, *self._schemas, *(name for rule in went for name in rule.reads))
         )
         before = {name: self._versions.before(name) for name in read}
-        rounds = _Rounds(schemas, {}, [*rules, *went], before | taken, self._context)
-        rounds.resume(
+        iterations = _Iterations(schemas, {}, [*rules, *went], before | taken, self._context)
+        iterations.resume(
             {
                 name: RelationVersion.empty(schema, self._context.arena)
                 for name, schema in schemas.items()
             }
         )
-        rounds.offer(went)
-        rounds.proceed({name: rows.columns() for name, rows in taken.items()})
-        found = rounds.finish()
+        iterations.offer(went)
+        iterations.proceed({name: rows.columns() for name, rows in taken.items()})
+        found = iterations.finish()
         keep_orders(self._changed, before, self._versions)
         return {
             name: rows.columns() for name in self._schemas if (rows := found[_deleted(name)]).count
@@ -169,7 +174,7 @@ def _deleted(name: str) -> Source:
 
 
 class Rows(Strategy[Followed]):
-    """Over-deletion, re-derivation, and rounds from the rows that are left."""
+    """Over-deletion, re-derivation, and iterations from the rows that are left."""
 
     name = "rederivation"
     gate = "edges come"
@@ -182,25 +187,25 @@ class Rows(Strategy[Followed]):
     @property
     def _some(self) -> bool:
         """Tell whether only some partitions would be evaluated instead."""
-        touched = self.change.partitions if isinstance(self.state, RowsAlone) else None
+        touched = self.change.partitions if isinstance(self.state, Uncounted) else None
         return touched is not None and touched.share < 1
 
     @property
-    def _told(self) -> bool:
+    def _direct(self) -> bool:
         """Tell whether the change itself named these partitions, so that they hold no more than
         has to do with it.
         """
-        return self.change.partitions is None or self.change.partitions.told
+        return self.change.partitions is None or self.change.partitions.direct
 
     @property
     def _instead(self) -> int:
         """The cost of evaluation instead, of partitions or of all."""
         kept = self._known
-        assert isinstance(kept, RowsAlone)
+        assert isinstance(kept, Uncounted)
         if not self._some:
             return kept.work
         assert self.change.partitions is not None
-        return int(self.change.partitions.share * kept.work) + kept.rounds
+        return int(self.change.partitions.share * kept.work) + kept.iterations
 
     @cached_property
     def _rederivation(self) -> Rederivation:
@@ -216,7 +221,7 @@ class Rows(Strategy[Followed]):
         """
         change, kept = self.change, self._known
         possible = (
-            isinstance(kept, RowsAlone)
+            isinstance(kept, Uncounted)
             and change.rule_change is not None
             and change.countable
             and change.context.keep
@@ -225,9 +230,9 @@ class Rows(Strategy[Followed]):
         )
         if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
             return False
-        assert isinstance(kept, RowsAlone)
+        assert isinstance(kept, Uncounted)
         tuning = change.context.tuning
-        if self._some and self._told and self._instead <= tuning.rows_small:
+        if self._some and self._direct and self._instead <= tuning.rows_small:
             return False
         takes = not self._rederivation.only_grows
         if takes and _counts_are_due(kept, tuning):
@@ -238,21 +243,21 @@ class Rows(Strategy[Followed]):
     def forecast(self) -> Cost:
         """The share of an evaluation that it may take, or a little."""
         change, kept, tuning = self.change, self._known, self.change.context.tuning
-        assert isinstance(kept, RowsAlone)
+        assert isinstance(kept, Uncounted)
         takes = not self._rederivation.only_grows
         least = self._least(kept, takes)
         if change.rule_change:
             least = max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
         return Cost(allowed=max(least, int(change.context.fraction * self._instead)))
 
-    def _least(self, kept: RowsAlone, takes: bool) -> int:
+    def _least(self, kept: Uncounted, takes: bool) -> int:
         """Cost that following may have in any case. Rows taken away may be all that there is, which
         may be found anew at once.
         """
         tuning = self.change.context.tuning
         if self._some:
             least = min(tuning.elastic_steps, self._instead)
-            return max(least, 0 if self._told else tuning.rows_least)
+            return max(least, 0 if self._direct else tuning.rows_least)
         if not takes or not kept.work:
             return tuning.rows_steps
         return min(tuning.rows_steps, max(tuning.rows_least, tuning.rows_worth * kept.work))
@@ -260,7 +265,7 @@ class Rows(Strategy[Followed]):
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
         change, budget, kept = self.change, self.change.context.budget, self._known
-        assert isinstance(kept, RowsAlone)
+        assert isinstance(kept, Uncounted)
         rederivation, before = self._rederivation, budget.spent
         try:
             found = rederivation.run()
@@ -270,7 +275,7 @@ class Rows(Strategy[Followed]):
         wasted = budget.spent - before if most else 0
         deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
         after = replace(kept, regret=kept.regret + wasted)
-        versions = {name: _settled(version) for name, version in found.items()}
+        versions = {name: _resolved(version) for name, version in found.items()}
         return Followed(deltas, after, "update", change.below.rows, versions=versions)
 
     def stopped(self, allowed: int) -> Exhausted:
@@ -281,14 +286,14 @@ class Rows(Strategy[Followed]):
         return Exhausted(Why.BUDGET, self._known, allowed if takes else 0)
 
 
-def _counts_are_due(kept: RowsAlone, tuning: Tuning) -> bool:
+def _counts_are_due(kept: Uncounted, tuning: Tuning) -> bool:
     """Test for a stratum whose deletions are to be maintained by counts, if at all."""
     return kept.failures > 0 or Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
 
 
-def _settled(version: RelationVersion) -> RelationVersion:
-    """The relation with every key order brought up to date: of many rounds each would have a change
-    waiting.
+def _resolved(version: RelationVersion) -> RelationVersion:
+    """The relation with every key order brought up to date: of many iterations each would have a
+    change waiting.
     """
     return RelationVersion.of_orders(
         version.schema, version.identity.arena, version.kept_orders(0), version.known_bounds

@@ -16,12 +16,12 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 from scantree import Arena
 
 
-def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:
+def over_deleting(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:
     """The rules by which rows of a rule's head may have lost a derivation; `lost` names what a
     relation of its body may have lost.
     """
@@ -55,17 +55,17 @@ def taken_below(
     versions: Versions,
     arena: Arena,
 ) -> dict[str, RelationVersion]:
-    """Inputs of the rules of `losing` that `changed` below: rows that went, and values that came to
-    be where a rule negates them.
+    """Inputs of the rules of `over_deleting` that `changed` below: rows that went, and values that
+    came to be where a rule negates them.
     """
     found: dict[str, RelationVersion] = {}
     for name, delta in changed.items():
         if delta.erased:
-            found[lost(name)] = LooseRows(versions[name].schema, arena, delta.erases)
+            found[lost(name)] = TransientRelation(versions[name].schema, arena, delta.erases)
     for atom in (atom for rule in rules for atom in rule.negated if atom.relation in changed):
         bound, columns = atom.bound_columns, versions[atom.relation].schema.columns
         schema = RelationSchema(_came_name(atom), tuple(columns[column] for column in bound))
-        found[schema.name] = LooseRows(
+        found[schema.name] = TransientRelation(
             schema, arena, versions.presence(atom.relation, bound).inserts
         )
     return found

@@ -24,7 +24,7 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Rela
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 from scantree.rows import difference, sort_rows
@@ -90,23 +90,23 @@ class Returning:
         return [column[there] for column in rows]
 
     def run(self) -> Found:
-        """Rounds until no row returns. Raises what evaluation raises, and AllowanceSpentError."""
-        self.follow(self._settled(self._given(), self._derived({})))
+        """Iterate until no row returns. Raises what evaluation raises, and AllowanceSpentError."""
+        self.follow(self._resolved(self._given(), self._derived({})))
         return self.gone
 
     def follow(self, fresh: Found) -> None:
-        """Rounds until no row returns, after these did."""
+        """Iterations until no row returns, after these did."""
         while fresh:
-            fresh = self._settled(self._derived(fresh))
+            fresh = self._resolved(self._derived(fresh))
 
     def back(self, found: Found) -> Found:
         """Bring found rows back; return them by the relations where rules read them."""
         for name, rows in found.items():
             self._context.budget.charge(LOOK_UP * len(rows[0]))
             gone = self._gone[name]
-            loose = isinstance(gone, LooseRows)
+            loose = isinstance(gone, TransientRelation)
             left = (
-                self._loose(name, Role.DELETED, difference(gone.columns(), rows))
+                self._transient(name, Role.DELETED, difference(gone.columns(), rows))
                 if loose
                 else gone.apply(Delta(no_rows(len(rows)), rows))
             )
@@ -132,7 +132,7 @@ class Returning:
         relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
         relations |= {Source(name, Role.DELETED): rows for name, rows in self._gone.items()}
         relations |= {
-            Source(name, Role.REDERIVED): self._loose(name, Role.REDERIVED, rows)
+            Source(name, Role.REDERIVED): self._transient(name, Role.REDERIVED, rows)
             for name, rows in fresh.items()
         }
         for rule in self._rules:
@@ -180,24 +180,24 @@ class Returning:
         rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
         return self.among_gone(rule.relation, sort_rows(rows)) if asked is not rule else rows
 
-    def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
+    def _resolved(self, *found: Iterator[tuple[str, Columns]]) -> Found:
         """Bring rows `back` that are found."""
         self._context.budget.charge(ITERATION)
         return self.back(distinct(each for some in found for each in some))
 
     def _are_gone(self, name: str, rows: Columns) -> RelationVersion:
-        """Rows of a relation, sorted, that are gone. Many have key orders that rounds bring
+        """Rows of a relation, sorted, that are gone. Many have key orders that iterations bring
         forward; few are sorted anew in each.
         """
-        loose = self._loose(name, Role.DELETED, rows)
+        loose = self._transient(name, Role.DELETED, rows)
         return (
             loose
             if len(rows[0]) <= self._context.tuning.rederive_gone
             else RelationVersion.build(loose.schema, self._context.arena, rows)
         )
 
-    def _loose(self, name: str, role: Role, rows: Columns) -> LooseRows:
-        return LooseRows(
+    def _transient(self, name: str, role: Role, rows: Columns) -> TransientRelation:
+        return TransientRelation(
             replace(self._schemas[name], name=Source(name, role), key=None),
             self._context.arena,
             rows,

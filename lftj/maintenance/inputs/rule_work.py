@@ -35,7 +35,7 @@ class RuleWork:
     after a change of rules), `fallback` (an update that cost more than allowed was given up for a
     full evaluation), `forecast` (it was expected to, and not started), `added` and `removed` (a
     rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts
-    of one that the change touches), `rounds` (a recursive stratum that parts of a distributed
+    of one that the change touches), `iterations` (a recursive stratum that parts of a distributed
     workspace derive together), `choice` (a relation or stratum with several choice domains, chosen
     anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts
     rows of satisfying assignments found, `head_changes` the changes of the rule's head rows.

@@ -13,7 +13,7 @@ from lftj.join.plan.index_upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, without_role
@@ -191,7 +191,9 @@ class Versions(Mapping[str, RelationVersion]):
         """
         key = (relation, bound, id(rows))
         if key not in self._changes:
-            self._changes[key] = LooseRows(self._change_schema(relation, bound), self._arena, rows)
+            self._changes[key] = TransientRelation(
+                self._change_schema(relation, bound), self._arena, rows
+            )
         self._present[CHANGE] = self._changes[key]
         return self
 
@@ -208,7 +210,7 @@ class Versions(Mapping[str, RelationVersion]):
                 rows[1:, : change.erased] = as_matrix(change.erases, schema.arity)
                 rows[1:, change.erased :] = as_matrix(change.inserts, schema.arity)
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
-            self._signed[key] = LooseRows(signed, self._arena, rows), change
+            self._signed[key] = TransientRelation(signed, self._arena, rows), change
         self._present[SIGNED] = self._signed[key][0]
         return self
 

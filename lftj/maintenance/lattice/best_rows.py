@@ -3,8 +3,8 @@ each group.
 
 Where many groups are offered better values at once, most of these will be bettered again before the
 end, and what follows from them was for nothing. So the best offers are taken first and the others
-wait, until a later round in which they are among the best or are not needed any more: a coarse form
-of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. In what order offers are taken
+wait, until a later iteration in which they are among the best or are not needed any more: a coarse
+form of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. In what order offers are taken
 changes no result.
 """
 
@@ -67,7 +67,7 @@ class BestRows:
         """
         if not rows.shape[1]:
             return
-        with self._adding:  # threads of one round add to what they find together
+        with self._adding:  # threads of one iteration add to what they find together
             if self._found is not None:
                 self._found.add(rows, picks)
                 return

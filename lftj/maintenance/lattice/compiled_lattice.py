@@ -1,9 +1,9 @@
-"""Runs of rounds with few offers each, done in compiled code (`improvement_kernels`): a round
-outside takes as long as fifty there.
+"""Runs of iterations with few offers each, done in compiled code (`improvement_kernels`): an
+iteration outside takes as long as fifty there.
 
 What a run cannot do (too many offers at a time, an expression that fails) it leaves as if that
-round had not begun; the fixpoint then goes on as ever, one round at a time, and tries again some
-rounds later.
+iteration had not begun; the fixpoint then goes on as ever, one iteration at a time, and tries again
+some iterations later.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
-from lftj.maintenance.counting import rounds_kernels as run_at
+from lftj.maintenance.counting import iteration_kernels as run_at
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
+from lftj.maintenance.counting.iteration_kernels import Questions
+from lftj.maintenance.counting.iteration_tables import question_words
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
-from lftj.maintenance.counting.round_tables import question_words
-from lftj.maintenance.counting.rounds_kernels import Questions
 from lftj.maintenance.counting.waiting_kernels import HEAD, ROW
 from lftj.maintenance.lattice import improvement_kernels as at
 from lftj.maintenance.semi_naive import variant_plans
@@ -30,11 +30,11 @@ from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta, stored_width
 from lftj.storage.relation import Order, RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, in_role
 from scantree import Arena, Tree
 
-_FOUND = 1024  # offers that a round makes
+_FOUND = 1024  # offers that an iteration makes
 
 Versions = Mapping[str, RelationVersion]
 Plans = Mapping["_Question", PreparedPlan]
@@ -52,9 +52,9 @@ class _Question:
         self.values = len(variant.needed)
 
 
-class FewOffers(CompiledRuns):
-    """The runs of one fixpoint by these variants; `rounds`: in how many rounds, and `effort`: what
-    they took (see `cost_model`).
+class CompiledLattice(CompiledRuns):
+    """The runs of one fixpoint by these variants; `iterations`: in how many iterations, and `cost`:
+    what they took (see `cost_model`).
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class FewOffers(CompiledRuns):
         context: Context,
     ):
         super().__init__(context.tuning.compiled_offers, at.IMPROVEMENT_WORDS, context)
-        self.rounds = self.effort = 0
+        self.iterations = self.cost = 0
         self._schemas = schemas
         self._lattices = lattices
         self._variants = variants
@@ -99,12 +99,12 @@ class FewOffers(CompiledRuns):
         offers: Mapping[str, np.ndarray],
         plans: VariantPlans,
     ) -> dict[str, np.ndarray]:
-        """Do rounds while it goes well. `totals` are as they leave them. What is offered then.
+        """Do iterations while it goes well. `totals` are as they leave them. What is offered then.
 
         Offers are matrices of columns × rows. Raises what `spend` and `charge` raise.
         """
         records = self._records(offers)
-        control, before, going = self._control, self.rounds, True
+        control, before, going = self._control, self.iterations, True
         while going:
             records = self._slice(totals, below, records, plans)
             status = control[run_at.STATUS]
@@ -115,9 +115,9 @@ class FewOffers(CompiledRuns):
                 ):
                     self._plans[question] = self._plan(question, readable, plans)
             going = status in (run_at.LIMIT, run_at.UNPLANNED) or (
-                status == run_at.FULL and control[run_at.ROUNDS] > 0
+                status == run_at.FULL and control[run_at.ITERATIONS] > 0
             )
-        self._came_to(self.rounds - before)
+        self._came_to(self.iterations - before)
         own = [
             (name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)
         ]
@@ -148,7 +148,7 @@ class FewOffers(CompiledRuns):
         }
         for name, schema in self._schemas.items():
             one_row = [np.zeros(1, np.int64)] * stored_width(schema.arity)
-            found[delta_name(name)] = LooseRows(schema, self._context.arena, one_row)
+            found[delta_name(name)] = TransientRelation(schema, self._context.arena, one_row)
         return found
 
     def _plan(self, question: _Question, readable: Versions, plans: VariantPlans) -> PreparedPlan:
@@ -163,8 +163,8 @@ class FewOffers(CompiledRuns):
         records: np.ndarray,
         plans: VariantPlans,
     ) -> np.ndarray:
-        """Do rounds until there is something to look at: `control` says what. The offers that are
-        left.
+        """Do iterations until there is something to look at: `control` says what. The offers that
+        are left.
         """
         context, control = self._context, self._control
         due = np.zeros((max(_FOUND, len(records)), records.shape[1]), np.int64)
@@ -208,16 +208,16 @@ class FewOffers(CompiledRuns):
             if asked:
                 variant_plans.account(question.variant, asked, spent, answers)
                 self._context.found += answers
-        rounds, effort = int(self._control[run_at.ROUNDS]), int(self._control[run_at.EFFORT])
-        self.rounds += rounds
-        self.effort += effort
-        self._context.budget.charge(effort)
-        self._context.spend(int(self._control[run_at.WORK]) + rounds)
+        iterations, cost = int(self._control[run_at.ITERATIONS]), int(self._control[run_at.COST])
+        self.iterations += iterations
+        self.cost += cost
+        self._context.budget.charge(cost)
+        self._context.spend(int(self._control[run_at.WORK]) + iterations)
 
 
 class _Trees(NumberedTrees):
-    """The trees of a stratum: each relation's in the key orders that rounds read, then those of its
-    delta.
+    """The trees of a stratum: each relation's in the key orders that iterations read, then those of
+    its delta.
     """
 
     def __init__(
@@ -248,7 +248,7 @@ class _Trees(NumberedTrees):
             for order in dict.fromkeys((identity, by_group, *orders)):
                 self._number(name, order, version.tree(order), record, tree_at.MOVING)
             record[at.BY_GROUP] = self._numbers[name, by_group]
-            record[tree_at.LOSING] = record[tree_at.MOVING]
+            record[tree_at.OVER_DELETED] = record[tree_at.MOVING]
             for order in dict.fromkeys(
                 order or identity for relation, order in read if relation == delta_name(name)
             ):
@@ -257,9 +257,9 @@ class _Trees(NumberedTrees):
                     order,
                     Tree.empty(arena, len(identity)),
                     record,
-                    tree_at.LOSING,
+                    tree_at.OVER_DELETED,
                 )
-            record[tree_at.TREES_END] = record[tree_at.LOSING]
+            record[tree_at.TREES_END] = record[tree_at.OVER_DELETED]
 
     def _by_group(self, record: np.ndarray, identity: Order, lattice: Lattice | None) -> Order:
         """The key order that begins with the columns of a group."""
@@ -275,7 +275,7 @@ class _Trees(NumberedTrees):
         return (name.name if before else name), before
 
     def publish(self) -> dict[str, RelationVersion]:
-        """The relations as rounds left them, which takes the references back."""
+        """The relations as iterations left them, which takes the references back."""
         found: dict[str, RelationVersion] = {}
         for name in self._schemas:
             trees, before = self._published(name), self._totals[name]

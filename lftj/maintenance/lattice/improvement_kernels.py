@@ -1,9 +1,9 @@
-"""Rounds of improvement with few offers each, in compiled code: what is better of the offers is
+"""Iterations of improvement with few offers each, in compiled code: what is better of the offers is
 read by the rules, which makes new offers.
 
 The trees, the questions and how these are asked are those of compiled iterations
-(`rounds_kernels`), a relation's delta being the rows that move. Offers are records as proofs are;
-nothing is said of them but the row. A round is done whole or not at all.
+(`iteration_kernels`), a relation's delta being the rows that move. Offers are records as proofs
+are; nothing is said of them but the row. An iteration is done whole or not at all.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from lftj.maintenance.counting.apply_iteration_kernels import (
     CURRENT,
     FOUND,
     HEIGHT,
-    LOSING,
     LOST,
     MOVING,
+    OVER_DELETED,
     RELATION_WORDS,
     ROOT,
     change_tree,
-    end_round,
+    end_iteration,
     less,
     picked,
     replace_tree,
     sort_few,
 )
-from lftj.maintenance.counting.rounds_kernels import (
+from lftj.maintenance.counting.iteration_kernels import (
+    COST,
     DUE,
-    DUE_EFFORT,
-    EFFORT,
+    DUE_COST,
     FINISHED,
     FULL,
+    ITERATION_COST,
+    ITERATIONS,
     LEFT,
     LIMIT,
-    MOVE_EFFORT,
-    ROUND_EFFORT,
-    ROUNDS,
+    MOVE_COST,
     RUN_WORDS,
     STATUS,
     WORK,
@@ -51,14 +51,14 @@ from scantree.jit import compiled
 from scantree.page_kernels import leaf_column
 from scantree.read_kernels import first_with
 
-# words of a relation's record, behind those that other rounds know
+# words of a relation's record, behind those that other iterations know
 BY_GROUP = RELATION_WORDS  # the tree in whose order a group's columns come first
 GROUP = RELATION_WORDS + 1  # how many columns these are: all, where every row is kept
 RISING = RELATION_WORDS + 2  # 1: the greatest value is the best
 IMPROVED_WORDS = RELATION_WORDS + 3
 
 # words of the run, behind those that other runs know
-MOST_DUE = RUN_WORDS  # offers beyond which a round is for others
+MOST_DUE = RUN_WORDS  # offers beyond which an iteration is for others
 IMPROVEMENT_WORDS = RUN_WORDS + 1
 
 
@@ -138,7 +138,7 @@ def take_better(memory, trees, relation, due, count):
         change_tree(
             memory, trees, number, inserts, picked(changes, kinds, LOST, LOST, order, arity, arity)
         )
-    for number in range(numbers[MOVING], numbers[LOSING]):
+    for number in range(numbers[MOVING], numbers[OVER_DELETED]):
         made = picked(changes, kinds, FOUND, FOUND, trees.orders[number], arity, arity)
         replace_tree(
             memory, trees.records[number], *build(memory, trees.layouts[number], made, better)
@@ -151,11 +151,11 @@ def take_all(memory, trees, control, due, moves):
     """As `take_better`, of every relation; `moves`: the rows of each delta. Whether
     there are any.
     """
-    control[EFFORT] += control[ROUND_EFFORT] + control[DUE] * control[DUE_EFFORT]
+    control[COST] += control[ITERATION_COST] + control[DUE] * control[DUE_COST]
     found = 0
     for relation in range(trees.relations.shape[0]):
         better, changed = take_better(memory, trees, relation, due, control[DUE])
-        control[EFFORT] += control[MOVE_EFFORT] * changed
+        control[COST] += control[MOVE_COST] * changed
         moves[relation, 0] = better
         found += better
     return found > 0
@@ -163,8 +163,8 @@ def take_all(memory, trees, control, due, moves):
 
 @compiled
 def run_improvement(memory, around, trees, questions, due, found, control):
-    """Do rounds until nothing is offered or STATUS says why not; the first DUE records of `due` are
-    offers, as is what they are then.
+    """Do iterations until nothing is offered or STATUS says why not; the first DUE records of `due`
+    are offers, as is what they are then.
     """
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
@@ -175,18 +175,18 @@ def run_improvement(memory, around, trees, questions, due, found, control):
         control[STATUS] = LEFT if has_room(memory, control) else FULL
         if control[STATUS] == FULL or control[DUE] > control[MOST_DUE]:
             return
-        work, effort = control[WORK], control[EFFORT]
+        work, cost = control[WORK], control[COST]
         count = 0
         improved = take_all(memory, trees, control, due, moves)
         if improved:
             count = ask_all(around, trees, questions, control, moves, -1, found, 0)
-        end_round(memory, trees, count >= 0)
+        end_iteration(memory, trees, count >= 0)
         if count < 0:
-            control[WORK], control[EFFORT] = work, effort
+            control[WORK], control[COST] = work, cost
             return
         for i in range(count):
             for word in range(found.shape[1]):
                 due[i, word] = found[i, word]
         control[DUE] = count
-        control[ROUNDS] += improved
+        control[ITERATIONS] += improved
         control[STATUS] = FINISHED

@@ -1,10 +1,10 @@
 """Recursive strata with relations that keep the least or greatest value of each group: semi-naïve
 evaluation with improvement.
 
-A round's delta has the rows that are new, and of a relation that keeps one value per group the
-groups whose value became better, with that value. Rounds are those of `recursion.fixpoint`; what
-they offer a group is compared with what it has. So a round costs in proportion to what is offered,
-times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
+An iteration's delta has the rows that are new, and of a relation that keeps one value per group the
+groups whose value became better, with that value. Iterations are those of `recursion.fixpoint`;
+what they offer a group is compared with what it has. So an iteration costs in proportion to what is
+offered, times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
 
 The rows are all there is to know: after insertions alone evaluation goes on from the rows there
 were, with what the inserted rows offer. After anything else what rested on a lost row cannot be
@@ -22,7 +22,7 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.maintenance.lattice.best_rows import BestRows
-from lftj.maintenance.lattice.compiled_lattice import FewOffers
+from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full import head_picks
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
@@ -31,7 +31,7 @@ from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import BEST_FIRST
 from lftj.types.sources import Role, Source
 
@@ -59,12 +59,12 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.rules = [offering(rule) for rule in rules]
         super().__init__(schemas, self.rules, relations, context)
         self._lattices = found
-        self.rounds = 0
+        self.iterations = 0
         # each relation is read whole, if only to compare what it is offered
         self.totals = {
             name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()
         }
-        self.few = FewOffers(schemas, found, self.variants, context)
+        self.few = CompiledLattice(schemas, found, self.variants, context)
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
         """The base rows, and what the rules offer that read nothing of the stratum."""
@@ -88,14 +88,14 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.proceed(inserted)
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
-        """Begin the first round with what is offered so far, and what rows `inserted` below or into
-        the stratum offer.
+        """Begin the first iteration with what is offered so far, and what rows `inserted` below or
+        into the stratum offer.
         """
         for name in self.schemas:
             for source in inserted.keys() & {name, base_name(name)}:
                 self.rows[name].add_columns(inserted[source])
         self.offer_inserted(inserted)
-        self._next_round()
+        self._next_iteration()
 
     def resume(self, rows: Relations) -> None:
         """Begin with these rows, to which what is offered then adds."""
@@ -119,7 +119,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                     self.offer_driven(
                         one,
                         changed.relation,
-                        self._loose(self.lower[atom.relation].schema, inserted[atom.relation]),
+                        self._transient(self.lower[atom.relation].schema, inserted[atom.relation]),
                     )
 
     def offer_again(self, rule: NormalRule, gone: Columns) -> None:
@@ -135,7 +135,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.offer_driven(
             replace(rule, atoms=(sought, *rule.atoms)),
             open_.name,
-            LooseRows(open_, self.context.arena, groups),
+            TransientRelation(open_, self.context.arena, groups),
         )
 
     def offer_opened(self, versions: Versions) -> None:
@@ -152,11 +152,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                     )
 
     def finish(self) -> dict[str, RelationVersion]:
-        """Rounds until nothing improves. Endless where values improve for ever, but for the limits
-        of the context.
+        """Iterations until nothing improves. Endless where values improve for ever, but for the
+        limits of the context.
         """
         while self.active:
-            self.round()
+            self.iterate()
         return self.totals
 
     def _table(self, name: str) -> BestRows:
@@ -184,8 +184,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         if rows.count:
             self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])
 
-    def _next_round(self) -> None:
-        """Make what improved the deltas, and bring the totals forward. A round counts as work,
+    def _next_iteration(self) -> None:
+        """Make what improved the deltas, and bring the totals forward. An iteration counts as work,
         however little it finds.
         """
         if self.compiled and self.few.worth_trying(
@@ -194,21 +194,21 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._do_compiled()
         self.context.spend(1)
         self.context.check_memory(sum([rows.bytes for rows in self.rows.values()]))
-        self.rounds += 1
+        self.iterations += 1
         self.older = dict(self.totals)
         for name, schema in self.schemas.items():
-            self.deltas[name] = self._loose(schema, self.rows[name].take_fresh())
+            self.deltas[name] = self._transient(schema, self.rows[name].take_fresh())
             self.totals[name] = self.rows[name].total
 
     def _do_compiled(self) -> None:
-        """Rounds of few offers, up to one that is for others."""
+        """Iterations of few offers, up to one that is for others."""
         offers = {name: rows.take_offers() for name, rows in self.rows.items()}
         left = self.few.go(self.totals, self.lower, offers, self._plans)
         for name, rows in self.rows.items():
             rows.total = self.totals[name]
             rows.add(left[name], np.arange(len(left[name])))
 
-    def _loose(self, schema: RelationSchema, rows: Columns) -> LooseRows:
-        return LooseRows(
+    def _transient(self, schema: RelationSchema, rows: Columns) -> TransientRelation:
+        return TransientRelation(
             replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows
         )

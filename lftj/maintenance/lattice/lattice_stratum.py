@@ -18,7 +18,7 @@ from lftj.join.run.evaluate import Relations
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
-from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, RowsAlone, StratumState
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, StratumState, Uncounted
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.lattice.lattice_update import MonotoneUpdate, prove
 from lftj.maintenance.strategy import Exhausted, Strategy, Why
@@ -49,12 +49,12 @@ class _OfBest(Strategy[Followed]):
     change: StratumChange
 
     @cached_property
-    def known(self) -> RowsAlone | None:
+    def known(self) -> Uncounted | None:
         """Knowledge of its rows, which may be those of an update that was given up; None where
         they are of no use.
         """
         change, kept = self.change, self.change.known(self.state)
-        if isinstance(kept, RowsAlone):
+        if isinstance(kept, Uncounted):
             return kept
         if kept is None or kept.lattices != change.lattices or not change.keeps_counts:
             return None
@@ -81,7 +81,7 @@ class _OfBest(Strategy[Followed]):
         """Tell whether a change that may take rows away is one at which proofs are counted."""
         kept = self.change.known(self.state)
         return (
-            isinstance(kept, RowsAlone)
+            isinstance(kept, Uncounted)
             and not self.only_grows
             and self.change.keeps_counts
             and self.change.put_off(kept) is None
@@ -115,8 +115,8 @@ class _OfBest(Strategy[Followed]):
         )
 
     def finished(self, fixpoint: MonotoneFixpoint, outcome: str, *, went_on: bool) -> Followed:
-        """The stratum after the rounds of a fixpoint that has begun: from nothing, or as one that
-        `went_on`.
+        """The stratum after the iterations of a fixpoint that has begun: from nothing, or as one
+        that `went_on`.
         """
         change = self.change
         before = self._steps
@@ -128,7 +128,9 @@ class _OfBest(Strategy[Followed]):
         }
         steps = change.context.work - before
         count = sum(version.count for version in rows.values())
-        work = STEP * steps + ITERATION * fixpoint.rounds + fixpoint.few.effort + ROW_ALONE * count
+        work = (
+            STEP * steps + ITERATION * fixpoint.iterations + fixpoint.few.cost + ROW_ALONE * count
+        )
         kept = self._kept
         if not went_on or 2 * sum(version.count for version in old.values()) < count:
             kept = replace(kept, work=work, steps=steps)
@@ -138,10 +140,10 @@ class _OfBest(Strategy[Followed]):
         return Followed(deltas, after, outcome, change.below.rows)
 
     @cached_property
-    def _kept(self) -> RowsAlone:
+    def _kept(self) -> Uncounted:
         """State kept of rows alone."""
         if self.known is None:
-            return RowsAlone()
+            return Uncounted()
         if isinstance(self.state, StratumState) or self.only_grows:
             return self.known
         later = self.change.put_off(self.known) if self.change.keeps_counts else None
@@ -157,7 +159,7 @@ class _OfBest(Strategy[Followed]):
         return self.empty if self.counts_due else None
 
     def fixpoint(self) -> MonotoneFixpoint:
-        """Rounds of improvement that have not begun; steps count from here."""
+        """Iterations of improvement that have not begun; steps count from here."""
         change = self.change
         self._steps = change.context.work
         return MonotoneFixpoint(
@@ -190,7 +192,7 @@ class ProvenBefore(_OfBest):
 
 
 class Improvement(_OfBest):
-    """Rounds of improvement from the rows there are, after a change that takes nothing away."""
+    """Iterations of improvement from the rows there are, after a change that takes nothing away."""
 
     name = "improvement"
     gate = "roads open"
@@ -199,7 +201,7 @@ class Improvement(_OfBest):
         """Tell whether there are rows of these rules that stay, and no update of counts."""
         if not self.change.lattices or self.known is None or not self.only_grows:
             return False
-        return isinstance(self.state, RowsAlone | None) or self.change.tried is not None
+        return isinstance(self.state, Uncounted | None) or self.change.tried is not None
 
     def run(self) -> Followed:
         """The stratum, from its rows."""
@@ -213,7 +215,7 @@ class Improvement(_OfBest):
 
 
 class ImprovementFromNothing(_OfBest):
-    """Rounds of improvement from nothing."""
+    """Iterations of improvement from nothing."""
 
     name = "improvement from nothing"
     needed = True

@@ -10,9 +10,9 @@ proofs. Three steps:
    so a cut-off cycle of weight zero falls. Offers that were worse than what a group had play no
    part.
 2. *What is better.* Groups that lost their value are offered what the rules derive for them from
-   what stayed, and all groups what the rows inserted below derive; rounds of improvement follow
+   what stayed, and all groups what the rows inserted below derive; iterations of improvement follow
    (`lattice_fixpoint`). What stayed is derived under the new input, and so lies below its fixpoint;
-   that is why rounds from there end in it.
+   that is why iterations from there end in it.
 3. *How it is proven.* An elastic update of the attaining program by the change of the finished rows
    alone.
 
@@ -35,14 +35,14 @@ from lftj.maintenance.counting.patience import Patience, updated_from_nothing
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.maintenance.lattice.optimal_support import WithBest, attaining, offering
+from lftj.maintenance.lattice.optimal_support import WithBest, offering, support_rule
 from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, Source
 
-# Rounds of improvement from rows that are known to be derived: after a change, and after what lost
-# its proofs has gone.
+# Iterations of improvement from rows that are known to be derived: after a change, and after what
+# lost its proofs has gone.
 #
 # An instantiation that was there before and reads rows that were there before offers nothing new,
 # but to groups that lost what they had. So what is offered at first is what these groups are
@@ -81,12 +81,12 @@ class Offers:
 
 
 class Improvement(MonotoneFixpoint):
-    """One run of rounds, which counts as effort."""
+    """One run of iterations, which counts as effort."""
 
     def run_from(
         self, stayed: Mapping[str, RelationVersion], offers: Offers
     ) -> dict[str, RelationVersion]:
-        """All rows, after rounds from those that `stayed`."""
+        """All rows, after iterations from those that `stayed`."""
         self.resume(stayed)
         for name, rows in offers.new.items():
             self.rows[name].add_columns(rows)
@@ -97,11 +97,11 @@ class Improvement(MonotoneFixpoint):
                 self.offer_again(rule, offers.gone[rule.relation])
         for rule in offers.added:
             self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
-        self._next_round()
+        self._next_iteration()
         return self.finish()
 
-    def _next_round(self) -> None:
-        super()._next_round()
+    def _next_iteration(self) -> None:
+        super()._next_iteration()
         self.context.budget.charge(
             ITERATION
             + sum(
@@ -124,17 +124,17 @@ def prove(
     patient: bool = True,
 ) -> StratumState | None:
     """The state of a stratum with these `finished` rows, over relations `below`; None where some
-    cannot be proven from finished rows. `patient`: where rounds find little for long, an update
+    cannot be proven from finished rows. `patient`: where iterations find little for long, an update
     from nothing takes their place.
 
     `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row
     has too many proofs to count.
     """
-    plain = [attaining(rule, like.lattices) for rule in rules]
+    plain = [support_rule(rule, like.lattices) for rule in rules]
     relations = WithBest(below, finished, like.lattices)
-    after_round = Patience(context).after_round if patient else None
+    after_iteration = Patience(context).after_iteration if patient else None
     queries = like.queries_of(plain)
-    state = elastic_bootstrap(like.schemas, queries, relations, context, after_round)
+    state = elastic_bootstrap(like.schemas, queries, relations, context, after_iteration)
     if state is None:
         state = updated_from_nothing(like.schemas, plain, relations, context)
     return replace(state, lattices=like.lattices) if _proven(state, finished) else None
@@ -196,7 +196,7 @@ class MonotoneUpdate:
     ) -> tuple[StratumState, dict[str, Delta]]:
         update = ElasticUpdate(
             state,
-            [attaining(rule, state.lattices) for rule in self._rules],
+            [support_rule(rule, state.lattices) for rule in self._rules],
             versions,
             self._context,
         )

@@ -9,8 +9,8 @@ its head up among the finished rows:
     edge(x, y, w), dist#best(y, e), e = d + w.
 
 In shortest paths these are the tight edges [Ramalingam and Reps 1996, SP(G)]. The rules that come
-out keep nothing but finished rows, and of a finished row they tell the rounds after which it stands
-proven and by how many instantiations: what the elastic update maintains.
+out keep nothing but finished rows, and of a finished row they tell the iterations after which it
+stands proven and by how many instantiations: what the elastic update maintains.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def offering(rule: NormalRule) -> NormalRule:
     return replace(rule, head=head)
 
 
-def attaining(rule: NormalRule, found: Mapping[str, Lattice]) -> NormalRule:
+def support_rule(rule: NormalRule, found: Mapping[str, Lattice]) -> NormalRule:
     """A rule of a stratum, restricted to heads that are finished rows if its relation is among
     those `found` to keep the best.
     """

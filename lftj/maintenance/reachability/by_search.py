@@ -16,7 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.counting.rule_change import NO_CHANGE
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import RowsAlone
+from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.reachability.doubt import Doubtful, Seeds
 from lftj.maintenance.reachability.repair import Repair
 from lftj.maintenance.reachability.step_graph import StepGraph
@@ -47,7 +47,7 @@ class Reachability(Strategy[Followed]):
         """Tell whether the stratum is a closure that was derived, and keeps no counts."""
         change, context = self.change, self.change.context
         possible = (
-            isinstance(self.state, RowsAlone)
+            isinstance(self.state, Uncounted)
             and change.rule_change is NO_CHANGE
             and context.keep
             and context.fraction > 0
@@ -85,8 +85,8 @@ class Reachability(Strategy[Followed]):
 
     # ── what it reads ─────────────────────────────────────────────────────────────────────────────
     def _read(self) -> tuple[tuple[Columns, Columns], tuple[Columns, Columns]]:
-        """Rows of round 0 and steps, as they were and as they are; the same objects where nothing
-        they are made of changed.
+        """Rows of iteration 0 and steps, as they were and as they are; the same objects where
+        nothing they are made of changed.
         """
         shape, versions = self._shape, self.change.versions
         assert shape is not None
@@ -152,7 +152,7 @@ class Reachability(Strategy[Followed]):
 
 
 def _by_part(rows: Columns, changing: int) -> Columns:
-    """Rows of round 0 by their kept columns, a column of zeros where nothing is kept, and node."""
+    """Rows of iteration 0 by their kept columns, or a column of zeros, and by node."""
     kept = [column for place, column in enumerate(rows) if place != changing]
     if changing == len(kept) and kept:
         return rows

@@ -203,18 +203,27 @@ def delta_queries(
         range(len(rule.atoms)),
         range(len(rule.atoms), len(rule.atoms) + len(rule.negated)),
     )
-    turns = [*(i for i in positive if i != last), *negated, *((last,) if last is not None else ())]
-    return [_delta_query(rule, needed, turns[: place + 1]) for place in range(len(turns))]
+    evaluation_order = [
+        *(i for i in positive if i != last),
+        *negated,
+        *((last,) if last is not None else ()),
+    ]
+    return [
+        _delta_query(rule, needed, evaluation_order[: place + 1])
+        for place in range(len(evaluation_order))
+    ]
 
 
-def _delta_query(rule: NormalRule, needed: tuple[int, ...], turns: list[int]) -> DeltaQuery:
+def _delta_query(
+    rule: NormalRule, needed: tuple[int, ...], evaluation_order: list[int]
+) -> DeltaQuery:
     """The query for the last of these atoms: the others of these read the new version, all others
     the old one.
     """
-    own, behind = turns[-1], len(rule.atoms)
+    own, behind = evaluation_order[-1], len(rule.atoms)
 
     def name(number: int, relation: str) -> str:
-        return relation if number in turns else Source(relation, Role.PREVIOUS)
+        return relation if number in evaluation_order else Source(relation, Role.PREVIOUS)
 
     others = [PositiveAtom(name(i, atom.relation), atom.args) for i, atom in enumerate(rule.atoms)]
     negated = [

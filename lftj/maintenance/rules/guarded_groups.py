@@ -70,11 +70,11 @@ class PartedRule:
         those of parts that go.
         """
         pieces: Pieces = []
-        for query, change, told in self._changes(versions):
+        for query, change, direct in self._changes(versions):
             work.surgeries += len(change)
             if len(change):
                 columns, signed = query.run(versions, change, context)
-                pieces.append((columns, signed) if told else self._staying(columns, signed))
+                pieces.append((columns, signed) if direct else self._staying(columns, signed))
         work.regions = work.surgeries
         return pieces
 

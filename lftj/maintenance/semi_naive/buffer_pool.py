@@ -48,33 +48,33 @@ class Lane:
             self.words = grown
 
 
-class Lanes:
+class ThreadBuffers:
     """The lanes of one set: as many as ever were in use at the same time."""
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._adding = 0  # threads
         self._promised = 0  # rows that these may add
-        self._lanes = [Lane()]
-        self._idle = [*self._lanes]
+        self._buffers = [Lane()]
+        self._idle = [*self._buffers]
 
     @property
     def count(self) -> int:
         """Rows in all lanes, but for what is being added."""
-        return sum(lane.count for lane in self._lanes)
+        return sum(lane.count for lane in self._buffers)
 
     def rows(self) -> np.ndarray:
         """The rows of all lanes. While nobody adds."""
-        return np.concatenate([lane.rows for lane in self._lanes])
+        return np.concatenate([lane.rows for lane in self._buffers])
 
     def clear(self) -> None:
         """Forget them. While nobody adds."""
-        for lane in self._lanes:
+        for lane in self._buffers:
             lane.count = 0
 
     def note(self, rows: np.ndarray) -> None:
         """Have these rows too. While nobody else adds."""
-        (lane, *_) = self._lanes
+        (lane, *_) = self._buffers
         lane.make_room(rows.size)
         lane.words[lane.count : lane.count + rows.size] = rows
         lane.count += rows.size
@@ -105,8 +105,8 @@ class Lanes:
                 self._changed.notify_all()
 
     def _another(self) -> Lane:
-        self._lanes.append(Lane())
-        return self._lanes[-1]
+        self._buffers.append(Lane())
+        return self._buffers[-1]
 
     @contextmanager
     def alone(self) -> Iterator[None]:

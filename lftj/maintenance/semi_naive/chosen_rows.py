@@ -1,5 +1,5 @@
-"""The rows of a relation with choice domains during a fixpoint: each round accepts some of its new
-candidates (`heads.choice`).
+"""The rows of a relation with choice domains during a fixpoint: each iteration accepts some of its
+new candidates (`heads.choice`).
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class ChosenRows(Generic[T]):
         return self.counted()[0]
 
     def counted(self) -> tuple[Columns, np.ndarray]:
-        """All rows accepted so far, sorted, and the round in which each was."""
-        rounds = np.repeat(np.arange(len(self._rows)), [len(rows[0]) for rows in self._rows])
-        return sort_with([np.concatenate(parts) for parts in zip(*self._rows, strict=True)], rounds)
+        """All rows accepted so far, sorted, and the iteration in which each was."""
+        iterations = np.repeat(np.arange(len(self._rows)), [len(rows[0]) for rows in self._rows])
+        return sort_with(
+            [np.concatenate(parts) for parts in zip(*self._rows, strict=True)], iterations
+        )

@@ -21,7 +21,7 @@ class Closure:
     """The rules of a stratum over relations below it, base rows among them.
 
     `prepared`: the same rules as they are kept for many commits, where few rows are expected.
-    `after_round` as in `Fixpoint.run_rounds`.
+    `after_iteration` as in `Fixpoint.run_iterations`.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -29,7 +29,7 @@ class Closure:
     relations: Relations
     context: Context
     prepared: PreparedRules | None = None
-    after_round: Callable[[int], bool] | None = None
+    after_iteration: Callable[[int], bool] | None = None
 
     @cached_property
     def normal(self) -> list[NormalRule]:
@@ -44,14 +44,14 @@ class Closure:
         )
 
     def first(self, name: str) -> Columns:
-        """The rows of round 0 of a relation: its base rows, and what its rules that read nothing of
-        the stratum derive; sorted.
+        """The rows of iteration 0 of a relation: its base rows, and what its rules that read
+        nothing of the stratum derive; sorted.
         """
         seeds = [rule for rule in self.normal if not recursive_atoms(rule, self.schemas)]
-        return round_0(self.schemas[name], seeds, self.relations, self.context)
+        return iteration_0(self.schemas[name], seeds, self.relations, self.context)
 
 
-def round_0(
+def iteration_0(
     schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context
 ) -> Columns:
     """The base rows of a relation, and what its rules that read nothing of the stratum derive;

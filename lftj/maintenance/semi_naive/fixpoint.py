@@ -1,10 +1,10 @@
-"""Rounds of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and
+"""Iterations of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and
 bootstraps that count proofs share.
 
-Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the
-rows that were new in the round before, atoms of the stratum before it only older rows, those after
-it all rows: so an instantiation is found once, by its first new row. The whole relation is kept as
-a tree only where some rule joins it with a delta.
+Each iteration evaluates every recursive rule once per atom of the stratum, that atom reading only
+the rows that were new in the iteration before, atoms of the stratum before it only older rows,
+those after it all rows: so an instantiation is found once, by its first new row. The whole relation
+is kept as a tree only where some rule joins it with a delta.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lftj.maintenance.semi_naive import semi_joins, variant_plans
 from lftj.maintenance.semi_naive.packed_rows import Packed
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.semi_joins import Reductions, SemiJoins
-from lftj.maintenance.semi_naive.shared_round import Outcome, Share, SharedRound
+from lftj.maintenance.semi_naive.shared_iteration import Outcome, Share, SharedIteration
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import (
     Variant,
@@ -40,7 +40,7 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, in_role
 
 
@@ -62,8 +62,8 @@ T = TypeVar("T", bound=Table)
 
 
 class Fixpoint(Generic[T]):
-    """One evaluation: `start`, then a `round` after another while it is `active`; the rows are then
-    in `rows`.
+    """One evaluation: `start`, then a `iterate` after another while it is `active`; the rows are
+    then in `rows`.
     """
 
     counting = False
@@ -99,9 +99,9 @@ class Fixpoint(Generic[T]):
         read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
-        self._turns = deque(self.turns(rules))
+        self._evaluation_order = deque(self.evaluation_order(rules))
         self.rows: dict[str, T] = {}
-        self.deltas: dict[str, LooseRows] = {}
+        self.deltas: dict[str, TransientRelation] = {}
         self.older: dict[str, RelationVersion] = {}
         self.totals = {
             name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept
@@ -110,8 +110,8 @@ class Fixpoint(Generic[T]):
             name: replace(schema, name=delta_name(name), key=None)
             for name, schema in schemas.items()
         }
-        self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
-        self._settling = {name: Lock() for name in schemas}
+        self._due: dict[str, TransientRelation] = {}  # what has yet to be added to the totals
+        self._applying = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
         self._semi_joins = SemiJoins(self.lower, context.tuning)
         # what refers back does so weakly: a cycle would keep the tables, and the version before the
@@ -131,14 +131,14 @@ class Fixpoint(Generic[T]):
         """Test for a last iteration that found anything."""
         return any(delta.count for delta in self.deltas.values())
 
-    def run_rounds(self, after_round: Callable[[int], bool] | None = None) -> bool:
-        """All rounds, the first one included. `after_round` is told of each how many rows it found,
-        and whether to go on; False where it ended them.
+    def run_iterations(self, after_iteration: Callable[[int], bool] | None = None) -> bool:
+        """All iterations, the first one included. `after_iteration` is told of each how many rows
+        it found, and whether to go on; False where it ended them.
         """
         self.start()
         while self.active:
-            self.round()
-            if after_round is not None and not after_round(
+            self.iterate()
+            if after_iteration is not None and not after_iteration(
                 sum(delta.count for delta in self.deltas.values())
             ):
                 return False
@@ -150,10 +150,10 @@ class Fixpoint(Generic[T]):
             self.rows[name] = self.first(
                 schema, [rule for rule in self.seeds if rule.relation == name]
             )
-        self._next_round()
+        self._next_iteration()
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> T:
-        """A table with the rows of round 0, which are its base rows and those of `seeds`."""
+        """A table with the rows of iteration 0, which are its base rows and those of `seeds`."""
         raise NotImplementedError
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
@@ -164,9 +164,11 @@ class Fixpoint(Generic[T]):
             else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
         )
 
-    def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
-        """The rows of a relation that were new in this round, under a schema for them."""
-        return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name)))
+    def fresh(self, name: str, schema: RelationSchema) -> TransientRelation:
+        """The rows of a relation that were new in this iteration, under a schema for them."""
+        return TransientRelation(
+            schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name))
+        )
 
     def ordered(self, name: str) -> bool:
         """Test for fresh rows that have to ascend: where they go into a tree, and where the order
@@ -175,34 +177,35 @@ class Fixpoint(Generic[T]):
         return name in self.totals or self._by_chance
 
     def total(self, name: str) -> RelationVersion:
-        """All rows of a relation so far. They are brought together when first asked for in a round,
-        by whichever thread asks.
+        """All rows of a relation so far. They are brought together when first asked for in an
+        iteration, by whichever thread asks.
         """
         if name in self._due:
-            with self._settling[name]:
+            with self._applying[name]:
                 if name in self._due:
                     delta = Delta(self._due[name].columns(), no_rows(self.schemas[name].arity))
                     self.totals[name] = self.totals[name].apply(delta)
                     del self._due[name]
         return self.totals[name]
 
-    def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
+    def evaluation_order(self, rules: Sequence[NormalRule]) -> list[list[str]]:
         """Groups of relations whose deltas are read in one iteration, again and again; here all of
         them in every iteration.
         """
         return [list(self.schemas)]
 
-    def _next_round(self) -> None:
+    def _next_iteration(self) -> None:
         """Make the fresh rows of the next turn that has any the deltas; they belong to the totals
         from now on.
         """
         for name in self.kept:
             self.older[name] = self.total(name)
         self.deltas = {}
-        for _ in range(len(self._turns)):
-            self._turns.rotate(-1)
+        for _ in range(len(self._evaluation_order)):
+            self._evaluation_order.rotate(-1)
             self.deltas = {
-                name: self.fresh(name, self._delta_schemas[name]) for name in self._turns[-1]
+                name: self.fresh(name, self._delta_schemas[name])
+                for name in self._evaluation_order[-1]
             }
             if self.active:
                 break
@@ -216,7 +219,7 @@ class Fixpoint(Generic[T]):
                 delta.count, self.totals[name].count
             )
 
-    def round(self) -> None:
+    def iterate(self) -> None:
         """One iteration."""
         deltas = {delta_name(name): delta for name, delta in self.deltas.items()}
         older = {older_name(name): version for name, version in self.older.items()}
@@ -233,7 +236,7 @@ class Fixpoint(Generic[T]):
             variant.reading = self._reductions.reading(variant, self.deltas[variant.source])
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
             self._semi_joins.prepare(variant, self.deltas[variant.source])
-        shared = SharedRound(
+        shared = SharedIteration(
             runnable, self.deltas, self.kept, self.context.threads, self.context.tuning
         )
         self._by_chance = shared.worthwhile
@@ -251,7 +254,7 @@ class Fixpoint(Generic[T]):
             self.ran(found)
         for functor in self.functors:
             self._call(functor)
-        self._next_round()
+        self._next_iteration()
 
     def ran(self, found: int) -> None:
         """A variant was run and had so many candidates."""
@@ -292,8 +295,8 @@ class Fixpoint(Generic[T]):
         return None
 
     def _keep_orders(self, variant: Variant) -> None:
-        """Older rows are all rows of the round before: an order that they need has to be there by
-        then.
+        """Older rows are all rows of the iteration before: an order that they need has to be there
+        by then.
         """
         assert variant.plan is not None
         for name, order in variant.plan.key_orders():

@@ -1,4 +1,4 @@
-"""The rows of one round as their row set has them, one word each: brought into a key order by
+"""The rows of one iteration as their row set has them, one word each: brought into a key order by
 sorting words.
 """
 
@@ -13,7 +13,7 @@ from lftj.maintenance.semi_naive.row_set_kernels import passing, reordered, unpa
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
-from lftj.storage.transient_relation import LooseRows, every_order
+from lftj.storage.transient_relation import TransientRelation, every_order
 from scantree import Arena, Tree
 from scantree.reorder import columns_to_sort
 from scantree.word_sort import sort_words
@@ -46,11 +46,11 @@ class Packed(NamedTuple):
         shifts = np.array([sum(widths[place + 1 :]) for place in range(len(order))], np.int64)
         words = np.empty_like(self.words)
         reordered(self.words, self.shifts, np.array(order, np.int64), shifts, words)
-        settled = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
-        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, settled)
+        resolved = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
+        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, resolved)
 
-    def _sorted(self, words: np.ndarray, settled: int = 0) -> Packed:
-        sort_words(words, sum(self.widths), settled)
+    def _sorted(self, words: np.ndarray, resolved: int = 0) -> Packed:
+        sort_words(words, sum(self.widths), resolved)
         return self._replace(words=words, ordered=True)
 
 
@@ -63,7 +63,7 @@ class ValueTest(NamedTuple):
     present: np.ndarray
 
 
-class PackedRows(LooseRows):
+class PackedRows(TransientRelation):
     """Loose rows that are packed until a key order, or their columns, are asked for."""
 
     __slots__ = ("_passing", "packed")

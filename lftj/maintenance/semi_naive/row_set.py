@@ -1,5 +1,5 @@
 """The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this
-round.
+iteration.
 
 Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a
 run of bits: Gustavson's accumulator), a sparse one a hash table of packed rows, and one too wide to
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.maintenance.semi_naive import row_set_kernels as kernels
-from lftj.maintenance.semi_naive.buffer_pool import Lane, Lanes, give_back, unfilled, zeroed
+from lftj.maintenance.semi_naive.buffer_pool import Lane, ThreadBuffers, give_back, unfilled, zeroed
 from lftj.maintenance.semi_naive.packed_rows import Packed
 from lftj.maintenance.semi_naive.wide_rows import WideRows
 from lftj.tuning import DEFAULT, Tuning
@@ -49,8 +49,8 @@ class RowSet:
         self._lows = lows.astype(np.int64)
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
         self._shared = threads is not None and threads.workers > 1
-        self._fresh = Lanes()
-        self._taken: list[np.ndarray] = []  # what take_fresh gave out, packed, one array a round
+        self._fresh = ThreadBuffers()
+        self._taken: list[np.ndarray] = []  # of take_fresh, packed, one an iteration
         self._taken_count = 0
         self._wide: WideRows | None = None
         self._word: type[np.int64 | np.uint32] = np.int64  # of a slot

@@ -20,7 +20,7 @@ from lftj.maintenance.semi_naive.packed_rows import Packed, PackedRows, ValueTes
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, older_name
 from lftj.program.normal_form import Ref, RelationSchema
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.aids import REDUCTIONS, SEMI_JOINS
 from scantree import Arena
@@ -28,10 +28,10 @@ from scantree import Arena
 # Rows of a relation of the stratum that match a delta, found by looking through all of them.
 #
 # Where no key order begins with what an atom shares with the delta, a join goes through whole key
-# orders by seeks, round after round. Building the order that is missing pays when there are many
-# such rounds (`variant_plans`). Until then the rows are tested one after another for the values
-# that the delta has, a nanosecond each, and the join reads the few that are left, in any key order
-# it likes.
+# orders by seeks, iteration after iteration. Building the order that is missing pays when there are
+# many such iterations (`variant_plans`). Until then the rows are tested one after another for the
+# values that the delta has, a nanosecond each, and the join reads the few that are left, in any key
+# order it likes.
 
 _ROWS_A_STEP = 8  # rows that are looked through in the time of a kernel step
 
@@ -73,7 +73,7 @@ class Reductions:
         self._arena = arena
         self._known: dict[int, list[Reduction]] = {}
 
-    def reading(self, variant: Variant, delta: LooseRows) -> Mapping[str, RelationVersion]:
+    def reading(self, variant: Variant, delta: TransientRelation) -> Mapping[str, RelationVersion]:
         """Relations that the variant reads in this iteration in place of those of the stratum.
         O(rows looked through).
         """
@@ -153,8 +153,8 @@ class SemiJoins:
         self._known: dict[int, list[_Wish]] = {}
         self._present: dict[tuple[str, int, int, int], np.ndarray] = {}
 
-    def prepare(self, variant: Variant, delta: LooseRows) -> None:
-        """Set the tests of a variant for this round."""
+    def prepare(self, variant: Variant, delta: TransientRelation) -> None:
+        """Set the tests of a variant for this iteration."""
         variant.tests = ()
         if (
             variant.unreduced

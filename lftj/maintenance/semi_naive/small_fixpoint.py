@@ -1,9 +1,9 @@
-"""A fixpoint of few rows in few rounds, which the parts that a change touches mostly are [Elastic,
-Algorithm 2, without its counts].
+"""A fixpoint of few rows in few iterations, which the parts that a change touches mostly are
+[Elastic, Algorithm 2, without its counts].
 
 For many rows it pays to keep them in hash tables, to test them before they are joined, and to ask
 for threads (`fixpoint`). For some thousand, setting that up takes longer than the joins: here the
-rows are one sorted matrix, and a round is a run of each rule, a sort and a merge.
+rows are one sorted matrix, and an iteration is a run of each rule, a sort and a merge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from scantree.columns import Lines
 from scantree.rows import sorted_matrix
 from scantree.rows_kernels import merge_news
@@ -34,10 +34,10 @@ from scantree.rows_kernels import merge_news
 Below = Mapping[str, RelationVersion]
 
 
-class SmallRounds(Strategy[dict[str, Columns]]):
-    """Rounds over sorted matrices, where few rows are expected of rules that stay prepared."""
+class SmallFixpoint(Strategy[dict[str, Columns]]):
+    """Iterations over sorted matrices, where few rows are expected of rules that stay prepared."""
 
-    name = "small rounds"
+    name = "small fixpoint"
     gate = "one leg"
     change: Closure
 
@@ -52,19 +52,21 @@ class SmallRounds(Strategy[dict[str, Columns]]):
 
     def run(self) -> dict[str, Columns] | Exhausted:
         """The rows of all relations, sorted; Exhausted where there turn out to be many, or many
-        rounds.
+        iterations.
         """
         closure = self.change
         assert closure.prepared is not None
-        rounds = _FewRounds(closure.schemas, closure.prepared, closure.relations, closure.context)
-        if not rounds.run():
+        iterations = _SmallFixpoint(
+            closure.schemas, closure.prepared, closure.relations, closure.context
+        )
+        if not iterations.run():
             return Exhausted(Why.PASS, None)
-        return {name: Lines(rows) for name, rows in rounds.rows.items()}
+        return {name: Lines(rows) for name, rows in iterations.rows.items()}
 
 
-class _FewRounds:
-    """The rows so far, as matrices of columns × rows, and what was found in this round and may be
-    new, by relation.
+class _SmallFixpoint:
+    """The rows so far, as matrices of columns × rows, and what was found in this iteration and may
+    be new, by relation.
     """
 
     def __init__(
@@ -85,10 +87,10 @@ class _FewRounds:
         self._context = context
         self._plans = VariantPlans(context, False, lambda variant: None)
         self._found: dict[str, list[np.ndarray]] = {name: [] for name in schemas}
-        self._candidates = 0  # in this round
+        self._candidates = 0  # in this iteration
 
     def run(self) -> bool:
-        """Do rounds until nothing is new; False when that is left to others."""
+        """Do iterations until nothing is new; False when that is left to others."""
         for name, found in self._found.items():
             base = self._read.get(base_name(name))
             if base is not None and base.count:
@@ -100,7 +102,7 @@ class _FewRounds:
             if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > most:
                 return False
             deltas = {
-                name: self._settle(name, found) for name, found in self._found.items() if found
+                name: self._apply(name, found) for name, found in self._found.items() if found
             }
             self._candidates = 0
             if not any(delta.count for delta in deltas.values()):
@@ -111,7 +113,7 @@ class _FewRounds:
                     self._follow(variant, delta)
         return False
 
-    def _settle(self, name: str, found: list[np.ndarray]) -> LooseRows:
+    def _apply(self, name: str, found: list[np.ndarray]) -> TransientRelation:
         """Bring what was found to the rows there are. What of it is new."""
         known, every = (
             self.rows[name],
@@ -126,9 +128,9 @@ class _FewRounds:
         if news:
             self.rows[name] = np.ascontiguousarray(merged[:, :size])
         schema = replace(self._schemas[name], name=delta_name(name), key=None)
-        return LooseRows(schema, self._context.arena, np.ascontiguousarray(fresh[:, :news]))
+        return TransientRelation(schema, self._context.arena, np.ascontiguousarray(fresh[:, :news]))
 
-    def _follow(self, variant: Variant, delta: LooseRows) -> None:
+    def _follow(self, variant: Variant, delta: TransientRelation) -> None:
         """Find what a rule derives from new rows."""
         read = {**self._read, delta_name(variant.source): delta}
         if not all(read[atom.relation].count for atom in variant.rule.atoms):

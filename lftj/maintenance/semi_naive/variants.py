@@ -1,5 +1,5 @@
 """Recursive rules as semi-naïve evaluation runs them: once for each atom that may match a row of
-the last round.
+the last iteration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lftj.maintenance.rules.full import head_picks
 from lftj.maintenance.semi_naive.packed_rows import PackedRows, ValueTest
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.relation import Order, RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source, named_once
 
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
@@ -28,13 +28,13 @@ _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
 
 @named_once
 def delta_name(relation: str) -> Source:
-    """The name under which a rule reads the rows that were new in the last round."""
+    """The name under which a rule reads the rows that were new in the last iteration."""
     return Source(relation, Role.DELTA)
 
 
 @named_once
 def older_name(relation: str) -> Source:
-    """The name under which a rule reads the rows that were there before the last round."""
+    """The name under which a rule reads the rows that were there before the last iteration."""
     return Source(relation, Role.OLDER)
 
 
@@ -53,7 +53,7 @@ class Variant:
         default_factory=list
     )  # prepared, and not in use by any thread
     planned_for: int = 0  # rows of the delta
-    tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this round
+    tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this iteration
     seen: int = 0  # rows of all deltas so far
     unreduced: bool = False  # there is no test that drops enough rows
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
@@ -62,7 +62,7 @@ class Variant:
     reduced: bool = (
         False  # it reads rows of the stratum that were looked through for what matches the delta
     )
-    reading: Mapping[str, RelationVersion] = field(default_factory=dict)  # these, for this round
+    reading: Mapping[str, RelationVersion] = field(default_factory=dict)  # these, now
     planned_reading: tuple[str, ...] = ()  # their names, when it was planned
 
     def begin(self) -> None:
@@ -78,13 +78,13 @@ class Variant:
             order for name, order in self.plan.key_orders() if name == delta_name(self.source)
         )
 
-    def passing(self, delta: LooseRows) -> LooseRows:
+    def passing(self, delta: TransientRelation) -> TransientRelation:
         """The rows of a delta that pass the tests. By one thread."""
         return delta.passing(self.tests) if self.tests and isinstance(delta, PackedRows) else delta
 
     @contextmanager
     def assembled(self, relations: Relations, context: Context) -> Iterator[PreparedPlan]:
-        """The plan, assembled, for one thread. It stays so: where rounds are many and small,
+        """The plan, assembled, for one thread. It stays so: where iterations are many and small,
         assembling is most of the work.
         """
         assert self.plan is not None

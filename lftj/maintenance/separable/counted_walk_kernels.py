@@ -1,9 +1,9 @@
 """Walks over a graph of steps that count [Elastic, Algorithm 2, part by part]: `walk_kernels`, with
-round and proofs of every node reached.
+iteration and proofs of every node reached.
 
-A node's round is that of the node before it plus one, and its proofs are the weights of all steps
-to it from nodes of the round before. The queue holds nodes round by round, so a node's proofs are
-complete before it is left.
+A node's iteration is that of the node before it plus one, and its proofs are the weights of all
+steps to it from nodes of the iteration before. The queue holds nodes iteration by iteration, so a
+node's proofs are complete before it is left.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ class Marks(NamedTuple):
     means nothing.
     """
 
-    rounds: np.ndarray
+    iterations: np.ndarray
     proofs: np.ndarray
 
 
 class Counted(NamedTuple):
-    """The output: nodes, in ascending order within a part, with their rounds and proofs. One word
-    to spare.
+    """The output: nodes, in ascending order within a part, with their iterations and proofs. One
+    word to spare.
     """
 
     nodes: np.ndarray
-    rounds: np.ndarray
+    iterations: np.ndarray
     proofs: np.ndarray
 
 
 @compiled
 def sow(parts, part, weights, reached, marks):
-    """Begin a part with its seeds, in round 0: the end of the queue."""
+    """Begin a part with its seeds, in iteration 0: the end of the queue."""
     tail = 0
     for i in range(load(parts.bounds, part), load(parts.bounds, part + 1)):
         node = load(parts.seeds, i)
         store(reached.queue, tail, node)
         reached.seen[node] = 1
-        store(marks.rounds, node, 0)
+        store(marks.iterations, node, 0)
         store(marks.proofs, node, load(weights.seeds, i))
         tail += 1
     return tail
@@ -71,16 +71,16 @@ def sow(parts, part, weights, reached, marks):
 @compiled
 def leave(graph, node, weights, reached, marks, tail):
     """Follow all steps from a node: the end of the queue."""
-    after = load(marks.rounds, node) + 1
+    after = load(marks.iterations, node) + 1
     for i in range(load(graph.starts, node), load(graph.starts, node + 1)):
         target = load(graph.targets, i)
         if reached.seen[target] == 0:
             reached.seen[target] = 1
             store(reached.queue, tail, target)
-            store(marks.rounds, target, after)
+            store(marks.iterations, target, after)
             store(marks.proofs, target, load(weights.targets, i))
             tail += 1
-        elif load(marks.rounds, target) == after:
+        elif load(marks.iterations, target) == after:
             store(marks.proofs, target, load(marks.proofs, target) + load(weights.targets, i))
     return tail
 
@@ -108,7 +108,7 @@ def counted_walk(parts, graph, weights, reached, marks, state, out, budget):
         take(reached, tail, out.nodes, rows)
         for i in range(rows, rows + tail):
             node = load(out.nodes, i)
-            store(out.rounds, i, load(marks.rounds, node))
+            store(out.iterations, i, load(marks.iterations, node))
             store(out.proofs, i, load(marks.proofs, node))
         rows += tail
         store(parts.ends, part, rows)

@@ -30,7 +30,7 @@ Argument = Ref | Value | None
 @dataclass(frozen=True)
 class Decomposition:
     """Recursion changes the column `changing` of `relation`; `steps` are rules with the head (value
-    before, value after). `transitive`: instead of these, the rows of round 0 are the steps.
+    before, value after). `transitive`: instead of these, the rows of iteration 0 are the steps.
     """
 
     relation: str
@@ -58,7 +58,8 @@ def walkable(
     schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]
 ) -> Decomposition | None:
     """A decomposition of a stratum for its rows alone: where T(x, z) :- T(x, y), T(y, z) is all
-    that recursion does, T has a row from x for each node that steps of round 0 lead to from there.
+    that recursion does, T has a row from x for each node that steps of iteration 0 lead to from
+    there.
     """
     found = decompose(schemas, rules)
     if found is not None or len(schemas) != 1:

@@ -2,8 +2,8 @@
 
 The rows of a part agree in the columns that recursion keeps. Its fixpoint is a walk over the steps
 that the recursive rules allow, with a table of bytes for a set: in cache, without hashing, and the
-rows come out in order. Walks are breadth first, so that the round in which a row is found is the
-iteration in which semi-naïve evaluation finds it.
+rows come out in order. Walks are breadth first, so that the iteration in which a row is found is
+the iteration in which semi-naïve evaluation finds it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Walks(Strategy[dict[str, Columns]]):
 def close_parts(
     shape: Decomposition, first: Columns, relations: Relations, context: Context
 ) -> Columns:
-    """The sorted rows of the relation, from its sorted rows of round 0 and the relations that its
-    recursive rules read.
+    """The sorted rows of the relation, from its sorted rows of iteration 0 and the relations that
+    its recursive rules read.
 
     O(rows + Σ steps from each row), plus a pass over all steps.
     """
@@ -97,7 +97,7 @@ def _graph(before: np.ndarray, after: np.ndarray, nodes: int) -> Graph:
 def steps_of(
     shape: Decomposition, first: Columns, relations: Relations, context: Context
 ) -> tuple[np.ndarray, np.ndarray]:
-    """All steps (value before, value after), sorted, each once; `first` are the rows of round
+    """All steps (value before, value after), sorted, each once; `first` are the rows of iteration
     0.
     """
     if shape.transitive:

@@ -2,9 +2,9 @@
 starts with.
 
 Nodes are numbers from 0. The steps from node y lead to targets[starts[y]:starts[y + 1]]. The queue
-holds what the walk has reached, round by round: the nodes of one round lie together, behind those
-of all rounds before. `seen` has one byte per node: bits would be eight times smaller, but a
-processor stumbles over a word that it reads again just after having written it.
+holds what the walk has reached, iteration by iteration: the nodes of one iteration lie together,
+behind those of all iterations before. `seen` has one byte per node: bits would be eight times
+smaller, but a processor stumbles over a word that it reads again just after having written it.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from lftj.join.run.evaluate import Relations
 from lftj.maintenance.counting.choosing import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.rule_queries import RuleQueries
-from lftj.maintenance.counting.stratum_state import RowsAlone, StratumState
-from lftj.maintenance.lattice.optimal_support import attaining
+from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
+from lftj.maintenance.lattice.optimal_support import support_rule
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.chosen_state import ChosenState
 from lftj.maintenance.rules.extremes import extremes_of
@@ -46,7 +46,7 @@ from lftj.types.sources import read_name
 _ANY_WIDTH = Tuning(extremes_width=1 << 30)
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
 
-_EFFORT = ("work", "steps", "used", "failures", "spent", "changes")
+_COST = ("work", "steps", "used", "failures", "spent", "changes")
 
 
 class ViewWriter:
@@ -59,7 +59,7 @@ class ViewWriter:
 
     def view(self, state: ViewState) -> dict[str, Any]:
         """The state of a view, or of a recursive stratum, as data."""
-        if isinstance(state, RowsAlone):
+        if isinstance(state, Uncounted):
             return {
                 "alone": [state.failures, state.patience, state.work, state.steps, state.counting]
             }
@@ -80,12 +80,12 @@ class ViewWriter:
             name: [self._orders(kept.rows), self._trees.number(kept.ranking)]
             for name, kept in state.candidates.items()
         }
-        effort = {name: getattr(state, name) for name in _EFFORT}
+        cost = {name: getattr(state, name) for name in _COST}
         best = {
             name: [lattice.column, lattice.function] for name, lattice in state.lattices.items()
         }
         kept_as = [
-            rule if isinstance(rule, FunctorRule) else attaining(rule, state.lattices)
+            rule if isinstance(rule, FunctorRule) else support_rule(rule, state.lattices)
             for rule in self._rules
         ]
         rules = [number_of(each.rule, kept_as) for each in state.rules]
@@ -93,7 +93,7 @@ class ViewWriter:
             "stratum": relations,
             "candidates": candidates,
             "rules": rules,
-            "effort": effort,
+            "effort": cost,
             "best": best,
         }
 
@@ -172,7 +172,7 @@ class ViewReader:
         fit the program.
         """
         if "alone" in data:
-            return RowsAlone(*data["alone"])
+            return Uncounted(*data["alone"])
         if "stratum" in data:
             return self._stratum(data)
         support = None if data["support"] is None else SupportState(self.trees[data["support"]])
@@ -198,7 +198,7 @@ class ViewReader:
             for name, (column, function) in data["best"].items()
         }
         queries = (
-            RuleQueries(attaining(rule, best), frozenset(schemas))
+            RuleQueries(support_rule(rule, best), frozenset(schemas))
             for rule in self._normal(data["rules"])
         )
         return StratumState(

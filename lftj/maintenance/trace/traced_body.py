@@ -31,7 +31,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types import Type, encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source, in_role
@@ -206,7 +206,9 @@ class TracedBody:
             ]
             types = [(f"c{i}", self._type(batch.levels[i])) for i in picks]
             name = region_name(number)
-            found[name] = LooseRows(RelationSchema(name, tuple(types)), context.arena, columns)
+            found[name] = TransientRelation(
+                RelationSchema(name, tuple(types)), context.arena, columns
+            )
         return found
 
     def _type(self, level: int) -> Type:

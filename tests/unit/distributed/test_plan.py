@@ -163,15 +163,15 @@ def test_recursion_that_keeps_no_column_goes_in_rounds_in_a_stage_of_its_own() -
         + ".decl n(n: number)\nn(count()) :- r(x, x).\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, "
         "_)."
     )
-    rounds = made.stages[0].rounds
-    assert rounds is not None
+    supersteps = made.stages[0].supersteps
+    assert supersteps is not None
     assert made.stages[0].strata == ()
-    assert [list_rule(rule) for rule in rounds.rules] == [
+    assert [list_rule(rule) for rule in supersteps.rules] == [
         "r~(x, y) :- e@0(x, y).",
         "r~(x, z) :- r@1(x, y), r@0(y, z).",
     ]
-    assert rounds.cuts == {"r": (1, 0)}
-    assert rounds.below == {"e@0", "r@1#base"}
+    assert supersteps.cuts == {"r": (1, 0)}
+    assert supersteps.below == {"e@0", "r@1#base"}
     # what others read in those cuts is there, and does not come again
     assert "s@1(y) :- r@1(_0, y), !e@0(y, _)." in [
         rule.replace("s@0", "s@1") for rule in rules(made)[1]
@@ -183,10 +183,10 @@ def test_recursion_that_keeps_no_column_goes_in_rounds_in_a_stage_of_its_own() -
 
 def test_recursion_over_a_large_relation_goes_in_rounds_sooner_than_reading_it_whole() -> None:
     text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z)."
-    assert plan(text, e=10**6).stages[0].rounds is None
-    rounds = plan(text, e=10**9).stages[0].rounds
-    assert rounds is not None
-    assert list_rule(rounds.rules[1]) == "r~(x, z) :- r@1(x, y), e@0(y, z)."
+    assert plan(text, e=10**6).stages[0].supersteps is None
+    supersteps = plan(text, e=10**9).stages[0].supersteps
+    assert supersteps is not None
+    assert list_rule(supersteps.rules[1]) == "r~(x, z) :- r@1(x, y), e@0(y, z)."
 
 
 def test_least_values_are_never_what_rows_lie_by() -> None:
@@ -195,9 +195,9 @@ def test_least_values_are_never_what_rows_lie_by() -> None:
         + ".decl d(x: number, n: number)\nd(x, min(0)) :- e(x, _), x < 3.\nd(y, min(n + 1)) :- "
         "d(x, n), e(x, y)."
     )
-    rounds = plan(text).stages[0].rounds
-    assert rounds is not None
-    assert rounds.cuts == {"d!": (0,)}
+    supersteps = plan(text).stages[0].supersteps
+    assert supersteps is not None
+    assert supersteps.cuts == {"d!": (0,)}
 
 
 def test_a_view_read_by_another_column_travels() -> None:
@@ -274,12 +274,12 @@ def test_best_values_in_rounds_have_witnesses_beside_them() -> None:
     """
     )
     (stage,) = plan(text).stages
-    assert stage.rounds is not None
-    assert [list_rule(rule) for rule in stage.rounds.rules] == [
+    assert stage.supersteps is not None
+    assert [list_rule(rule) for rule in stage.supersteps.rules] == [
         "l!~(x, min(x), _!2, _!3) :- e@0(x, _1), _!2 := 0, _!3 := 0.",
         "l!~(y, min(k), _!5, _!6) :- l!@0(x, k, _!3, _!4), e@0(x, y), _!5 := 1, _!6 := x.",
     ]
-    assert stage.rounds.plain == {"l!@0": "l@0"}
+    assert stage.supersteps.plain == {"l!@0": "l@0"}
     made = plan(text)
     assert made.homes["l"] == 0
     assert {

@@ -14,7 +14,7 @@ from lftj.join.kernels.statistics_kernels import count_values
 from lftj.join.plan.cardinality import Statistics
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT
 from scantree import Arena
 
@@ -39,7 +39,7 @@ def test_few_rows_are_known_exactly():
     columns = [np.arange(60), np.arange(60) % 7]
     for relation in (
         RelationVersion.build(SCHEMA, Arena(), columns),
-        LooseRows(SCHEMA, Arena(), columns),
+        TransientRelation(SCHEMA, Arena(), columns),
     ):
         assert Statistics().of(relation).distinct == (60, 7)
 
@@ -47,14 +47,16 @@ def test_few_rows_are_known_exactly():
 def test_a_row_s_value_is_one_that_many_rows_have():
     few, many = np.arange(900), np.zeros(100, np.int64)
     about = Statistics().of(
-        LooseRows(SCHEMA, Arena(), [np.arange(1000), np.concatenate([few, many])])
+        TransientRelation(SCHEMA, Arena(), [np.arange(1000), np.concatenate([few, many])])
     )
     assert about.crowds == pytest.approx((1.0, (899 + 101 * 101) / 1000))
 
 
 def test_values_of_many_rows_are_known_with_their_shares():
     about = Statistics().of(
-        LooseRows(SCHEMA, Arena(), [np.arange(100), np.repeat([7, -2, 5, 9], [3, 40, 4, 53])])
+        TransientRelation(
+            SCHEMA, Arena(), [np.arange(100), np.repeat([7, -2, 5, 9], [3, 40, 4, 53])]
+        )
     )
     assert about.sample is not None
     assert [about.sample.frequent(column) for column in (0, 1)] == [{}, {-2: 0.4, 5: 0.04, 9: 0.53}]
@@ -66,14 +68,18 @@ def test_values_of_many_rows_are_known_with_their_shares():
 
 def test_values_at_equal_distances_are_known():
     about = Statistics().of(
-        LooseRows(SCHEMA, Arena(), [np.arange(1000)[::-1], np.arange(1000) // 500])
+        TransientRelation(SCHEMA, Arena(), [np.arange(1000)[::-1], np.arange(1000) // 500])
     )
     assert about.sample is not None
     spread = about.sample.spread(0)
     assert len(spread) == 33
     assert [*spread[:3], spread[-1]] == pytest.approx([0, 31, 62, 999], abs=1)
     assert set(about.sample.spread(1)) == {0, 1}
-    two = Statistics().of(LooseRows(SCHEMA, Arena(), [np.array([5, 3]), np.array([7, 7])])).sample
+    two = (
+        Statistics()
+        .of(TransientRelation(SCHEMA, Arena(), [np.array([5, 3]), np.array([7, 7])]))
+        .sample
+    )
     assert two is not None
     assert (two.spread(0), two.spread(1)) == ([3, 5], [7, 7])
 
@@ -82,7 +88,7 @@ def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():
     arena, statistics = Arena(), Statistics()
     relation = RelationVersion.build(SCHEMA, arena, [np.arange(500), np.arange(500)])
     about = statistics.of(relation)
-    assert statistics.of(LooseRows(SCHEMA, arena, [np.arange(2), np.arange(2)])).rows == 2
+    assert statistics.of(TransientRelation(SCHEMA, arena, [np.arange(2), np.arange(2)])).rows == 2
     assert statistics.of(relation) is about
     grown = relation.apply(
         RelationVersion.build(SCHEMA, arena, [np.arange(500, 900), np.arange(400)]).difference(

@@ -19,7 +19,7 @@ from lftj.join.plan.order_costs import KEPT_ORDER, NEW_ORDER
 from lftj.join.plan.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from scantree import Arena
@@ -384,7 +384,9 @@ def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(
         "r": [drawn(20_000), some(20_000)],
     }
     known = {
-        name: estimate(LooseRows(RelationSchema(name, (("a", INT), ("b", INT))), Arena(), rows))
+        name: estimate(
+            TransientRelation(RelationSchema(name, (("a", INT), ("b", INT))), Arena(), rows)
+        )
         for name, rows in columns.items()
     }
     rule = Body("x y z", [("p", "xy"), ("q", "yz"), ("r", "xz")]).rule
@@ -395,7 +397,9 @@ def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(
 def test_what_many_atoms_of_a_kind_know_of_a_variable_is_known_once() -> None:
     """As if each pair of atoms were looked at."""
     values = np.array([[1] * 500 + list(range(2, 502)), list(range(1000))])
-    about = estimate(LooseRows(RelationSchema("e", (("x", INT), ("y", INT))), Arena(), [*values]))
+    about = estimate(
+        TransientRelation(RelationSchema("e", (("x", INT), ("y", INT))), Arena(), [*values])
+    )
     atoms = [
         AtomStatistics.of(
             "e", (Ref(0), Ref(number)) if number % 2 else (Ref(number), Ref(0)), about, ()

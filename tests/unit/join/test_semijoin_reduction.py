@@ -16,7 +16,7 @@ from lftj.join.access import semijoin_reduction
 from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from scantree import Arena
 from tests.unit.join.evaluating import tallied, tuned
@@ -64,7 +64,7 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(
         plan, reduced = plan_once(rule, data, context, needed=needed, count=count)
         if reduced is data:
             continue
-        (name,) = (name for name in rule.reads if isinstance(reduced[name], LooseRows))
+        (name,) = (name for name in rule.reads if isinstance(reduced[name], TransientRelation))
         expected = outcome(
             plan_rule(rule, data, context, needed=needed, count=count), data, context
         )

@@ -84,7 +84,7 @@ def test_many_small_calls_settle_into_few_changes():
     for i in range(200):
         staging.add("insert" if i % 3 else "delete", columns([(i, 0)]))
         staging.present(columns([(i, 0)]))
-    assert len(staging._settled) <= 8
+    assert len(staging._resolved) <= 8
     assert staging.net().inserted == 133
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from lftj.maintenance.semi_naive.buffer_pool import Lanes
+from lftj.maintenance.semi_naive.buffer_pool import ThreadBuffers
 from lftj.maintenance.semi_naive.row_set import RowSet
 from partition.executor import ThreadExecutor
 
@@ -43,7 +43,7 @@ def test_each_row_is_new_to_one_of_the_threads(span: str, expected: int) -> None
 
 
 def test_who_is_alone_waits_until_nobody_adds() -> None:
-    lanes, entered, order = Lanes(), threading.Event(), []
+    lanes, entered, order = ThreadBuffers(), threading.Event(), []
 
     def add() -> None:
         with lanes.lane(5, lambda more: False, lambda more: None):
@@ -62,13 +62,13 @@ def test_who_is_alone_waits_until_nobody_adds() -> None:
     assert order == ["adds", "done", "alone"]
 
 
-def _alone(lanes: Lanes, order: list[str]) -> None:
+def _alone(lanes: ThreadBuffers, order: list[str]) -> None:
     with lanes.alone():
         order.append("alone")
 
 
 def test_a_set_that_others_may_fill_is_entered_when_they_are_done() -> None:
-    lanes, grown = Lanes(), list[int]()
+    lanes, grown = ThreadBuffers(), list[int]()
     asked: list[int] = []
 
     def full(more: int) -> bool:
@@ -88,6 +88,6 @@ def test_a_set_that_others_may_fill_is_entered_when_they_are_done() -> None:
         assert grown == [9]
 
 
-def _enter(lanes: Lanes, full: Callable[[int], bool], grown: list[int]) -> None:
+def _enter(lanes: ThreadBuffers, full: Callable[[int], bool], grown: list[int]) -> None:
     with lanes.lane(4, full, grown.append):
         pass

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintenance.counting import rounds_kernels
-from lftj.maintenance.lattice.compiled_lattice import FewOffers
+from lftj.maintenance.counting import iteration_kernels
+from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.semi_naive import variant_plans
 from scantree.jit import ADDRESSES
@@ -46,16 +46,19 @@ last(x) :- reached(x), x > 5.
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     """Every slice of a run so far."""
     found: list[Run] = []
-    one = FewOffers._slice
+    one = CompiledLattice._slice
 
-    def noted(self: FewOffers, *arguments: Any) -> Any:
+    def noted(self: CompiledLattice, *arguments: Any) -> Any:
         records = one(self, *arguments)
         found.append(
-            (int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS]))
+            (
+                int(self._control[iteration_kernels.STATUS]),
+                int(self._control[iteration_kernels.ITERATIONS]),
+            )
         )
         return records
 
-    monkeypatch.setattr(FewOffers, "_slice", noted)
+    monkeypatch.setattr(CompiledLattice, "_slice", noted)
     return found
 
 
@@ -178,7 +181,7 @@ def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(runs: lis
     edges = [(i, i + 1, 1) for i in range(20)] + wide + [(i, i + 1, 1) for i in range(1000, 1040)]
     with workspace(SHORTEST, edges, tuning=AT_ONCE) as ws:
         assert ws.query("dist(1040, d)").fetchall() == [(62,)]
-    assert rounds_kernels.LEFT in [status for status, _ in runs]
+    assert iteration_kernels.LEFT in [status for status, _ in runs]
     assert sum(rounds for _, rounds in runs) > 50
 
 
@@ -194,7 +197,7 @@ def test_a_run_that_came_to_little_is_tried_again_only_after_more_rounds(runs: l
         ]
     with workspace(SHORTEST, edges) as ws:
         assert ws.query(f"dist({1000 * waves}, d)").fetchall() == [(42 * waves,)]
-    assert [status for status, _ in runs].count(rounds_kernels.LEFT) == 1
+    assert [status for status, _ in runs].count(iteration_kernels.LEFT) == 1
 
 
 def test_what_fails_on_the_way_fails_as_in_other_rounds(runs: list[Run]):

@@ -14,7 +14,7 @@ import pytest
 import lftj
 from lftj.join.plan import cardinality
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from tests.retuning import retuned
 from tests.unit.recursion.best_values import (
     CASES,
@@ -323,7 +323,7 @@ def test_what_is_sampled_under_one_name_always_has_the_same_columns(
     sampled = cardinality.estimate
 
     def noted(relation: RelationVersion, tuning: lftj.Tuning) -> cardinality.RelationStatistics:
-        name = relation.schema.name + "#loose" * isinstance(relation, LooseRows)
+        name = relation.schema.name + "#loose" * isinstance(relation, TransientRelation)
         arities.setdefault(name, set()).add(relation.schema.arity)
         return sampled(relation, tuning)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import lftj
-from lftj.maintenance.bootstrap import Rounds
+from lftj.maintenance.bootstrap import Iterations
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.program.normal_form import NormalRule
@@ -46,8 +46,8 @@ def test_every_evaluation_gives_what_one_from_nothing_gives():
             )
         context = engine.context({})
         closure = Closure(schemas, rules, engine.state.database, context)
-        expected: Any = Rounds(closure, None).run()
-        found: Any = Rounds(replace(closure, prepared=prepared), None).run()
+        expected: Any = Iterations(closure, None).run()
+        found: Any = Iterations(replace(closure, prepared=prepared), None).run()
         assert {
             name: [column.tolist() for column in columns] for name, columns in found.items()
         } == {name: [column.tolist() for column in columns] for name, columns in expected.items()}

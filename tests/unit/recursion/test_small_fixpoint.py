@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintenance.semi_naive.small_fixpoint import SmallRounds
+from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 from lftj.maintenance.strategy import Exhausted
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
@@ -54,28 +54,28 @@ def test_few_rounds_find_what_rounds_of_many_rows_find(number, changes):
     with pytest.MonkeyPatch.context() as patch:
         asked = _outcomes(patch)
         few, strategies = _history(PROGRAMS[number], changes)
-    many, _ = _history(PROGRAMS[number], changes, without={"small rounds"})
+    many, _ = _history(PROGRAMS[number], changes, without={"small fixpoint"})
     assert few == many
     assert all(asked)
     assert bool(asked) >= ("parts" in strategies)
 
 
 def _outcomes(patch):
-    """Success of each attempt of small rounds, in a list that grows."""
-    found, run = [], SmallRounds.run
+    """Success of each attempt of small fixpoint, in a list that grows."""
+    found, run = [], SmallFixpoint.run
 
     def noted(attempt):
         rows = run(attempt)
         found.append(not isinstance(rows, Exhausted))
         return rows
 
-    patch.setattr(SmallRounds, "run", noted)
+    patch.setattr(SmallFixpoint, "run", noted)
     return found
 
 
 @pytest.fixture
 def outcomes(monkeypatch):
-    """Success of each attempt to close parts by small rounds."""
+    """Success of each attempt to close parts by small fixpoint."""
     return _outcomes(monkeypatch)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lftj.program.normal_form import RelationSchema
 from lftj.storage import index
 from lftj.storage.delta import Delta
-from lftj.storage.index import WaitingOrder
+from lftj.storage.index import LazyIndex
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree.tree import Arena, Tree
@@ -102,7 +102,7 @@ def test_versions_read_after_newer_ones_share_what_they_find():
 
 def test_many_threads_bring_an_order_forward_once():
     before = version_of({(i, -i) for i in range(1000)})
-    waiting = WaitingOrder(before.tree(BACK), Delta.insertion(columns({(2000, 0)})), BACK)
+    waiting = LazyIndex(before.tree(BACK), Delta.insertion(columns({(2000, 0)})), BACK)
     found: list[Tree] = []
     threads = [threading.Thread(target=lambda: found.append(waiting.tree())) for _ in range(8)]
     for thread in threads:

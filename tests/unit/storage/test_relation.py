@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT
 from scantree.tree import Arena
 
@@ -163,7 +163,7 @@ def test_the_change_to_other_rows_is_what_differs(arena, before):
     assert rows(delta.erases) == sorted(set(before) - set(after))
 
 
-@pytest.mark.parametrize("made", [RelationVersion.build, LooseRows])
+@pytest.mark.parametrize("made", [RelationVersion.build, TransientRelation])
 @pytest.mark.parametrize("only", [[], [2], [1, 0]])
 def test_rows_are_read_in_blocks_of_some_columns(arena: Arena, made: Any, only: list[int]):
     listed = [(i % 7, -i, i * i) for i in range(1000)]

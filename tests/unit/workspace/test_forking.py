@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import lftj
-from lftj.storage.index import WaitingOrder
+from lftj.storage.index import LazyIndex
 from lftj.syntax import parser
 
 PATIENCE = 60.0
@@ -75,7 +75,7 @@ def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
         for version in closure._backend.state.database.values():
             held.enter_context(held_by_another_thread(version._making.lock, threading.Event()))
             for waiting in version._waiting.values():
-                if isinstance(waiting, WaitingOrder):
+                if isinstance(waiting, LazyIndex):
                     held.enter_context(
                         held_by_another_thread(waiting._making.lock, threading.Event())
                     )
@@ -172,7 +172,7 @@ def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):
         for version in closure._backend.state.database.values()
         for late in version._waiting.values()
     ]
-    waiting = next(late for late in orders if isinstance(late, WaitingOrder))
+    waiting = next(late for late in orders if isinstance(late, LazyIndex))
     until, found = threading.Event(), []
     reader = threading.Thread(target=lambda: found.append(waiting.since_read()))
     with held_by_another_thread(waiting._making.lock, until):

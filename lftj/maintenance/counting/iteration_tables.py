@@ -1,5 +1,5 @@
-"""The arrays that compiled rounds run on: the trees of a stratum and the questions that its moving
-rows ask (`rounds_kernels`).
+"""The arrays that compiled iterations run on: the trees of a stratum and the questions that its
+moving rows ask (`iteration_kernels`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
-from lftj.maintenance.counting import rounds_kernels as at
+from lftj.maintenance.counting import iteration_kernels as at
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
+from lftj.maintenance.counting.iteration_kernels import Questions
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
-from lftj.maintenance.counting.rounds_kernels import Questions
 from lftj.program.normal_form import RelationSchema
 from lftj.types.sources import Role, Source, in_role
 from scantree import Arena, Tree
@@ -117,7 +117,7 @@ class TreeTable(NumberedTrees):
                     Source(name, Role.ITERATED), choosing[name].by_domain
                 ]
             for kind, keys, end in (
-                (Role.MOVED, width + 1, tree_at.LOSING),
+                (Role.MOVED, width + 1, tree_at.OVER_DELETED),
                 (Role.DELETED, width, tree_at.TREES_END),
             ):
                 record[end] = record[end - 1]
@@ -133,7 +133,7 @@ class TreeTable(NumberedTrees):
         return (Source(name.name, Role.ITERATED) if before else name), before
 
     def publish(self) -> dict[str, IteratedRelation]:
-        """The relations as rounds left them, which takes the references back."""
+        """The relations as iterations left them, which takes the references back."""
         found: dict[str, IteratedRelation] = {}
         for name, relation in self._relations.items():
             trees = self._published(Source(name, Role.ITERATED))

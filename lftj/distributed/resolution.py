@@ -1,4 +1,4 @@
-"""The driver's side of `settle`: what a transaction asks of a relation goes to the parts that hold
+"""The driver's side of `resolve`: what a transaction asks of a relation goes to the parts that hold
 the rows, and what it comes to stays.
 """
 
@@ -15,7 +15,7 @@ from lftj.distributed.files.manifest import files_from, remove_files
 from lftj.distributed.partitioning.cuts import ONE, Cut, holders, readers
 from lftj.distributed.partitioning.partition_keys import home_columns
 from lftj.distributed.sending import Dependent, Sending, Sent, Staged
-from lftj.distributed.work.settle import CHANGE, Settled, SettleTask, settle
+from lftj.distributed.work.resolve import CHANGE, Resolved, ResolveTask, resolve
 from lftj.program.normal_form import RelationSchema
 from lftj.types.dictionary import Dictionary
 
@@ -23,7 +23,7 @@ Where = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Settling:
+class Resolution:
     """Operations on one relation in one transaction on a version; `dictionary` codes the rows that
     pass through this process.
     """
@@ -33,7 +33,7 @@ class Settling:
     dictionary: Dictionary
     bounds: Bounds
 
-    def settled(
+    def resolved(
         self, steps: Sequence[Staged], where: Where | None = None
     ) -> tuple[list[Entry], int]:
         """The net change of these steps, and of deleting then what has the values `where`, as
@@ -78,7 +78,7 @@ class Settling:
 
     def _asked(
         self, operations: list[tuple[str, Entry]], where: Where | None, stem: str, version: int
-    ) -> list[Settled]:
+    ) -> list[Resolved]:
         """Each part that has to do with it does its share."""
         executor, home = self.present.executor, self.cuts[0]
         of: dict[int, list[tuple[str, Entry]]] = {
@@ -89,7 +89,7 @@ class Settling:
                 of.setdefault(part, []).append((operation, entry.only(part, home)))
         limits = self.bounds.left()
         tasks = [
-            SettleTask(
+            ResolveTask(
                 **self.present.on(part, limits),
                 schema=self.schema,
                 home=home,
@@ -101,7 +101,7 @@ class Settling:
             )
             for part in sorted(of)
         ]
-        return self.bounds.run(executor, settle, tasks)
+        return self.bounds.run(executor, resolve, tasks)
 
     def _holding(self, where: Where) -> set[int]:
         """The parts that may hold rows with these values."""

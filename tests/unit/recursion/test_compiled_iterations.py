@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintenance.counting import rounds_kernels
-from lftj.maintenance.counting.compiled_rounds import CompiledRounds
+from lftj.maintenance.counting import iteration_kernels
+from lftj.maintenance.counting.compiled_iterations import CompiledIterations
 from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
 
@@ -52,16 +52,19 @@ AT_ONCE = lftj.Tuning(compiled_patience=0)
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Final status and iterations of each compiled run."""
     found: list[tuple[int, int]] = []
-    one = CompiledRounds._slice
+    one = CompiledIterations._slice
 
-    def noted(self: CompiledRounds, *arguments: Any) -> Any:
+    def noted(self: CompiledIterations, *arguments: Any) -> Any:
         records = one(self, *arguments)
         found.append(
-            (int(self._control[rounds_kernels.STATUS]), int(self._control[rounds_kernels.ROUNDS]))
+            (
+                int(self._control[iteration_kernels.STATUS]),
+                int(self._control[iteration_kernels.ITERATIONS]),
+            )
         )
         return records
 
-    monkeypatch.setattr(CompiledRounds, "_slice", noted)
+    monkeypatch.setattr(CompiledIterations, "_slice", noted)
     return found
 
 
@@ -106,7 +109,7 @@ def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
         change(found, *step)
         assert strategies(found) == ["update"]
         assert check(found) == 1
-        assert rounds_kernels.LEFT in [status for status, _ in runs]
+        assert iteration_kernels.LEFT in [status for status, _ in runs]
         assert sum(rounds for _, rounds in runs) > 50
 
 

@@ -20,13 +20,13 @@ LENGTH = 20
 def rounds_of(monkeypatch, program: str, length: int) -> tuple[list[list[str]], lftj.Workspace]:
     """Whose deltas were read, round by round, and the workspace afterwards."""
     seen: list[list[str]] = []
-    original = Fixpoint.round
+    original = Fixpoint.iterate
 
     def noted(self):
         seen.append([name for name, delta in self.deltas.items() if delta.count])
         original(self)
 
-    monkeypatch.setattr(Fixpoint, "round", noted)
+    monkeypatch.setattr(Fixpoint, "iterate", noted)
     ws = lftj.connect()
     ws.relation("next", {"x": int, "y": int})
     ws.relation("first", {"x": int})

@@ -1,4 +1,4 @@
-"""The driver's side of a stage in rounds: who does which step, until no part has news
+"""The driver's side of a stage in supersteps: who does which step, until no part has news
 for another.
 """
 
@@ -12,13 +12,13 @@ from typing import Protocol
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.steps import Move, Step
-from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.task import PartDone
 from lftj.types.sources import Role, Source
 
 ALWAYS = 1000
 """Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then
-is rounds, not rows.
+is supersteps, not rows.
 """
 _NO_LIMIT = 1 << 62
 
@@ -41,16 +41,16 @@ class DoStep(Protocol):
 
 
 @dataclass
-class StageInRounds:
+class StageSupersteps:
     """Stage number `stage` of a commit over `parts` parts. `most`: rows that may be over-deleted
     until all parts begin anew.
 
-    `count`: rounds so far. `overdeleted`: rows that may have lost a derivation. `gave_up`: whether
-    these were too many. `anew`: whether the stratum is derived from nothing.
+    `count`: supersteps so far. `overdeleted`: rows that may have lost a derivation. `gave_up`:
+    whether these were too many. `anew`: whether the stratum is derived from nothing.
     """
 
     stage: int
-    rounds: Rounds
+    supersteps: Supersteps
     parts: int
     most: int
     do: DoStep
@@ -64,24 +64,24 @@ class StageInRounds:
 
     def follow(self, touched: set[int]) -> None:
         """After changes of what these parts read."""
-        found = self._round(Move.BEGIN, touched)
+        found = self._superstep(Move.BEGIN, touched)
         if any(done.exchanged.shrank for done in found):
             found = self._over_deleted(found, touched)
-        self._told(found)
+        self._report(found)
 
     def derive(self) -> None:
         """All from nothing."""
-        self._told(self._anew())
+        self._report(self._anew())
 
     def _anew(self, arriving: Entries | None = None) -> list[PartDone]:
         self.anew = True
-        return self._round(Move.ANEW, set(range(self.parts)), arriving)
+        return self._superstep(Move.ANEW, set(range(self.parts)), arriving)
 
     def _over_deleted(self, found: list[PartDone], touched: set[int]) -> list[PartDone]:
-        """The first round after what was lost has been followed; from nothing where it was too
+        """The first superstep after what was lost has been followed; from nothing where it was too
         much.
         """
-        losing, written = self.rounds.losing, list[PartDone]()
+        over_deletion, written = self.supersteps.over_deletion, list[PartDone]()
         grew = {done.part for done in found if done.exchanged.grew}
         overdeleted: dict[int, int] = {}
         while True:
@@ -93,40 +93,42 @@ class StageInRounds:
             )
             if self.gave_up:
                 return self._anew({})  # what some parts found already may not be
-            told = self._readers(found, losing.cuts)
-            if not told:
+            readers = self._readers(found, over_deletion.cuts)
+            if not readers:
                 break
-            touched = touched | told
-            found = self._round(Move.OVERDELETE, told)
+            touched = touched | readers
+            found = self._superstep(Move.OVERDELETE, readers)
         entries = {
             name: [entry for done in written for entry in _of(done, name)]
-            for name in map(_news, self.rounds.sought_in)
+            for name in map(_news, self.supersteps.sought_in)
         }
-        if self.rounds.lattices:
+        if self.supersteps.lattices:
             moves = self.overdeleted or grew  # else nobody took what is offered no more
             return (
-                self._round(Move.RESUME, touched | self._asked(written), entries) if moves else []
+                self._superstep(Move.RESUME, touched | self._asked(written), entries)
+                if moves
+                else []
             )
-        found = self._round(Move.REDERIVE, touched | self._asked(written), entries)
-        while told := self._readers(found, self.rounds.cuts):
-            found = self._round(Move.RETURN, told)
-        return self._round(Move.RESUME, grew) if grew else []
+        found = self._superstep(Move.REDERIVE, touched | self._asked(written), entries)
+        while readers := self._readers(found, self.supersteps.cuts):
+            found = self._superstep(Move.RETURN, readers)
+        return self._superstep(Move.RESUME, grew) if grew else []
 
     def _asked(self, written: list[PartDone]) -> set[int]:
         """The parts whose rules may derive what may be lost."""
-        return self._readers(written, self.rounds.blind).union(
+        return self._readers(written, self.supersteps.blind).union(
             *(done.exchanged.asked for done in written)
         )
 
-    def _told(self, found: list[PartDone]) -> None:
-        """Rounds until no part has news for another; then those that hold anything else than before
-        write what changed.
+    def _report(self, found: list[PartDone]) -> None:
+        """Supersteps until no part has news for another; then those that hold anything else than
+        before write what changed.
         """
-        while told := self._readers(found, self.rounds.cuts):
-            found = self._round(Move.ROUND, told)
+        while readers := self._readers(found, self.supersteps.cuts):
+            found = self._superstep(Move.SUPERSTEP, readers)
         self.do(Step(self.stage, Move.TELL), {part for part, moved in self._moved.items() if moved})
 
-    def _round(
+    def _superstep(
         self, move: Move, parts: set[int], arriving: Entries | None = None
     ) -> list[PartDone]:
         self.count += 1

@@ -18,7 +18,7 @@ too.
 """
 
 
-class ProofsToCome:
+class DerivationQueue:
     """Signed proofs by iteration and relation. `add` any, `take` those of the least iteration.
 
     `whole`: relations of which rows come out too when their proofs add up to none, as those do that
@@ -105,11 +105,11 @@ def _sum(pieces: list[Counted], *, zeros: bool) -> Counted:
     return [column[changed] for column in rows], counts[changed]
 
 
-# Waiting proofs between `ProofsToCome`, which has them in pieces, and the heap that compiled rounds
-# work on (`waiting_kernels`).
+# Waiting proofs between `DerivationQueue`, which has them in pieces, and the heap that compiled
+# iterations work on (`waiting_kernels`).
 
 
-def drained(waiting: ProofsToCome, names: Sequence[str], width: int) -> np.ndarray:
+def drained(waiting: DerivationQueue, names: Sequence[str], width: int) -> np.ndarray:
     """All that waits, as records for rows of at most `width` columns; nothing is left."""
     pieces = [np.empty((0, ROW + width + 1), np.int64)]
     for iteration, name, (rows, counts) in waiting.drain():

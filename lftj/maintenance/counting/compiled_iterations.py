@@ -1,5 +1,5 @@
-"""Runs of iterations in which few rows move, done in compiled code (`rounds_kernels`): a long chain
-costs microseconds an iteration.
+"""Runs of iterations in which few rows move, done in compiled code (`iteration_kernels`): a long
+chain costs microseconds an iteration.
 
 What a run cannot do (too many rows at a time, an expression that fails) it leaves as if that
 iteration had not begun; an update then goes on as ever, one iteration at a time, and tries again
@@ -15,28 +15,28 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.counting import rounds_kernels as at
+from lftj.maintenance.counting import iteration_kernels as at
 from lftj.maintenance.counting.choosing import Choosing
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
-from lftj.maintenance.counting.iterated_relation import IteratedRelation
-from lftj.maintenance.counting.proofs_to_come import (
-    ProofsToCome,
+from lftj.maintenance.counting.derivation_queue import (
+    DerivationQueue,
     by_relation,
     drained,
     heap_of,
     left,
 )
-from lftj.maintenance.counting.round_tables import Question, TreeTable, question_words
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
+from lftj.maintenance.counting.iteration_tables import Question, TreeTable, question_words
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 
 _PROVEN = 1024  # proofs found in an iteration
 
 
-class CompiledRounds(CompiledRuns):
+class CompiledIterations(CompiledRuns):
     """The runs of one update. `readings` are what its queries read: the relations' present names
     are kept up to date in it.
     """
@@ -73,16 +73,16 @@ class CompiledRounds(CompiledRuns):
         """
         return self._few_for_long(rows) and all(each.by_code for each in self._choosing.values())
 
-    def go(self, relations: dict[str, IteratedRelation], waiting: ProofsToCome) -> None:
+    def go(self, relations: dict[str, IteratedRelation], waiting: DerivationQueue) -> None:
         """Do iterations while it goes well; `relations` and `waiting` are as they leave them.
         Raises what `spend` and `charge` raise.
         """
         self.went = True
         records = drained(waiting, self._names, max(self._widths))
-        control, rounds, going = self._control, 0, True
+        control, iterations, going = self._control, 0, True
         while going:
             records = self._slice(relations, records)
-            rounds += int(control[at.ROUNDS])
+            iterations += int(control[at.ITERATIONS])
             status = control[at.STATUS]
             if status == at.UNPLANNED:
                 for question in self._to_plan(
@@ -90,11 +90,11 @@ class CompiledRounds(CompiledRuns):
                 ):
                     self._plan(question)
             going = status in (at.LIMIT, at.UNPLANNED) or (
-                status == at.FULL and control[at.ROUNDS] > 0
+                status == at.FULL and control[at.ITERATIONS] > 0
             )
         for name, proofs in by_relation(records, self._names, self._widths):
             waiting.add(name, proofs)
-        self._came_to(rounds)
+        self._came_to(iterations)
 
     def _plan(self, question: Question) -> None:
         """Make the plan of a question, or a new one when the relations have other sizes than they
@@ -103,7 +103,7 @@ class CompiledRounds(CompiledRuns):
         name = question.changes
         if name not in self._readings or not self._readings[name].count:
             one_row = [np.zeros(1, np.int64)] * stored_width(question.schema.arity)
-            self._readings[name] = LooseRows(question.schema, self._context.arena, one_row)
+            self._readings[name] = TransientRelation(question.schema, self._context.arena, one_row)
         self.plans[question] = question.query.prepared(self._readings, self._context)
 
     def _slice(self, relations: dict[str, IteratedRelation], records: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ class CompiledRounds(CompiledRuns):
             control[at.NEED] = trees.room_for(self._few)
             trees.hold()
             try:
-                at.run_rounds(
+                at.run_iterations(
                     context.arena.memory, around, trees.words, questions, heap, due, proven, control
                 )
             finally:
@@ -140,6 +140,6 @@ class CompiledRounds(CompiledRuns):
                 Source(name, Role.BEFORE_MOVE)
             ] = relation
         self.assignments += int(control[at.ASSIGNMENTS])
-        context.budget.charge(int(control[at.EFFORT]))
+        context.budget.charge(int(control[at.COST]))
         context.spend(int(control[at.WORK]))
         return left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])

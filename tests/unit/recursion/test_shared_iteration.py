@@ -17,9 +17,9 @@ from lftj.join.plan.planning import make_plan
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.semi_naive.packed_rows import Packed
 from lftj.maintenance.semi_naive.row_set import RowSet
-from lftj.maintenance.semi_naive.shared_round import Cut
+from lftj.maintenance.semi_naive.shared_iteration import Cut
 from lftj.maintenance.semi_naive.variants import delta_name, variants
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from tests.unit.recursion.programs import expected, views
 
 MUTUAL = """
@@ -95,7 +95,9 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
     context = replace(engine.context({}), threads=None)
     for rule in (rule for stratum in program.strata if stratum.recursive for rule in stratum.rules):
         for variant in variants(rule, schemas):
-            delta = LooseRows(schemas["p"], context.arena, engine.state.database["p"].columns())
+            delta = TransientRelation(
+                schemas["p"], context.arena, engine.state.database["p"].columns()
+            )
             read = {
                 "e": engine.state.database["e"],
                 "f": engine.state.database["f"],

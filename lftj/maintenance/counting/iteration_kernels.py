@@ -44,7 +44,7 @@ from lftj.maintenance.counting.apply_iteration_kernels import (
     OWN,
     ROOT,
     ROOT_BEFORE,
-    end_round,
+    end_iteration,
     judge,
     move,
     name_lost,
@@ -59,7 +59,7 @@ from scantree.page_kernels import GRANTED, NEXT_WORD
 
 
 @compiled
-def settle(memory, trees, due, first, last, proven, count):
+def apply(memory, trees, due, first, last, proven, count):
     """Bring a relation's trees up to date with due rows [first, last), and make those of what moved
     and of what was lost.
 
@@ -117,26 +117,25 @@ BARREN = 2
 STATUS = 0
 SIZE = 1  # records that wait
 DUE = 2  # rows taken from them in an iteration that was not done
-ROUNDS = 3
+ITERATIONS = 3
 WORK = 4  # kernel steps
-EFFORT = 5  # see `cost_model`
+COST = 5  # see `cost_model`
 ASSIGNMENTS = 6
 QUESTION = 7  # the one that could not be answered
-MOST_ROUNDS = 8  # limits
-MOST_EFFORT = 9
+MOST_ITERATIONS = 8  # limits
+MOST_COST = 9
 MOST_STEPS = 10  # of one question
-NEED = 11  # words of the arena that a round may take
-ROUND_EFFORT = (
-    12  # what a round is charged, what a row that waited, and what a row in a tree that it changes
-)
-DUE_EFFORT = 13
-MOVE_EFFORT = 14
+NEED = 11  # words of the arena that an iteration may take
+# charges of an iteration, of a row that waited, and of a row in a tree that it changes
+ITERATION_COST = 12
+DUE_COST = 13
+MOVE_COST = 14
 RUN_WORDS = 15
 
 # statuses
 FINISHED = 0  # nothing waits
-LIMIT = 1  # a limit was reached, between two rounds
-FULL = 2  # the heap may have no room for what the next round proves
+LIMIT = 1  # a limit was reached, between two iterations
+FULL = 2  # the heap may have no room for what the next iteration proves
 UNPLANNED = 3
 LEFT = 4  # this iteration is for others
 
@@ -147,7 +146,7 @@ class Questions(NamedTuple):
     """`records` by number, the parts they bind and the columns they pick.
 
     A bound part: where its record is in the plan, which tree it reads, and whether as it was before
-    this round.
+    this iteration.
     """
 
     records: np.ndarray
@@ -168,8 +167,8 @@ class Surroundings(NamedTuple):
 def at_limit(control):
     """Test for a run that has done as much as it may before limits are looked at."""
     return (
-        control[ROUNDS] >= control[MOST_ROUNDS]
-        or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]
+        control[ITERATIONS] >= control[MOST_ITERATIONS]
+        or control[COST] + control[WORK] >= control[MOST_COST]
     )
 
 
@@ -181,7 +180,7 @@ def has_room(memory, control):
 
 @inlined
 def bind(question, bound, trees):
-    """Put the roots of this round into a plan; False when it reads a relation without rows."""
+    """Put the roots of this iteration into a plan; False when it reads a relation without rows."""
     plan = question[PLAN]
     for i in range(question[FIRST_BOUND], question[LAST_BOUND]):
         record = trees.records[bound[i, 1]]
@@ -227,8 +226,8 @@ def read_proofs(question, picks, after, proven, count):
 
 @compiled
 def ask(around, trees, questions, number, control, after, proven, count):
-    """Answer a question of this round. The new number of records in `proven`, or −1: STATUS says
-    why.
+    """Answer a question of this iteration. The new number of records in `proven`, or −1: STATUS
+    says why.
     """
     question = questions.records[number]
     if question[READY] == 0:
@@ -284,7 +283,7 @@ def ask_all(around, trees, questions, control, moves, after, proven, count):
 
 
 @compiled
-def settle_all(memory, trees, control, due, count, moves, proven):
+def apply_all(memory, trees, control, due, count, moves, proven):
     """Settle the due rows of every relation. `moves`: per relation how many rows moved, and were
     lost.
 
@@ -292,24 +291,24 @@ def settle_all(memory, trees, control, due, count, moves, proven):
     """
     moves[:] = 0
     first = again = 0
-    control[EFFORT] += control[ROUND_EFFORT] + count * control[DUE_EFFORT]
+    control[COST] += control[ITERATION_COST] + count * control[DUE_COST]
     while first < count:
         last = first + 1
         while last < count and due[last, HEAD] == due[first, HEAD]:
             last += 1
         relation = due[first, HEAD]
-        moved, lost, changed, again = settle(memory, trees, due, first, last, proven, again)
+        moved, lost, changed, again = apply(memory, trees, due, first, last, proven, again)
         if moved < 0:
             return -1
         moves[relation, 0], moves[relation, 1] = moved, lost
         orders = trees.relations[relation, CURRENT + 1] - trees.relations[relation, CURRENT]
-        control[EFFORT] += control[MOVE_EFFORT] * (changed + (orders - 1) * moved)
+        control[COST] += control[MOVE_COST] * (changed + (orders - 1) * moved)
         first = last
     return again
 
 
 @compiled
-def run_rounds(memory, around, trees, questions, waiting, due, proven, control):
+def run_iterations(memory, around, trees, questions, waiting, due, proven, control):
     """Do iterations until none is left or STATUS says why not; `due` and `proven` are buffers of
     records, of which DUE were not done.
     """
@@ -322,22 +321,22 @@ def run_rounds(memory, around, trees, questions, waiting, due, proven, control):
         if control[SIZE] + proven.shape[0] > waiting.heap.size or not has_room(memory, control):
             control[STATUS] = FULL
             return
-        work, effort, assignments = control[WORK], control[EFFORT], control[ASSIGNMENTS]
+        work, cost, assignments = control[WORK], control[COST], control[ASSIGNMENTS]
         count, control[SIZE] = take_due(waiting, control[SIZE], due)
         control[DUE] = count
         control[STATUS] = LEFT
         iteration = due[0, DUE_IN]
         found = -1
         if count < due.shape[0] and iteration < LAST_ITERATION:
-            found = settle_all(memory, trees, control, due, count, moves, proven)
+            found = apply_all(memory, trees, control, due, count, moves, proven)
         if found >= 0:
             found = ask_all(around, trees, questions, control, moves, iteration, proven, found)
-        end_round(memory, trees, found >= 0)
+        end_iteration(memory, trees, found >= 0)
         if found < 0:
-            control[WORK], control[EFFORT], control[ASSIGNMENTS] = work, effort, assignments
+            control[WORK], control[COST], control[ASSIGNMENTS] = work, cost, assignments
             return
         for number in range(found):
             control[SIZE] = push(waiting, control[SIZE], proven, number)
         control[DUE] = 0
-        control[ROUNDS] += 1
+        control[ITERATIONS] += 1
         control[STATUS] = FINISHED

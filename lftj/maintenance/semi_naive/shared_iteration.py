@@ -1,4 +1,4 @@
-"""One round of a fixpoint on several threads: its variants do not depend on one another, and a
+"""One iteration of a fixpoint on several threads: its variants do not depend on one another, and a
 large delta falls into pieces.
 
 An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is
@@ -22,7 +22,7 @@ from lftj.join.run.prepared import Ranges
 from lftj.join.shared_work import SharedWork
 from lftj.maintenance.semi_naive.variants import Variant, delta_name
 from lftj.storage.relation import Order
-from lftj.storage.transient_relation import LooseRows
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from partition.executor import ThreadExecutor
 from scantree.bounds import after_prefix
@@ -37,7 +37,7 @@ class Cut:
     piece reads the rows with the same leading values.
     """
 
-    def __init__(self, variant: Variant, delta: LooseRows, pieces: int):
+    def __init__(self, variant: Variant, delta: TransientRelation, pieces: int):
         self.variant, self.delta = variant, delta
         assert variant.plan is not None
         levels = leading_levels(variant.plan)
@@ -91,7 +91,7 @@ class Share(NamedTuple):
     """
 
     variant: Variant
-    delta: LooseRows
+    delta: TransientRelation
     cut: Cut | None = None
     number: int = 0
 
@@ -115,15 +115,15 @@ class Outcome(NamedTuple):
 Do = Callable[[Share, Relations, Context], Outcome]
 
 
-class SharedRound:
-    """A round of these variants over these deltas, by the relations' names; `whole`: the relations
-    that are also read whole.
+class SharedIteration:
+    """An iteration of these variants over these deltas, by the relations' names; `whole`: the
+    relations that are also read whole.
     """
 
     def __init__(
         self,
         variants: Sequence[Variant],
-        deltas: Mapping[str, LooseRows],
+        deltas: Mapping[str, TransientRelation],
         whole: Sequence[str],
         threads: ThreadExecutor | None,
         tuning: Tuning,
@@ -160,7 +160,7 @@ class SharedRound:
                 -share[1].variant.pace * share[1].delta.count,
             )
         )
-        first = [partial(_settle, readable, name) for name in self._whole]
+        first = [partial(_apply, readable, name) for name in self._whole]
         first += [
             partial(_sort, *each)
             for each in dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)
@@ -196,17 +196,17 @@ class SharedRound:
 Task = Callable[[Context], Outcome]
 
 
-def _reads_whole(variant: Variant, deltas: Mapping[str, LooseRows]) -> bool:
+def _reads_whole(variant: Variant, deltas: Mapping[str, TransientRelation]) -> bool:
     return any(atom.relation in deltas for atom in variant.rule.atoms)
 
 
-def _settle(readable: Relations, name: str, context: Context) -> Outcome:
+def _apply(readable: Relations, name: str, context: Context) -> Outcome:
     """Have a relation brought up to date, as it is when it is looked up."""
     readable[name]
     return Outcome()
 
 
-def _sort(delta: LooseRows, order: Order, context: Context) -> Outcome:
+def _sort(delta: TransientRelation, order: Order, context: Context) -> Outcome:
     """Have the rows of a delta sorted, as they are when a variant first reads them."""
     delta.tree(order)
     return Outcome()

@@ -29,7 +29,7 @@ there; rows that must be there and go.
 
 
 @dataclass(frozen=True)
-class SettleTask(OnPart):
+class ResolveTask(OnPart):
     """One part's share of the operations on a relation, whose rows lie by the cut `home`; `where`:
     values of rows to delete after them.
 
@@ -46,7 +46,7 @@ class SettleTask(OnPart):
 
 
 @dataclass(frozen=True)
-class Settled:
+class Resolved:
     """The net change in one part, None where there is none, how many rows `where` found, and how
     the part was come by; see `PartDone`.
     """
@@ -57,12 +57,12 @@ class Settled:
     origin: str
 
 
-def settle(task: SettleTask) -> Settled | Failure:
+def resolve(task: ResolveTask) -> Resolved | Failure:
     """Do it. Raises what has to be tried again."""
-    return carefully(lambda worker: _settled(task, worker))
+    return carefully(lambda worker: _resolved(task, worker))
 
 
-def _settled(task: SettleTask, worker: Worker) -> Settled:
+def _resolved(task: ResolveTask, worker: Worker) -> Resolved:
     holding = Holding(task, worker)
     holding.require_last()
     staging = Staging(_committed(holding))
@@ -92,10 +92,10 @@ def _settled(task: SettleTask, worker: Worker) -> Settled:
             holding.folder, stem, task.version, task.schema, net, task.cuts, task.parts, dictionary
         )
     holding.tidy()
-    return Settled(task.part, entry, len(found[0]), holding.origin)
+    return Resolved(task.part, entry, len(found[0]), holding.origin)
 
 
-def _committed(holding: Holding[SettleTask]) -> RelationVersion:
+def _committed(holding: Holding[ResolveTask]) -> RelationVersion:
     """The part's own rows of the relation, under its own name; none where the version does not know
     it.
     """
