@@ -38,6 +38,11 @@ class Executor(Protocol):
     path: Path
     """Folder that driver and executors see under this name."""
 
+    @property
+    def local(self) -> bool:
+        """True when tasks run on the driver's machine, under its user."""
+        ...
+
     def described(self, text: str) -> AbstractContextManager[None]:
         """Name the jobs of the block."""
         ...

@@ -98,6 +98,11 @@ class SparkExecutor:
         self.partitions = int(partitions)
         self.path = _local(path)
 
+    @property
+    def local(self) -> bool:
+        """True when tasks run on the driver's machine, under its user."""
+        return str(self.spark.sparkContext.master).startswith("local")
+
     @contextmanager
     def described(self, text: str) -> Iterator[None]:
         """Jobs of this block, of this thread, have this description in Spark's pages, and are a

@@ -39,6 +39,7 @@ class CountingExecutor:
     """
 
     distributed = True
+    local = True
 
     def __init__(self, path: Path, partitions: int):
         self.path, self.partitions = path, partitions

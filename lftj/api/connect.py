@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
+from lftj.engine.ahead import WARM, compile_named
 from lftj.engine.options import named_options
 from lftj.engine.past import keep_of
 from lftj.engine.refusals import Kind, refused
@@ -206,7 +207,7 @@ def local_spark(
     threads: int = 2, *, memory: str = "1g", failures: int = 4, **settings: str
 ) -> pyspark.sql.SparkSession:
     """A Spark session on `threads` cores of this machine, or the one that runs already. Takes some
-    seconds.
+    seconds, and once for a machine a minute, in which kernels are compiled.
 
     `memory` is that of the Java process, which holds little: parts are in Python workers.
     `failures`: how often a task may fail before its commit does. `settings`: others of Spark's, `_`
@@ -218,6 +219,10 @@ def local_spark(
     from lftj.distributed.work.warm import warm  # and so is what workers load
 
     try:
-        return local_session(threads, memory=memory, failures=failures, preload=[warm], **settings)
+        session = local_session(
+            threads, memory=memory, failures=failures, preload=[warm], **settings
+        )
     except JavaMissingError as reason:
         raise MissingDependencyError(str(reason), code="E251") from reason
+    compile_named(WARM)
+    return session

@@ -72,7 +72,7 @@ class PartsVersion:
         held = self._present.manifest.token == last.manifest.token
         present, bounds = last if held else self._present, Bounds(store.limits.current)
         with store.described("query"):
-            return answer(present, question, bounds, store.held, held=held)
+            return answer(present, question, bounds, store.held, store.kernels, held=held)
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Places of relations, and joins as one process would plan them."""

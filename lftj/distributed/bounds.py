@@ -13,7 +13,7 @@ from typing import Any
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.engine.limits import Limits
 from lftj.errors import LimitError
-from lftj.join.context import timed_out, worked_out
+from lftj.join.context import WORD_READ, out_of_memory, timed_out, worked_out
 from partition.executor import Executor
 
 GRACE = 1.0
@@ -22,10 +22,13 @@ GRACE = 1.0
 
 @dataclass
 class Bounds:
-    """The limits of one commit or query, from now on. `work`: kernel steps of all parts so far."""
+    """The limits of one commit or query, from now on. `work`: kernel steps of all parts so far;
+    `read`: words of programs that were read here.
+    """
 
     limits: Limits = field(default_factory=Limits)
     work: int = 0
+    read: int = 0
 
     def __post_init__(self) -> None:
         self.deadline = self.limits.deadline
@@ -35,14 +38,32 @@ class Bounds:
         left.
         """
         limits = self.limits
-        if limits.work is not None and self.work > limits.work:
-            raise worked_out(limits.work)
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise timed_out()
+        self.look()
         seconds = None if self.deadline is None else self.deadline - time.monotonic()
         return Limits(
             None if limits.work is None else limits.work - self.work, seconds, limits.memory
         )
+
+    def look(self) -> None:
+        """Raise LimitError (E330, E331) when nothing is left."""
+        if self.limits.work is not None and self.work > self.limits.work:
+            raise worked_out(self.limits.work)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise timed_out()
+
+    def read_on(self, steps: int) -> None:
+        """Steps of reading a program were made: they count as work, and what they leave as memory.
+        Raises LimitError (E330 to E332).
+        """
+        self.read += steps
+        self.work += steps
+        self.look()
+        self.check_memory(self.read * WORD_READ)
+
+    def check_memory(self, size: int) -> None:
+        """Raise LimitError (E332) when so many bytes in this process are too many."""
+        if self.limits.memory is not None and size > self.limits.memory:
+            raise out_of_memory(self.limits.memory, f"the program takes {size:,}")
 
     def run(
         self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]
@@ -75,4 +96,4 @@ class Bounds:
     def spent(self, steps: int) -> None:
         """Count work that was done. Raises LimitError as `left`."""
         self.work += steps
-        self.left()
+        self.look()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.compiling import Kernels
 from lftj.distributed.files.entry import files_of
 from lftj.distributed.files.manifest import remove_files, reported_by_the_system
 from lftj.distributed.parts.parquet import place_in, row_groups
@@ -36,6 +37,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
+from lftj.syntax.attention import attending
 from lftj.types.dictionary import Dictionary
 
 # What an open transaction has gathered of one relation: steps in their order, of which equal ones
@@ -98,8 +100,8 @@ class PartsDraft(ProgramDraft):
     driver, for the time of the transaction.
 
     `bounds`: the limits of jobs before the commit. `ours` is False in a process that was forked
-    from the one with the transaction. `batch`: the stream and the number of the micro-batch that
-    it is.
+    from the one with the transaction. `kernels`: those that workers have. `batch`: the stream and
+    the number of the micro-batch that it is.
     """
 
     def __init__(
@@ -107,9 +109,12 @@ class PartsDraft(ProgramDraft):
         present: Present,
         bounds: Callable[[], Bounds],
         ours: Callable[[], bool],
+        kernels: Kernels,
         batch: tuple[str, int] | None = None,
     ):
         super().__init__(present.program, present.views)
+        self.compile_seconds = 0.0
+        """Seconds that compiling kernels took."""
         self.dictionary = Dictionary()
         self.staged: dict[str, list[Staged]] = {}
         self.batch = batch
@@ -117,6 +122,7 @@ class PartsDraft(ProgramDraft):
         self._executor = present.executor
         self._bounds = bounds
         self._ours = ours
+        self._kernels = kernels
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     def insert(
@@ -296,6 +302,18 @@ class PartsDraft(ProgramDraft):
             ) from None
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────
+    def declare(self, schema: RelationSchema, *, view: bool) -> None:
+        """Declare a relation, as `ProgramDraft.declare`, and compile what it needs."""
+        self.compile_seconds += self._kernels.compile([schema], (), self._bounds())
+        super().declare(schema, view=view)
+
+    @contextmanager
+    def _reading(self, text: object) -> Iterator[None]:
+        bounds = self._bounds()
+        bounds.check_memory(2 * len(text) if isinstance(text, str) else 0)
+        with attending(bounds.read_on):
+            yield
+
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Refuse: parts run no function of the user's."""
         raise refused("add_aggregate", Kind.PARTS)
@@ -313,6 +331,10 @@ class PartsDraft(ProgramDraft):
         for name in program.asked:
             rule = program.rule(source_of(name) or 0)
             raise refused("asking in a cycle", Kind.PARTS, rule)
+        rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
+        schemas = [program.stratified.relations[name] for name in rules]
+        strata = program.order.strata_of(rules)
+        self.compile_seconds += self._kernels.compile(schemas, strata, self._bounds())
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
         for name, rows in program.facts.items():

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.compiling import Kernels
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, files_from, remove_files, reported_by_the_system
@@ -21,6 +22,7 @@ from lftj.engine.question import asked, question_body
 from lftj.engine.result import Result
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
+from lftj.syntax.attention import attending
 from lftj.types.dictionary import Dictionary
 
 GATHERED = 100_000
@@ -37,15 +39,24 @@ def is_answer(file: str) -> bool:
 
 
 def answer(
-    present: Present, question: object, bounds: Bounds, files: HeldFiles, *, held: bool
+    present: Present,
+    question: object,
+    bounds: Bounds,
+    files: HeldFiles,
+    kernels: Kernels,
+    *,
+    held: bool,
 ) -> Result:
     """The distinct bindings of the question's variables; see `lftj.engine.answer`. `held`: the
-    version is the last one, whose rows parts hold. `files`: what keeps those of many answers.
+    version is the last one, whose rows parts hold. `files`: what keeps those of many answers;
+    `kernels`: those that workers have.
 
     Raises what a rule with this body would raise, LimitError, and DistributedError (E401) when a
     job failed.
     """
-    program, schema, own = asked(present.plan.program, question_body(question))
+    with attending(bounds.read_on):
+        program, schema, own = asked(present.plan.program, question_body(question))
+    kernels.compile(program.catalog.relations.values(), own, bounds)
     counts = present.manifest.counts
 
     def asking(held: bool) -> _Asking:

@@ -15,6 +15,7 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
+from lftj.distributed.compiling import Kernels
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
     Manifest,
@@ -42,6 +43,7 @@ from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer import WriterLock
 from lftj.errors import DistributedError, LftjError
 from lftj.program.program import Program
+from lftj.syntax.attention import attending
 from lftj.types.sources import Role, in_role
 from partition.executor import Executor
 
@@ -76,6 +78,8 @@ class Store:
                 sweep_verified(executor.path)
                 begin_storing(executor.path)
             program, views = restored(manifest.program)
+            self.kernels = Kernels(executor)
+            self.kernels.compile(program.catalog.relations.values(), program.order.strata, Bounds())
         except BaseException:
             self._lock.release()
             raise
@@ -116,7 +120,8 @@ class Store:
         bounds = Bounds(self.limits.current)
         description = self._description(draft.program, draft.views, bounds, count=count)
         try:
-            plan = self.plan if description == self.manifest.program else plan_of(description)
+            with attending(lambda steps: bounds.look()):
+                plan = self.plan if description == self.manifest.program else plan_of(description)
         except LftjError as reason:
             reason.span = place_in(draft.program, description, reason.span)
             raise
@@ -146,6 +151,8 @@ class Store:
         before = self.present
         outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
         draft.check(outcome.manifest.counts, after=True)
+        if outcome.report is not None:
+            outcome.report.compile_seconds += draft.compile_seconds
         if draft.batch is not None:
             stream, batch = draft.batch
             outcome.manifest = outcome.manifest.advanced(
@@ -299,7 +306,11 @@ class Store:
         is.
         """
         return PartsDraft(
-            self.present, lambda: Bounds(self.limits.current), lambda: self._lock.ours, batch
+            self.present,
+            lambda: Bounds(self.limits.current),
+            lambda: self._lock.ours,
+            self.kernels,
+            batch,
         )
 
     def _description(

@@ -4,8 +4,8 @@ query compiles any.
 Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs
 with what they are for: `sums` and `floats` aggregates, `strings` columns of text, `recursion`
 cycles. Compiling all of them takes a processor about a minute, of which three kernels with a join
-inside (`run`, `run_iterations`, `run_improvement`) take half. The kernels of parts on Spark
-(`scantree.stored_kernels`) are compiled by the workers, once for each machine.
+inside (`run`, `run_iterations`, `run_improvement`) take half. What works on a part on Spark needs
+`parts` besides, and the driver, where it has a machine of its own, `driver`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema, Stratum
-from scantree.jit.ahead import compile_groups
+from lftj.syntax.attention import look_now
+from scantree.jit.ahead import compile_groups, lines_of, missing_groups
 
 _GROUPS = {
     "rows": """
@@ -151,22 +152,61 @@ lftj.maintenance.semi_naive.row_set_kernels reordered W W W W W
 lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
 lftj.maintenance.semi_naive.row_set_kernels passing W i U8 W
 """,
+    "parts": """
+scantree.rows_kernels merge_distinct R R R
+scantree.stored_kernels write_pages W W i W W W W
+scantree.stored_kernels address_pages W W i i i
+scantree.stored_kernels page_words W i
+""",
+    "driver": """
+scantree.rows_kernels merge_distinct R R R
+scantree.packing_kernels pack_rows R i W W W
+scantree.packing_kernels unpack_rows W W W b R
+scantree.rows_kernels mark_common R R B B
+scantree.word_sort_kernels sort_digits W W i i i
+scantree.word_sort_kernels ascending W
+""",
 }
 """The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called
 with, the slowest to compile first.
 """
 
 
+PARTS, DRIVER = "parts", "driver"
+"""Groups that no program asks for by itself."""
+WARM = frozenset(("rows", "rules", "recursion", PARTS))
+"""Groups of the kernels that a worker has loaded from the start (`lftj.distributed.work.warm`)."""
+
+
 def compile_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum]) -> float:
     """Compile what these relations and rules may call and nobody has compiled on this machine; the
-    seconds that it took.
+    seconds that it took. Raises LimitError where a limit of the thread is passed meanwhile: see
+    `lftj.syntax.attention`.
     """
-    needed = {
-        "rows",
-        *_of_columns(schemas),
-        *(group for stratum in strata for group in _of_rules(stratum)),
-    }
-    return compile_groups({name: lines for name, lines in _GROUPS.items() if name in needed})
+    return compile_named(groups_for(schemas, strata))
+
+
+def compile_named(names: Iterable[str]) -> float:
+    """Compile groups by their names, as `compile_for`."""
+    wanted = frozenset(names)
+    groups = {name: lines for name, lines in _GROUPS.items() if name in wanted}
+    return compile_groups(groups, look_now)
+
+
+def missing(names: Iterable[str]) -> int:
+    """The number of kernels in those of the groups that nobody has compiled on this machine."""
+    return len(lines_of(_GROUPS[name] for name in missing_groups(names)))
+
+
+def groups_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum] = ()) -> frozenset[str]:
+    """The groups that these relations and rules need."""
+    return frozenset(
+        {
+            "rows",
+            *_of_columns(schemas),
+            *(group for stratum in strata for group in _of_rules(stratum)),
+        }
+    )
 
 
 def _of_columns(schemas: Iterable[RelationSchema]) -> Iterator[str]:

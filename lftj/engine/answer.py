@@ -31,7 +31,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
         program, schema, fresh = engine.questions.asked(
             state.program, question, partial(engine.statistics.repeats, state.database)
         )
-    compile_for(fresh.values(), program.order.strata)
+        compile_for(fresh.values(), program.order.strata)
     with (
         interrupts_as_such(),
         engine.dictionary.in_use(),

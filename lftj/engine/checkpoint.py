@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lftj.engine.ahead import compile_for
 from lftj.engine.commit import Proposal, carry_out
 from lftj.engine.state import State
 from lftj.frames.whole_files import sync_folder
@@ -72,12 +73,14 @@ def adopt_tuning(engine: Engine, text: str) -> None:
 
 
 def with_program(state: State, text: str) -> State:
-    """A state with another program, and rows that are still those of the one before. Raises
-    DurableError (E357), or LookupError, TypeError, ValueError for what is no program.
+    """A state with another program, whose kernels are compiled, and rows that are still those of
+    the one before. Raises DurableError (E357), or LookupError, TypeError, ValueError for what is no
+    program.
     """
     about = json.loads(text)
     aggregates = aggregates_at(about["paths"])
     program, views = restored(about, state.program)
+    compile_for(program.catalog.relations.values(), program.order.strata)
     return replace(state, program=program, views=views, aggregates=aggregates)
 
 

@@ -151,8 +151,9 @@ class Draft(ProgramDraft):
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
         """Declare a relation, as `ProgramDraft.declare`, and compile what it needs."""
         self.outcome = None
+        with attending(self._engine.context({}).read_on):
+            self._compile_seconds += compile_for([schema], ())
         super().declare(schema, view=view)
-        self._compile_seconds += compile_for([schema], ())
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """See `Workspace.add_aggregate`."""

@@ -22,7 +22,7 @@ from partition.executor import ThreadExecutor
 from partition.split import KeyRange
 from scantree import Arena
 
-_WORD_READ = 200
+WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""
 
 
@@ -136,7 +136,7 @@ class Context:
         """
         self.read += steps
         self.spend(steps)
-        self.check_memory(self.read * _WORD_READ)
+        self.check_memory(self.read * WORD_READ)
 
     def plan_on(self, steps: int) -> None:
         """Steps of planning were made. No work of kernels; but the time may be over. Raises
@@ -154,11 +154,8 @@ class Context:
             return
         pages, strings = self.arena.bytes_in_use, self.dictionary.bytes_in_use
         if pages + strings + beside > self.memory_limit:
-            message = (
-                f"the memory limit of {self.memory_limit:,} bytes was reached: rows take "
-                f"{pages + beside:,}, strings {strings:,}"
-            )
-            raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
+            taken = f"rows take {pages + beside:,}, strings {strings:,}"
+            raise out_of_memory(self.memory_limit, taken)
 
     def report(self, message: str) -> None:
         """Tell whoever shows progress what goes on."""
@@ -170,6 +167,15 @@ def worked_out(steps: int) -> LimitError:
     """The error for more kernel steps than these."""
     return LimitError(
         f"the work limit of {steps:,} steps was reached", hint="raise `work` in ws.limits(…)"
+    )
+
+
+def out_of_memory(limit: int, taken: str) -> LimitError:
+    """The error for more bytes than these, of which it says what takes them."""
+    return LimitError(
+        f"the memory limit of {limit:,} bytes was reached: {taken}",
+        code="E332",
+        hint="raise `memory` in ws.limits(…)",
     )
 
 

@@ -1,4 +1,5 @@
-"""Looking at limits where no kernel runs: while a program is read, checked and planned.
+"""Looking at limits where no kernel runs: while a program is read, checked and planned, and while
+kernels are compiled.
 
 What reads or plans says how far it came (`look`), as often as it likes; the caller gets a report
 now and then (`attending`) and raises when a limit is passed. What a thread does is its own affair.
@@ -29,6 +30,12 @@ def look(steps: int = 1) -> None:
         if _here.steps >= STEPS:
             steps, _here.steps = _here.steps, 0
             _here.report(steps)
+
+
+def look_now() -> None:
+    """Have the caller look, where what goes on takes time and no steps. Raises as `look`."""
+    if _here.report is not None:
+        _here.report(0)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
@@ -24,10 +24,12 @@ not stop others.
 
 
 @contextmanager
-def turn(kernel: str) -> Iterator[None]:
-    """While no other process makes the kernel of this name, as far as that can be had."""
+def turn(kernel: str, attend: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """While no other process makes the kernel of this name, as far as that can be had. `attend` is
+    called while it waits, and may raise.
+    """
     file, place = _file(os.getpid()), zlib.crc32(kernel.encode())
-    if file is None or not _locked(file, place):
+    if file is None or not _locked(file, place, attend):
         yield
         return
     try:
@@ -49,7 +51,7 @@ def _file(process: int) -> int | None:
     return None
 
 
-def _locked(file: int, place: int) -> bool:
+def _locked(file: int, place: int, attend: Callable[[], None]) -> bool:
     """Lock a byte, waiting for whoever has it; whether that succeeded. Some file systems know no
     locks.
     """
@@ -60,6 +62,7 @@ def _locked(file: int, place: int) -> bool:
         except BlockingIOError:
             if time.monotonic() > latest:
                 return False
+            attend()
             _wait()
         except OSError:
             return False

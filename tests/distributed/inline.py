@@ -25,6 +25,7 @@ class InlineExecutor:
     """
 
     distributed = True
+    local = True
 
     def __init__(self, path: Path, partitions: int = 3, workers: int = 1):
         self.path, self.partitions = path, partitions

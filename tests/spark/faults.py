@@ -80,6 +80,7 @@ class ThisProcess:
     """An executor that runs parts in this process."""
 
     distributed = True
+    local = True
 
     def __init__(self, path: Path, partitions: int):
         self.path, self.partitions = path, partitions

@@ -17,7 +17,8 @@ class Report:
     or build it, rows and bytes written for other parts, rows read, kernel steps (the sum, and the
     part with most); of recursive strata in supersteps these, the rows that may have lost a
     derivation and were followed, the strata derived from nothing, and those of them where too much
-    was lost; seconds of all tasks and of the whole.
+    was lost; seconds of all tasks and of the whole; and those of compiling kernels, or reading them
+    from disk, when rules were added and in tasks, which `task_seconds` do not count.
     """
 
     version: int
@@ -37,6 +38,7 @@ class Report:
     given_up: int = 0
     task_seconds: float = 0.0
     seconds: float = 0.0
+    compile_seconds: float = 0.0
 
     @staticmethod
     def of(
@@ -66,6 +68,7 @@ class Report:
             most_steps=max(steps.values(), default=0),
             task_seconds=sum(done.seconds for done in tasks),
             seconds=seconds,
+            compile_seconds=sum(done.compile_seconds for done in tasks),
         )
 
 

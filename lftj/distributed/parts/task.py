@@ -87,7 +87,8 @@ class PartDone:
     """Result of a task: the entries it wrote; inserted and erased base rows, with the entry of
     those that are not what was asked for; the local relations that changed so far; of a stage in
     supersteps how far it is; and how it came by its part: `kept`, `behind` (brought forward),
-    `opened` (as it was stored, and brought forward) or `built`.
+    `opened` (as it was stored, and brought forward) or `built`. `compile_seconds` are those of
+    kernels compiled meanwhile, which `seconds` do not count.
     """
 
     part: int
@@ -100,3 +101,4 @@ class PartDone:
     origin: str = "kept"
     read: int = 0
     seconds: float = 0.0
+    compile_seconds: float = 0.0

@@ -22,6 +22,7 @@ from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+from scantree.jit import compile_seconds
 
 
 def run_stage(task: PartTask) -> PartDone | Failure:
@@ -30,14 +31,15 @@ def run_stage(task: PartTask) -> PartDone | Failure:
 
 
 def _stage(task: PartTask, worker: Worker) -> PartDone:
-    started = time.perf_counter()
+    started, compiled = time.perf_counter(), compile_seconds()
     run = _Run(task, worker)
     run.require_last()
     try:
         done = run.stage()
     finally:
         run.tidy()
-    done.seconds = time.perf_counter() - started
+    done.compile_seconds = compile_seconds() - compiled
+    done.seconds = time.perf_counter() - started - done.compile_seconds
     return done
 
 

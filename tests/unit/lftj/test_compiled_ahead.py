@@ -1,23 +1,32 @@
 """A commit or query compiles nothing: what a program can need is compiled when its rules are added.
 
 A kernel that is asked for in a commit counts, be it compiled or read from the cache: each program
-runs in a process of its own, forked before any kernel was called.
+runs in a process of its own, forked before any kernel was called. Limits and Ctrl-C end
+compilation.
 """
 
 from __future__ import annotations
 
+import _thread
 import json
 import subprocess
 import sys
+from pathlib import Path
+from threading import Timer
+from typing import Any
 
 import pytest
 
+import lftj
+from scantree.jit import ahead as groups
 from scantree.jit.directory import DISABLED
+from tests.distributed.inline import InlineExecutor
+from tests.interrupting import heeding_interrupts  # noqa: F401
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: nothing is compiled")
 
 HARNESS = """
-import random, sys
+import pathlib, random, sys
 import lftj
 from lftj.engine import ahead
 from scantree.jit import ahead as groups, libraries
@@ -32,7 +41,7 @@ def key(kernel, kinds):
 def lines(name):
     return [line.split() for line in ahead._GROUPS[name].replace("\\n  ", " ").split("\\n") if line]
 
-def compile_groups(wanted):
+def compile_groups(wanted, attend):
     for name in wanted:
         for module, kernel, *kinds in lines(name):
             known.add(key(f"{module}.{kernel}", map(groups._kind, kinds)))
@@ -59,9 +68,14 @@ for package in (lftj, scantree, sensitivity):
                 if hasattr(value, "compile_ahead") and value.py_func.__module__ == found.name:
                     watched(f"{found.name}.{name}", value)
 
-def play(text, row, rows=300, steps=8, threads=1, query=None):
+def play(text, row, rows=300, steps=8, threads=1, query=None, parts=None):
     chance = random.Random(3)
-    ws = lftj.connect(executor=lftj.ThreadExecutor(threads, patience=1000))
+    if parts:
+        from tests.distributed.inline import InlineExecutor
+        executor = InlineExecutor(pathlib.Path(parts))
+    else:
+        executor = lftj.ThreadExecutor(threads, patience=1000)
+    ws = lftj.connect(executor=executor)
     ws.add_rules(text)
     ws.load("e", [row(chance) for _ in range(rows)])
     for _ in range(steps):
@@ -175,8 +189,11 @@ for line in sys.stdin:
 """
 
 
+OVER_PARTS = ("recursion", "counts", "floats", "strings", "query")
+
+
 @pytest.fixture(scope="module")
-def asked_by_program() -> dict[str, str]:
+def asked_by_program(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The kernels that each program asked for: a line that it printed in a fork of one process,
     which has imported everything and called no kernel.
     """
@@ -184,6 +201,10 @@ def asked_by_program() -> dict[str, str]:
         f"play({text!r}, {row}{', ' + options if options else ''})"
         for text, row, options in PROGRAMS.values()
     ]
+    for name in OVER_PARTS:
+        text, row, options = PROGRAMS[name]
+        folder = f"steps=4, parts={str(tmp_path_factory.mktemp('parts'))!r}"
+        plays.append(f"play({text!r}, {row}, {', '.join(filter(None, (options, folder)))})")
     done = subprocess.run(
         [sys.executable, "-c", HARNESS + EACH_IN_A_FORK],
         input="".join(json.dumps(play) + "\n" for play in plays),
@@ -191,7 +212,8 @@ def asked_by_program() -> dict[str, str]:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return dict(zip(PROGRAMS, done.stdout.splitlines(), strict=True))
+    names = (*PROGRAMS, *(f"{name} over parts" for name in OVER_PARTS))
+    return dict(zip(names, done.stdout.splitlines(), strict=True))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -199,3 +221,56 @@ def test_a_commit_asks_for_no_kernel_that_was_not_compiled_ahead(
     name: str, asked_by_program: dict[str, str]
 ) -> None:
     assert asked_by_program[name] == "[]"
+
+
+@pytest.mark.parametrize("name", OVER_PARTS)
+def test_neither_driver_nor_workers_ask_for_a_kernel_that_was_not_compiled_ahead(
+    name: str, asked_by_program: dict[str, str]
+) -> None:
+    assert asked_by_program[f"{name} over parts"] == "[]"
+
+
+RULES = """
+.decl e(x: number, y: number)
+.decl t(x: number, y: number)
+t(x, y) :- e(x, y).
+t(x, z) :- t(x, y), e(y, z).
+"""
+
+
+@pytest.fixture
+def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Groups count as compiled by nobody, so that helpers are started: these."""
+    started, start = [], groups._helper
+
+    def helper(lines: list[str]) -> Any:
+        started.append(start(lines))
+        return started[-1]
+
+    monkeypatch.setattr(groups, "_ready", set())
+    monkeypatch.setattr(groups, "_marker", lambda group: tmp_path / group)
+    monkeypatch.setattr(groups, "_helper", helper)
+    return started
+
+
+@pytest.mark.usefixtures("heeding_interrupts")
+@pytest.mark.parametrize("over", ["one process", "parts"])
+def test_limits_and_interrupts_end_compilation_and_leave_the_workspace_as_it_was(
+    over: str, helpers: list[Any], tmp_path: Path
+) -> None:
+    executor: Any = InlineExecutor(tmp_path / "parts") if over == "parts" else None
+    with lftj.connect(executor=executor) as ws:
+        with ws.limits(seconds=0.2), pytest.raises(lftj.LimitError, match="time limit") as raised:
+            ws.add_rules(RULES)
+        assert raised.value.code == "E331"
+        Timer(0.5, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            ws.add_rules(RULES)
+        assert helpers
+        assert all(helper.returncode is not None for helper in helpers)
+        assert list(ws.relations) == []
+        ws.add_rules(RULES)
+        ws.load("e", [(1, 2), (2, 3)])
+        assert sorted(ws["t"].fetchall()) == [(1, 2), (1, 3), (2, 3)]
+        assert ws.profile()["compile_seconds"].max() > 0
+        assert all(helper.returncode is not None for helper in helpers)

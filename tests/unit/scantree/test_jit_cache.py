@@ -273,9 +273,47 @@ def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
 
 def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W"
-    code = f"from scantree.jit.ahead import compile_lines; compile_lines(['{lines}'])"
+    code = (
+        "import scantree.jit.ahead as ahead; from scantree.jit import cache_directory; "
+        f"ahead.compile_lines(['{lines}'], str(cache_directory()))"
+    )
     assert python(code, LFTJ_CACHE_DIR=str(tmp_path)).returncode == 0
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
+
+
+INTERRUPTED = f"""
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from scantree.jit import ahead
+groups = {{"sums": "{fresh_processes.__name__} sum_of_twice W\\n" * 8}}
+helpers, start = [], ahead._helper
+def started(lines):
+    helpers.append(start(lines))
+    return helpers[-1]
+ahead._helper = started
+try:
+    ahead.compile_groups(groups, lambda: os.kill(os.getpid(), signal.SIGINT))
+except KeyboardInterrupt:
+    print("interrupted", {{helper.returncode for helper in helpers}})
+print(ahead.missing_groups(groups))
+print(ahead.compile_groups(groups) > 0, ahead.missing_groups(groups))
+print({{helper.returncode for helper in helpers}} <= {{0, -9}}, ahead.compile_groups(groups))
+"""
+
+
+def test_an_interrupt_ends_the_helpers_and_the_next_call_compiles(tmp_path: Path) -> None:
+    run = python(INTERRUPTED + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    said = "interrupted {-9}\n['sums']\nTrue []\nTrue 0.0\n12 6\n0\n"
+    assert (run.stdout, run.stderr) == (said, "")
+
+
+def test_helpers_that_keep_code_elsewhere_are_done_without(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    lines = f"{fresh_processes.__name__} sum_of_twice W\\n" * 8
+    code = f"from scantree.jit.ahead import compile_groups; compile_groups({{'sums': '{lines}'}}); "
+    assert python(code + MISSES, LFTJ_CACHE_DIR=str(shared)).stdout == "12 6\n1\n"
 
 
 def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:

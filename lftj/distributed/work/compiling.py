@@ -1,0 +1,42 @@
+"""The task that compiles kernels on a worker's machine, before a commit needs them there."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from lftj.distributed.parts.failure import Failure, told
+from lftj.engine.ahead import compile_named, missing
+from lftj.engine.limits import Limits
+from lftj.errors import LftjError
+from lftj.join.context import timed_out
+from lftj.syntax.attention import attending
+
+
+@dataclass(frozen=True)
+class CompileTask:
+    """Groups of kernels (`lftj.engine.ahead`), for the machine that has this part."""
+
+    part: int
+    groups: tuple[str, ...]
+    limits: Limits
+
+
+def count_missing(task: CompileTask) -> int:
+    """The number of kernels that nobody has compiled on this machine."""
+    return missing(task.groups)
+
+
+def compile_here(task: CompileTask) -> float | Failure:
+    """Compile them; the seconds that it took. Workers of one machine share the work."""
+    deadline = task.limits.deadline
+
+    def attend(steps: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise timed_out()
+
+    try:
+        with attending(attend):
+            return compile_named(task.groups)
+    except LftjError as error:
+        return told(error)
