@@ -12,6 +12,7 @@ import pytest
 import lftj
 from lftj.distributed.work import compiling
 from lftj.distributed.work.compiling import CompileTask
+from lftj.syntax.attention import look_now
 from tests.distributed.inline import InlineExecutor
 
 EDGES = ".decl e(x: number, y: number) .decl p(x: number) p(x) :- e(x, _)."
@@ -102,14 +103,7 @@ def test_a_limit_of_time_ends_compilation_on_workers(
 
 def _compile_for_ever(names: tuple[str, ...]) -> float:
     while True:
-        compiling_looks()
-
-
-def compiling_looks() -> None:
-    """What compilation does some twenty times a second."""
-    from lftj.syntax.attention import look_now
-
-    look_now()
+        look_now()
 
 
 def test_a_program_over_parts_is_read_under_limits(tmp_path: Path) -> None:
