@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from lftj.distributed.parts.failure import Failure, told
+from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.ahead import compile_named, missing
 from lftj.engine.limits import Limits
 from lftj.errors import LftjError
@@ -39,4 +39,4 @@ def compile_here(task: CompileTask) -> float | Failure:
         with attending(attend):
             return compile_named(task.groups)
     except LftjError as error:
-        return told(error)
+        return failure_of(error)
