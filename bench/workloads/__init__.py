@@ -16,6 +16,7 @@ WORKLOADS: Mapping[str, Steps] = {
     "watched days": views.watched_days,
     "next event": views.next_event,
     "sales by shop": views.sales_by_shop,
+    "last seen": views.last_seen,
     "forest": recursion.forest,
     "day plans": recursion.day_plans,
     "one leg": recursion.one_leg,

@@ -94,3 +94,22 @@ def sales_by_shop(ws: lftj.Workspace) -> Iterator[None]:
             tx.delete("sale", some)
         with ws.transaction() as tx:
             tx.insert("sale", some)
+
+
+def last_seen(ws: lftj.Workspace) -> Iterator[None]:
+    """The first and the last reading of each device, as readings come and old ones go."""
+    draw = np.random.default_rng(6)
+    readings, devices = 100_000, 5_000
+    ws.add_rules(
+        ".decl reading(device: number, at: number)\n"
+        ".decl seen(device: number, first: number, last: number)\n"
+    )
+    device = draw.integers(0, devices, readings)
+    ws.load("reading", pa.table({"device": device, "at": np.arange(readings)}))
+    yield
+    ws.add_rules("seen(d, min(t), max(t)) :- reading(d, t).")
+    for start in range(0, 2_000, 100):
+        some, at = device[start : start + 100], np.arange(start, start + 100)
+        with ws.transaction() as tx:
+            tx.delete("reading", pa.table({"device": some, "at": at}))
+            tx.insert("reading", pa.table({"device": some[::-1], "at": at + readings}))

@@ -150,7 +150,6 @@ lftj.maintenance.semi_naive.row_set_kernels bounds A W W W
 lftj.maintenance.semi_naive.row_set_kernels bounds R W W W
 lftj.maintenance.semi_naive.row_set_kernels reordered W W W W W
 lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
-lftj.maintenance.semi_naive.row_set_kernels passing W i U8 W
 """,
     "parts": """
 scantree.rows_kernels merge_distinct R R R

@@ -16,7 +16,7 @@ from lftj.maintenance.counting.stratum_state import Kept, StratumState
 from lftj.maintenance.inputs.affected import Affected, ChangedValues
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.ladder import follow_stratum, maintain, ways
+from lftj.maintenance.ladder import WAYS, follow_stratum, maintain
 from lftj.maintenance.rules.chosen_state import ChosenState
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.failures import placed
@@ -117,7 +117,7 @@ class _Refresher:
         self.values = ChangedValues(
             versions.deltas, program.relations, context.dictionary, context.tuning
         )
-        self.heads = CommitHeads(program, before, versions, context, ways(context), changed_rules)
+        self.heads = CommitHeads(program, before, versions, context, WAYS, changed_rules)
 
     def states(self) -> ViewStates:
         """The states after it all: with the last version of what rules share, without those that

@@ -60,7 +60,7 @@ from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 from lftj.tuning import Tuning
-from lftj.tuning.aids import AIDS, EXTREMES
+from lftj.tuning.aids import AIDS
 from lftj.tuning.aids import GATES as GATES_OF_AIDS
 
 RELATIONS: Sequence[type[Strategy[Maintained]]] = (ChoiceAnew, Unkept, Update, FullEvaluation)
@@ -180,9 +180,8 @@ def _evaluate_body(evaluation: BodyEvaluation) -> Evaluated:
     return found[1]
 
 
-def ways(context: Context) -> Ways:
-    """The ladders for bodies, as heads and relations are handed them."""
-    return Ways(_follow_body, _evaluate_body, extremes=EXTREMES not in context.tuning.without)
+WAYS = Ways(_follow_body, _evaluate_body)
+"""The ladders for bodies, as heads and relations are handed them."""
 
 
 def maintain(change: RelationChange, state: RelationState | None) -> Maintained:

@@ -18,12 +18,6 @@ EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
 FINER_HEADS = "finer heads"
 """Changes of a head taken from one over the same body that groups more finely."""
-SEMI_JOINS = "semi-joins"
-"""Rows of a delta tested by values of small relations before they are joined."""
-REDUCTIONS = "reductions"
-"""Rows of a stratum looked through for what matches the delta, where joins search in vain."""
-EVALUATION_ORDER = "evaluation order"
-"""Relations of a stratum evaluated one after another within an iteration."""
 BEST_FIRST = "best first"
 """Choice of the best of many better values in cycles with `min` or `max`."""
 COMPILED_ITERATIONS = "compiled iterations"
@@ -35,12 +29,11 @@ GATES = {
     SEMIJOIN_REDUCTION: "shipped orders",
     INDEX_ADVISOR: "followers of followers",
     LEAST_VALUES: "next events asked",
+    EXTREMES: "last seen",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",
     COMPILED_ITERATIONS: "recursion.chain",
 }
 """The benchmark that loses most without each aid: names in `bench.ablation.GATES`."""
-UNDEFENDED = (EXTREMES, SEMI_JOINS, REDUCTIONS, EVALUATION_ORDER)
-"""Aids that no benchmark loses much without: they are to go."""
-AIDS = (*GATES, *UNDEFENDED)
-"""All aids: those that a gate defends, and the others."""
+AIDS = tuple(GATES)
+"""All aids, from the join to the fixpoint."""

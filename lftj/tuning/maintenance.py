@@ -81,18 +81,6 @@ class FixpointTuning:
     """
     fixpoint_stale_rows: int = 64
     """Rows up to which no growth makes these stale."""
-    reduced_rows: int = 4
-    """Rows of the stratum that are looked through for each idle step of a join with them."""
-    reduced_share: float = 0.5
-    """Share of the rows that match beyond which looking for them is not worth its time."""
-    tested_delta: int = 256
-    """Rows of a delta below which they are joined faster than tested."""
-    tested_rows: int = 4
-    """Rows of a relation whose values are noted in the time that joining one row of a delta
-    takes.
-    """
-    tested_passing: float = 0.75
-    """Share of the rows that pass beyond which testing them is not worth its time."""
     small_rows: int = 1 << 15
     """Rows, and candidates of an iteration, up to which a fixpoint merges sorted arrays; beyond,
     hash tables are worth their set-up.

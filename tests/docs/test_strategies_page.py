@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.ablation import GATES as REGISTERED
 from lftj.maintenance.ladder import GATES, LADDERS, NAMES, OPTIONAL
-from lftj.tuning.aids import AIDS, UNDEFENDED
+from lftj.tuning.aids import AIDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 ENTRY = re.compile(r"^- `([^`]+)`: (.*?)\s+\*Carries\*:\s+(.*?)\.$", re.MULTILINE | re.DOTALL)
@@ -35,7 +35,7 @@ def test_the_page_marks_what_is_needed():
 
 
 def test_each_strategy_that_can_be_switched_off_has_a_registered_gate():
-    assert set(GATES) == {*OPTIONAL, *AIDS} - {*UNDEFENDED}
+    assert set(GATES) == {*OPTIONAL, *AIDS}
     assert {gate for gate in GATES.values() if gate not in REGISTERED} == set()
     assert set(REGISTERED) == set(GATES.values()), "a gate that defends nothing"
 
@@ -44,7 +44,7 @@ def test_the_page_names_the_gate_of_each_and_what_it_loses():
     carried = {
         name: " ".join(last.split())
         for name, _, last in _rows("Relations|Bodies|Recursive|Rows|Aids")
-        if last != "needed" and name not in UNDEFENDED
+        if last != "needed"
     }
     assert {name: re.findall(r"`([^`]+)`", last) for name, last in carried.items()} == {
         name: [gate] for name, gate in GATES.items()

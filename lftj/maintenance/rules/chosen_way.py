@@ -107,13 +107,11 @@ class Evaluated(NamedTuple):
 class Ways(NamedTuple):
     """The ladders for bodies, as what uses them is handed them.
 
-    `follow`: how assignments change; `evaluate`: all of them from nothing. `extremes`: whether
-    `min` and `max` may be read off a key order.
+    `follow`: how assignments change; `evaluate`: all of them from nothing.
     """
 
     follow: Callable[[BodyChange, TraceState | None], Assignments]
     evaluate: Callable[[BodyEvaluation], Evaluated]
-    extremes: bool = True
 
 
 def _outgrown(before: Mapping[str, int], now: Mapping[str, int], times: int) -> bool:

@@ -255,7 +255,7 @@ class CommitHeads:
         """Tell whether a rule aggregates, and not only what can be read off a key order."""
         if not isinstance(rule, NormalRule) or not rule.aggregates:
             return False
-        return not self.ways.extremes or extremes_of(rule, self._context.tuning) is None
+        return extremes_of(rule, self._context.tuning) is None
 
     def _as_member(self, rule: NormalRule | FunctorRule) -> Member | None:
         """A rule with aggregates that keeps a state, ready to share it."""

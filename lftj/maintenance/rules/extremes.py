@@ -19,6 +19,7 @@ from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order
 from lftj.tuning import Tuning
+from lftj.tuning.aids import EXTREMES
 from scantree import Tree
 from scantree.rows import sort_rows
 
@@ -82,6 +83,8 @@ def extremes_of(rule: NormalRule, tuning: Tuning) -> Extremes | None:
     Rows that are much wider than the columns read keep no key order for it: the values of each
     group take less, and are sooner sorted.
     """
+    if EXTREMES in tuning.without:
+        return None
     calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
     if not calls or len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
         return None

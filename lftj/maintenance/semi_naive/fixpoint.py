@@ -9,7 +9,6 @@ is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -23,10 +22,8 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.cost.cost_model import laid_into
 from lftj.maintenance.rules.functor_rows import functor_rows
-from lftj.maintenance.semi_naive import semi_joins, variant_plans
-from lftj.maintenance.semi_naive.packed_rows import Packed
+from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
-from lftj.maintenance.semi_naive.semi_joins import Reductions, SemiJoins
 from lftj.maintenance.semi_naive.shared_iteration import Outcome, Share, SharedIteration
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import (
@@ -99,7 +96,6 @@ class Fixpoint(Generic[T]):
         read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
-        self._evaluation_order = deque(self.evaluation_order(rules))
         self.rows: dict[str, T] = {}
         self.deltas: dict[str, TransientRelation] = {}
         self.older: dict[str, RelationVersion] = {}
@@ -113,15 +109,9 @@ class Fixpoint(Generic[T]):
         self._due: dict[str, TransientRelation] = {}  # what has yet to be added to the totals
         self._applying = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
-        self._semi_joins = SemiJoins(self.lower, context.tuning)
         # what refers back does so weakly: a cycle would keep the tables, and the version before the
         # commit, until garbage is looked for
         me = proxy(self)
-        size, rows = (
-            lambda name: me.totals[name].count,
-            lambda name, older: me.looked_through(name, older),
-        )
-        self._reductions = Reductions(schemas, rows, size, context.arena, context.tuning)
         self._plans = VariantPlans(
             context, self.counting, lambda variant: me._keep_orders(variant), self.lasting
         )
@@ -188,32 +178,12 @@ class Fixpoint(Generic[T]):
                     del self._due[name]
         return self.totals[name]
 
-    def evaluation_order(self, rules: Sequence[NormalRule]) -> list[list[str]]:
-        """Groups of relations whose deltas are read in one iteration, again and again; here all of
-        them in every iteration.
-        """
-        return [list(self.schemas)]
-
     def _next_iteration(self) -> None:
-        """Make the fresh rows of the next turn that has any the deltas; they belong to the totals
-        from now on.
-        """
+        """Make the fresh rows the deltas; they belong to the totals from now on."""
         for name in self.kept:
             self.older[name] = self.total(name)
-        self.deltas = {}
-        for _ in range(len(self._evaluation_order)):
-            self._evaluation_order.rotate(-1)
-            self.deltas = {
-                name: self.fresh(name, self._delta_schemas[name])
-                for name in self._evaluation_order[-1]
-            }
-            if self.active:
-                break
-        self._due = {
-            name: self.deltas[name]
-            for name in self.kept
-            if name in self.deltas and self.deltas[name].count
-        }
+        self.deltas = {name: self.fresh(name, self._delta_schemas[name]) for name in self.schemas}
+        self._due = {name: self.deltas[name] for name in self.kept if self.deltas[name].count}
         for name, delta in self._due.items():
             self.context.laid += len(self.totals[name].orders()) * laid_into(
                 delta.count, self.totals[name].count
@@ -224,18 +194,15 @@ class Fixpoint(Generic[T]):
         deltas = {delta_name(name): delta for name, delta in self.deltas.items()}
         older = {older_name(name): version for name, version in self.older.items()}
         readable = _Readable({**self.lower, **older, **deltas}, self)
-        due = (variant for variant in self.variants if variant.source in self.deltas)
         runnable = [
             variant
-            for variant in due
+            for variant in self.variants
             if all(readable.holds(atom.relation) for atom in variant.rule.atoms)
         ]
         if self.prepared is not None:
             self.prepared.runs += len(runnable)
         for variant in runnable:
-            variant.reading = self._reductions.reading(variant, self.deltas[variant.source])
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
-            self._semi_joins.prepare(variant, self.deltas[variant.source])
         shared = SharedIteration(
             runnable, self.deltas, self.kept, self.context.threads, self.context.tuning
         )
@@ -243,13 +210,12 @@ class Fixpoint(Generic[T]):
         outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
         for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
-            share = Share(variant, variant.passing(delta))
-            steps, found, read = (
-                outcomes[number] if outcomes else self.run(share, readable, self.context)
+            steps, found = (
+                outcomes[number]
+                if outcomes
+                else self.run(Share(variant, delta), readable, self.context)
             )
             variant_plans.account(variant, delta.count, steps, found)
-            semi_joins.account(variant, delta.count, read, self.context.tuning)
-            variant.reading = {}
             self.context.found += found
             self.ran(found)
         for functor in self.functors:
@@ -275,10 +241,7 @@ class Fixpoint(Generic[T]):
         variant, delta = share.variant, share.delta
         if not delta.count:
             return Outcome()
-        read = {
-            name: variant.reading[name] if name in variant.reading else readable[name]
-            for name in variant.others
-        }
+        read = {name: readable[name] for name in variant.others}
         read[delta_name(variant.source)] = delta
         before, found = context.work, 0
         rows = self.rows[variant.rule.relation]
@@ -286,13 +249,7 @@ class Fixpoint(Generic[T]):
             for piece in prepared.pieces(read, context, within=share.within(read)):
                 found += piece.shape[1]
                 rows.add(*self.candidates(piece, variant))
-        return Outcome(context.work - before, found, 0 if share.number else delta.count)
-
-    def looked_through(self, name: str, older: bool) -> Packed | None:
-        """The rows of a relation that belong to the totals, all or only older ones, in no order;
-        None where they are not kept packed.
-        """
-        return None
+        return Outcome(context.work - before, found)
 
     def _keep_orders(self, variant: Variant) -> None:
         """Older rows are all rows of the iteration before: an order that they need has to be there
@@ -300,7 +257,7 @@ class Fixpoint(Generic[T]):
         """
         assert variant.plan is not None
         for name, order in variant.plan.key_orders():
-            if in_role(name, Role.OLDER) and name not in variant.reading:
+            if in_role(name, Role.OLDER):
                 self.total(name.name).tree(order)
 
 

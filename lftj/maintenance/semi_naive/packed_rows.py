@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.maintenance.semi_naive.row_set_kernels import passing, reordered, unpack
+from lftj.maintenance.semi_naive.row_set_kernels import reordered, unpack
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
@@ -54,39 +54,14 @@ class Packed(NamedTuple):
         return self._replace(words=words, ordered=True)
 
 
-class ValueTest(NamedTuple):
-    """Test of a column's values: `present` has a one for each admitted value, counted from the
-    least that fits the packing.
-    """
-
-    column: int
-    present: np.ndarray
-
-
 class PackedRows(TransientRelation):
     """Loose rows that are packed until a key order, or their columns, are asked for."""
 
-    __slots__ = ("_passing", "packed")
+    __slots__ = ("packed",)
 
     def __init__(self, schema: RelationSchema, arena: Arena, packed: Packed):
         super().__init__(schema, arena, [])
         self.packed = packed
-        self._passing: dict[tuple[tuple[int, int], ...], PackedRows] = {}
-
-    def passing(self, tests: tuple[ValueTest, ...]) -> PackedRows:
-        """The rows that pass all tests. O(n); those of tests that were asked for before are still
-        there, with their trees.
-        """
-        known = tuple((test.column, id(test.present)) for test in tests)
-        if known not in self._passing:
-            words = self.packed.words
-            for test in tests:
-                out = np.empty(words.size + 1, np.int64)
-                words = out[: passing(words, self.packed.shifts[test.column], test.present, out)]
-            self._passing[known] = PackedRows(
-                self.schema, self._arena, self.packed._replace(words=words)
-            )
-        return self._passing[known]
 
     @property
     def count(self) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import claim, compiled, inlined, load, load_byte, store
+from scantree.jit import claim, compiled, inlined, load, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 BLOCK = 128  # rows whose slots are fetched together
@@ -179,17 +179,3 @@ def reordered(packed, shifts, order, moved, out):
         mask = (1 << (load(shifts, column - 1) - shift)) - 1 if column > 0 else -1
         for row in range(packed.size):
             store(out, row, load(out, row) | (((load(packed, row) >> shift) & mask) << to))
-
-
-@compiled
-def passing(packed, shift, present, out):
-    """The packed rows whose column at `shift` has a value that is `present` (a power of two bytes),
-    into `out`: how many.
-    """
-    mask = present.size - 1
-    count = 0
-    for row in range(packed.size):
-        word = load(packed, row)
-        store(out, count, word)
-        count += load_byte(present, (word >> shift) & mask)
-    return count

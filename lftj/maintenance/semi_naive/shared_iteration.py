@@ -86,9 +86,7 @@ class Cut:
 
 
 class Share(NamedTuple):
-    """A variant and the rows of its delta that pass its tests; all there is to do, or a piece of a
-    cut.
-    """
+    """A variant and its delta: all there is to do, or a piece of a cut."""
 
     variant: Variant
     delta: TransientRelation
@@ -103,13 +101,10 @@ class Share(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Kernel steps, rows that came out, and rows of the delta that went in, which the first of the
-    pieces tells for all.
-    """
+    """Kernel steps, and rows that came out."""
 
     steps: int = 0
     found: int = 0
-    read: int = 0
 
 
 Do = Callable[[Share, Relations, Context], Outcome]
@@ -189,7 +184,7 @@ class SharedIteration:
             steps = int(variant.pace * delta.count * self._tuning.shared_piece)
             wanted = steps // max(1, self._threads.patience)
             most = self._threads.parts // self._tuning.shared_parts
-            cuts.append(Cut(variant, variant.passing(delta), min(most, wanted)))
+            cuts.append(Cut(variant, delta, min(most, wanted)))
         return cuts
 
 

@@ -47,9 +47,8 @@ class VariantPlans:
         few, times, price = tuning.variant_stale_rows, tuning.variant_stale, tuning.plan_steps
         grown = size > max(few, variant.planned_for * times)
         shrunk = variant.planned_for > max(few, size * times) and variant.rent.lost > price
-        other = grown or shrunk or variant.planned_reading != tuple(variant.reading)
-        if variant.plan is None or other or variant.rent.due(price):
-            self._look_for_another(variant, size, readable, other)
+        if variant.plan is None or grown or shrunk or variant.rent.due(price):
+            self._look_for_another(variant, size, readable, grown or shrunk)
         assert variant.plan is not None
         return variant.plan
 
@@ -57,15 +56,12 @@ class VariantPlans:
         self, variant: Variant, size: int, readable: Relations, other: bool
     ) -> None:
         read = (atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated))
-        seen = {
-            name: variant.reading[name] if name in variant.reading else readable[name]
-            for name in read
-        }
+        seen = {name: readable[name] for name in read}
         orders = _ORDER_COST * sum(readable[name].count for name in variant.others)
         price = max(self._context.tuning.plan_steps, orders)
         if variant.rent.due(price):
             seen |= {name: AnyOrder(readable[name]) for name in variant.others}
-            other, variant.rent, variant.reading = True, variant.rent.paid(), {}
+            other, variant.rent = True, variant.rent.paid()
         if variant.plan is None or other:
             needed, count, lasting = variant.needed, self._counting, self._lasting
             variant.plan = plan_rule(
@@ -77,7 +73,7 @@ class VariantPlans:
                 lasting=lasting,
                 repeated=not lasting,
             )
-            variant.planned_for, variant.planned_reading = size, tuple(variant.reading)
+            variant.planned_for = size
             self._kept(variant)
 
 

@@ -17,10 +17,8 @@ from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full import head_picks
-from lftj.maintenance.semi_naive.packed_rows import PackedRows, ValueTest
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
-from lftj.storage.relation import Order, RelationVersion
-from lftj.storage.transient_relation import TransientRelation
+from lftj.storage.relation import Order
 from lftj.types.sources import Role, Source, named_once
 
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
@@ -53,22 +51,13 @@ class Variant:
         default_factory=list
     )  # prepared, and not in use by any thread
     planned_for: int = 0  # rows of the delta
-    tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this iteration
-    seen: int = 0  # rows of all deltas so far
-    unreduced: bool = False  # there is no test that drops enough rows
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
     idle: int = 0  # kernel steps that led to nothing, the last time
     rent: Rent = NOTHING_LOST  # the same since a better plan was last looked for
-    reduced: bool = (
-        False  # it reads rows of the stratum that were looked through for what matches the delta
-    )
-    reading: Mapping[str, RelationVersion] = field(default_factory=dict)  # these, now
-    planned_reading: tuple[str, ...] = ()  # their names, when it was planned
 
     def begin(self) -> None:
         """Forget what was found out in an earlier evaluation, but for the plan."""
-        self.tests, self.seen, self.unreduced, self.rent = (), 0, False, NOTHING_LOST
-        self.idle, self.reduced, self.reading = 0, False, {}
+        self.idle, self.rent = 0, NOTHING_LOST
 
     @property
     def order(self) -> Order:
@@ -77,10 +66,6 @@ class Variant:
         return next(
             order for name, order in self.plan.key_orders() if name == delta_name(self.source)
         )
-
-    def passing(self, delta: TransientRelation) -> TransientRelation:
-        """The rows of a delta that pass the tests. By one thread."""
-        return delta.passing(self.tests) if self.tests and isinstance(delta, PackedRows) else delta
 
     @contextmanager
     def assembled(self, relations: Relations, context: Context) -> Iterator[PreparedPlan]:
