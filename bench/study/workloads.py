@@ -66,7 +66,8 @@ def _case(name: str, rows: dict[str, int | None]) -> Callable[[Path, str], Table
         found = next(case for case in CASES if case.name == name).tables(data)
         kept: Tables = {}
         for relation, table in found.items():
-            distinct = table.group_by(table.column_names).aggregate([])
+            # On one thread, so that each process draws the same rows.
+            distinct = table.group_by(table.column_names, use_threads=False).aggregate([])
             kept[relation] = _sampled(distinct, rows[size])
         return kept
 

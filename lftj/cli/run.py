@@ -132,6 +132,13 @@ def run(
         )
     written_in = "." if output_dir == STANDARD_STREAM else output_dir
     inside = _Folders(None, None) if allow_paths else _Folders(fact_dir, Path(written_in))
+    if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        for directive in of_kind(directives, "limitsize"):  # before an evaluation without end
+            print(
+                f"warning: .limitsize {directive.relation} limits the rows that are written; "
+                "it stops no recursion",
+                file=sys.stderr,
+            )
     with progress() as say:
         workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
         with workspace.transaction() as tx:

@@ -280,7 +280,14 @@ class ClauseActions(DirectiveActions):
         return made
 
     def refuse_qualifiers(self, qualifiers: list[Token]) -> None:
-        """Note the qualifiers that are not supported, or unknown."""
+        """Note the qualifiers that are not supported, or unknown, or a second structure."""
+        structures = [word for word in qualifiers if str(word) in functors.STRUCTURES]
+        for word in structures[1:]:
+            self.problem(
+                f"`{word}` after `{structures[0]}`: a relation is stored in one way",
+                word,
+                "leave one of them out",
+            )
         for word in qualifiers:
             known = functors.QUALIFIERS | functors.DIRECTIVE_QUALIFIERS
             if (refused := functors.UNSUPPORTED_QUALIFIERS.get(str(word))) is not None:

@@ -131,14 +131,15 @@ RESERVED_VARIABLES = BODY_AGGREGATES | frozenset(WORD_FUNCTORS) | {"true", "fals
 RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}
 """Names that no relation may have, for the same reason."""
 
-QUALIFIERS = frozenset(
-    {"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"}
-)
+STRUCTURES = frozenset({"brie", "btree", "btree_delete"})
+"""Qualifiers that name how Soufflé stores a relation: a relation has one at most."""
+
+QUALIFIERS = STRUCTURES | {"inline", "no_inline", "magic", "no_magic"}
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
 _ONLY_TIME = dict.fromkeys((
     "RamSIPS", "auto-schedule", "compile", "disable-transformers", "engine", "generate",
-    "inline-exclude", "jobs", "magic-transform",
+    "inline", "inline-exclude", "jobs", "magic-transform",
     "magic-transform-exclude",
 ), "it changes the time that Soufflé takes and no rows")  # fmt: skip
 _ONLY_REPORTED = dict.fromkeys((

@@ -48,7 +48,7 @@ def test_differential_duckdb_and_the_reference(
             assert theirs == set(map(_rounded, rows)), name
 
 
-@settings(max_examples=max(5, _EXAMPLES // 10))
+@settings(max_examples=10_000 if _EXAMPLES >= 1000 else max(5, _EXAMPLES // 10))
 @given(
     programs(max_levels=2),
     st.lists(

@@ -139,7 +139,9 @@ declarations = st.one_of(
         relation_names,
         st.lists(_columns, max_size=3).map(tuple),
         st.just(False),
-        st.lists(st.sampled_from(sorted(functors.QUALIFIERS)), max_size=2).map(tuple),
+        st.lists(st.sampled_from(sorted(functors.QUALIFIERS)), max_size=2)
+        .filter(lambda words: sum(word in functors.STRUCTURES for word in words) <= 1)
+        .map(tuple),
     ),
     st.builds(
         tree.Declaration,

@@ -76,9 +76,13 @@ def test_compressed_output(folder: Path) -> None:
     assert gzip.decompress((folder / "path.csv.gz").read_bytes()) == b"1\t2\n1\t3\n2\t3\n"
 
 
-def test_limitsize_cuts_what_is_written(folder: Path) -> None:
-    assert main(["run", program(folder, PATHS + ".limitsize path(n=2)\n")]) == 0
+def test_limitsize_cuts_what_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(folder, PATHS + ".limitsize path(n=2)\n")
+    assert main(["run", path]) == 0
     assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n"
+    assert "it stops no recursion" in capsys.readouterr().err
+    assert main(["run", path, "-w"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_nullary_and_empty_relations(folder: Path) -> None:
@@ -177,15 +181,18 @@ def test_pragmas_that_have_no_effect_are_warned_about(
 ) -> None:
     text = (
         '.pragma "provenance" "explain" .pragma "fact-dir" "d" .pragma "magic-transform" "*"\n'
+        '.pragma "inline" "a"\n'
         ".decl a(x: number)\na(1).\n.output a\n"
     )
     path = program(folder, text)
     assert main(["run", path, "-D", str(folder)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert [line.partition(" is ignored: ")[0] for line in told] == [
-        f'warning: .pragma "{name}"' for name in ("provenance", "fact-dir", "magic-transform")
+        f'warning: .pragma "{name}"'
+        for name in ("provenance", "fact-dir", "magic-transform", "inline")
     ]
     assert "time" in told[2]
+    assert "time" in told[3]
     assert main(["run", path, "-D", str(folder), "-w"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -284,6 +284,12 @@ def test_a_qualifier_is_told_from_the_clause_behind_it():
         )
 
 
+@pytest.mark.parametrize("words", ["brie brie", "btree inline brie", "brie btree_delete"])
+def test_a_relation_is_stored_in_one_way(words: str):
+    with pytest.raises((ParseError, ProgramErrors), match="stored in one way"):
+        parse(f".decl a(x: number) {words}\n")
+
+
 def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
     rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
     plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
