@@ -11,7 +11,7 @@ import numpy as np
 from sortedcontainers import SortedKeyList
 
 from bench.clock import processor_seconds
-from bench.resident import resident_bytes
+from bench.resident import forget_freed, resident_bytes
 from scantree.tree import Arena, Tree
 
 LOOKUPS = 2_000
@@ -165,8 +165,10 @@ def indexed(name: str, rows: int) -> dict[str, Any]:
     warm.erase(a[:10], b[:10])
     index = INDEXES[name]()
     gc.collect()
+    forget_freed()
     before = resident_bytes()
     build_s = processor_seconds(lambda: index.build(x, y))
+    gc.collect()
     bytes_per_row = (resident_bytes() - before) / len(x)
     found: list[int] = []
     seek_s = processor_seconds(lambda: found.extend(map(index.partners, asked)))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import lftj
 from bench.clock import processor_seconds
 from bench.engine import connect
-from bench.resident import peak_bytes
+from bench.resident import forget_freed, peak_bytes
 from bench.study.workloads import BATCHES, WORKLOADS, Tables, Workload
 from lftj.maintenance.ladder import OPTIONAL
 
@@ -62,6 +62,7 @@ def run(workload: Workload, share: int, by: str, size: str, data: Path) -> dict[
     sizes = np.linspace(cut, changing.num_rows, BATCHES + 1).astype(int)
     batches = [changing.slice(a, b - a) for a, b in pairwise(sizes)]
     _warm(by, text, first)
+    forget_freed()
     before = peak_bytes()
     if by in ("engine", "two threads", "strings as numbers", *_WITHOUT):
         found = _maintained(workload, by, text, first, batches)
