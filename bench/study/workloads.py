@@ -94,7 +94,7 @@ def _lubm(data: Path, size: str) -> Tables:
     of the others taken from everywhere would leave a vocabulary without use.
     """
     found = next(case for case in CASES if case.name == "rdfs_lubm").tables(data)["triple"]
-    distinct = found.group_by(found.column_names).aggregate([])
+    distinct = found.group_by(found.column_names, use_threads=False).aggregate([])
     p, o = distinct["p"], distinct["o"]
     lists = pc.is_in(p, pa.array(["rdf:first", "rdf:rest"]))
     of_words = pc.or_(lists, pc.match_substring_regex(p, "rdfs:|/owl#"))
