@@ -106,15 +106,6 @@ class RowSet:
             return None
         return Packed(self._take(ordered), self._lows, self._shifts, self._widths, ordered)
 
-    def packed(self, but: int) -> Packed | None:
-        """Rows given out by all calls of `take_…`, except so many of the last; None as
-        `take_packed`. O(rows).
-        """
-        if self._wide is not None:
-            return None
-        words = np.concatenate([*self._taken[: len(self._taken) - but], np.empty(0, np.int64)])
-        return Packed(words, self._lows, self._shifts, self._widths, False)
-
     def _take(self, ordered: bool) -> np.ndarray:
         packed = self._fresh.rows()
         if ordered:
