@@ -133,7 +133,9 @@ def test_what_loses_too_much_is_derived_anew(tmp_path: Path) -> None:
     assert Move.RESUME not in [task.steps[-1].move for task in executor.tasks]
 
 
-@pytest.mark.parametrize("move", [Move.BEGIN, Move.OVERDELETE, Move.RESUME, Move.ROUND, Move.TELL])
+@pytest.mark.parametrize(
+    "move", [Move.BEGIN, Move.OVERDELETE, Move.RESUME, Move.SUPERSTEP, Move.TELL]
+)
 def test_a_commit_that_fails_in_a_step_has_not_been(tmp_path: Path, move: Move) -> None:
     edges = grid(6)
     workspace, executor = routing(tmp_path, 3, edges)

@@ -72,7 +72,7 @@ def test_a_worker_that_dies_in_a_commit(
     assert rows_of(workspace) == expected([*edges()[1:], *NEW])
 
 
-@pytest.mark.parametrize("move", [Move.REDERIVE, Move.RESUME, Move.ROUND, Move.TELL])
+@pytest.mark.parametrize("move", [Move.REDERIVE, Move.RESUME, Move.SUPERSTEP, Move.TELL])
 def test_a_worker_that_dies_in_a_round(
     workspace: lftj.Workspace, tmp_path: Path, move: Move
 ) -> None:
@@ -91,7 +91,7 @@ def test_a_worker_that_dies_in_a_round(
 
 def test_rounds_that_fail_have_not_been(workspace: lftj.Workspace, tmp_path: Path) -> None:
     made(workspace, edges())
-    arm(workspace, tmp_path / "marker", "raise after", 3, part=1, move=Move.ROUND)
+    arm(workspace, tmp_path / "marker", "raise after", 3, part=1, move=Move.SUPERSTEP)
     with pytest.raises(lftj.DistributedError, match="the job failed: RuntimeError: a fault"):
         workspace.load("e", [(30, 99), (99, 28)])
     assert rows_of(workspace) == expected(edges())
