@@ -71,9 +71,9 @@ def evaluated(text: str, tables: dict[str, pa.Table], threads: int) -> tuple[flo
     are then.
     """
     workspace = lftj.connect(executor=lftj.ThreadExecutor(threads))
-    declarations, _, rule = text.strip().rpartition("\n")
+    declarations, head, rule = text.rpartition("\nfound(")
     workspace.add_rules(declarations)
     for name, table in tables.items():
         workspace.load(name, table)
-    seconds = once(lambda: workspace.add_rules(rule))[0]
+    seconds = once(lambda: workspace.add_rules(head + rule))[0]
     return seconds, [len(workspace["found"])]
