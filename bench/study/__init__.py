@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.figure import Report
 from bench.study.indexes import INDEXES, indexed
 from bench.study.one import apart
-from bench.study.workloads import SHARES, WORKLOADS
+from bench.study.workloads import SHARES, WORKLOADS, Workload
 
 BY_HAND = "plain program"
 
@@ -24,7 +24,7 @@ def measure(report: Report, data: Path | None) -> None:
         if not workload.runs_at(report.size):
             continue
         for share in SHARES:
-            _workload(report, workload.name, share, data)
+            _workload(report, workload, share, data)
     for name in INDEXES:
         rows = {"s": 20_000, "m": 200_000}.get(report.size, 10**6)
         report.note(table="indexes", **indexed(name, rows))
@@ -47,13 +47,13 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("load_vs_plain_worst", max(against))
 
 
-def _workload(report: Report, workload: str, share: int, data: Path) -> None:
+def _workload(report: Report, workload: Workload, share: int, data: Path) -> None:
     rows: dict[str, int] | None = None
-    for by in next(each for each in WORKLOADS if each.name == workload).evaluators(report.size):
-        entry = apart(workload, share, by, report.size, data)
+    for by in workload.evaluators(report.size):
+        entry = apart(workload.name, share, by, report.size, data)
         counts = entry.pop("rows", None)
         if counts is not None:
             rows = rows or counts
             if counts != rows:
-                raise AssertionError(f"{workload} by {by}: {counts} instead of {rows}")
-        report.note(table="evaluators", workload=workload, share=share, by=by, **entry)
+                raise AssertionError(f"{workload.name} by {by}: {counts} instead of {rows}")
+        report.note(table="evaluators", workload=workload.name, share=share, by=by, **entry)

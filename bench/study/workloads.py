@@ -61,15 +61,19 @@ def _sampled(table: pa.Table, rows: int | None) -> pa.Table:
     return table.take(pa.array(order[:rows]))
 
 
+def _distinct(name: str, data: Path) -> Tables:
+    """The tables of a case without duplicates, in the same order in each process: on one thread."""
+    found = next(case for case in CASES if case.name == name).tables(data)
+    return {
+        relation: table.group_by(table.column_names, use_threads=False).aggregate([])
+        for relation, table in found.items()
+    }
+
+
 def _case(name: str, rows: dict[str, int | None]) -> Callable[[Path, str], Tables]:
     def tables(data: Path, size: str) -> Tables:
-        found = next(case for case in CASES if case.name == name).tables(data)
-        kept: Tables = {}
-        for relation, table in found.items():
-            # On one thread, so that each process draws the same rows.
-            distinct = table.group_by(table.column_names, use_threads=False).aggregate([])
-            kept[relation] = _sampled(distinct, rows[size])
-        return kept
+        found = _distinct(name, data)
+        return {relation: _sampled(table, rows[size]) for relation, table in found.items()}
 
     return tables
 
@@ -93,8 +97,7 @@ def _lubm(data: Path, size: str) -> Tables:
     """Triples of a university: all that are of the vocabulary, then so many of the others. A tenth
     of the others taken from everywhere would leave a vocabulary without use.
     """
-    found = next(case for case in CASES if case.name == "rdfs_lubm").tables(data)["triple"]
-    distinct = found.group_by(found.column_names, use_threads=False).aggregate([])
+    distinct = _distinct("rdfs_lubm", data)["triple"]
     p, o = distinct["p"], distinct["o"]
     lists = pc.is_in(p, pa.array(["rdf:first", "rdf:rest"]))
     of_words = pc.or_(lists, pc.match_substring_regex(p, "rdfs:|/owl#"))
@@ -144,7 +147,7 @@ WORKLOADS = (
     ),
     Workload(
         "LUBM, OWL 2 RL",
-        program("owl2rl"),
+        program("rhodf") + program("owl2rl"),
         _lubm,
         "triple",
         ("typed",),

@@ -35,14 +35,14 @@ from lftj.engine.durable_folder import (
 from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
-from lftj.engine.stored_past import NOT_TO_BE_HAD, StoredPast
+from lftj.engine.stored_past import StoredPast
 from lftj.errors import DurableError, LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.durable.folder_lock import FolderLock
 from lftj.storage.durable.log import Checkpoint, Commit, Log
 from lftj.storage.durable.log_records import write_positions
 from lftj.storage.durable.packed_changes import packed
-from lftj.storage.durable.stored_pages import StoredPages
+from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.storage.durable.stored_strings import StoredStrings
 from scantree.segment import unchecked_segments
 from scantree.watched_files import FileDamagedError, Watch

@@ -26,16 +26,13 @@ from lftj.storage.durable.log_records import (
     write_note,
     write_positions,
 )
-from lftj.storage.durable.stored_pages import StoredPages
+from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from scantree import Arena
-from scantree.watched_files import FileDamagedError
 
 if TYPE_CHECKING:
     from lftj.engine.durable import Durable
     from lftj.engine.engine import Engine
 
-NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
-"""Errors of files that are not what was written."""
 _REACHED = 8
 """Past versions that are held once they were read."""
 Reached = tuple[State, int, int]

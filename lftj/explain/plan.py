@@ -14,7 +14,7 @@ from lftj.engine.state import State
 from lftj.errors import UnknownNameError
 from lftj.explain.upkeep import state_of, upkeep_lines
 from lftj.join.access.row_scan import RowScan
-from lftj.join.access.semijoin_reduction import MatchingRows
+from lftj.join.access.semijoin_reduction import SemijoinReduction
 from lftj.join.access.star_join import stars
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.plan import RulePlan
@@ -249,13 +249,13 @@ class PlanReport:
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 
-    def _matching(self, plan: RulePlan) -> MatchingRows | None:
+    def _matching(self, plan: RulePlan) -> SemijoinReduction | None:
         """The rows that the rule is evaluated over; None for all, as where it is traced or
         recursive.
         """
         if not self._searched(plan):
             return None
-        return MatchingRows.of(
+        return SemijoinReduction.of(
             plan.rule,
             self._state.database,
             plan.choice.cost,

@@ -25,7 +25,7 @@ from lftj.distributed.parts.task import PartTask
 from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
-from lftj.storage.durable.stored_pages import StoredPages
+from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.types.dictionary import Dictionary
 from scantree.watched_files import FileDamagedError
 
@@ -35,8 +35,6 @@ ROWS = 1 << 16
 """Changed rows after which it is."""
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread
-
-_NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ class Checkpoints:
             if not manifest.has_done(name.version, name.token, part, name.steps):
                 continue
             found = None
-            with suppress(*_NOT_TO_BE_HAD):
+            with suppress(*NOT_TO_BE_HAD):
                 found = self._open(path, name, manifest.parts, program, plan)
             if found is not None:
                 self._try(folder / trial(part), everything=died)

@@ -42,7 +42,7 @@ class RowTest(NamedTuple):
     """The relation that restricts them, itself where values are compared."""
 
 
-class MatchingRows:
+class SemijoinReduction:
     """The rows of a relation, read by this `name`, that pass `tests`, which reject most rows first;
     about `share` of them.
     """
@@ -70,7 +70,7 @@ class MatchingRows:
     @staticmethod
     def of(
         rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context
-    ) -> MatchingRows | None:
+    ) -> SemijoinReduction | None:
         """The reduction of the largest wide relation, if looking for its rows pays where a plan for
         all has this `cost`; else None. O(rows of smaller ones).
         """
@@ -87,7 +87,9 @@ class MatchingRows:
             return None
         if relation.count < context.tuning.semijoin_rows or cost <= relation.count:
             return None
-        found = MatchingRows(name, relation, _Tests(rule, relations, context).of(largest), context)
+        found = SemijoinReduction(
+            name, relation, _Tests(rule, relations, context).of(largest), context
+        )
         return found if found.tests and found.share <= context.tuning.semijoin_worth else None
 
     @property

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from lftj.join.access.semijoin_reduction import MatchingRows
+from lftj.join.access.semijoin_reduction import SemijoinReduction
 from lftj.join.access.star_join import looked_up_rows
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
@@ -101,7 +101,7 @@ def plan_once(
     may match, where these are few.
     """
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
-    matching = MatchingRows.of(rule, relations, plan.choice.cost, context)
+    matching = SemijoinReduction.of(rule, relations, plan.choice.cost, context)
     if matching is None:
         if rule.source not in context.orders:
             lasting = partial(

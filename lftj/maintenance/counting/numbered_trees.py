@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ from scantree.layout import words_to_change
 from scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 
 
-class NumberedTrees:
+class NumberedTrees(ABC):
     """The trees of some relations. `ends`: for each relation a record of which numbers are its own,
     filled in with `_number`.
     """
@@ -56,9 +57,9 @@ class NumberedTrees:
             )
         return None if found is None else (found, int(before))
 
+    @abstractmethod
     def _version(self, name: str) -> tuple[str, bool]:
         """The relation that an atom reads by this name, and whether as before the iteration."""
-        raise NotImplementedError
 
     def room_for(self, rows: int) -> int:
         """No fewer words of the arena than an iteration takes in which so many rows of each

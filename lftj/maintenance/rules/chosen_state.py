@@ -81,12 +81,10 @@ def change_of_choice(
     before = _first_rows(chosen, order, _groups(every, domain))
     lost = contains(before, delta.erases)
     left = [column[~lost] for column in before]
-    over_deleting = _groups([column[lost] for column in before], domain)
+    opened = _groups([column[lost] for column in before], domain)
     by_code = all(schema.columns[column][1].name != "str" for column in order[len(domain) :])
     others = (
-        _first_rows(candidates, order, over_deleting)
-        if by_code
-        else _all_rows(candidates, order, over_deleting)
+        _first_rows(candidates, order, opened) if by_code else _all_rows(candidates, order, opened)
     )
     after = choose(
         schema,

@@ -146,9 +146,9 @@ class CommitHeads:
     # ── evaluating ────────────────────────────────────────────────────────────────────────────────
     def _followed(self, head: SharedHead, work: RuleWork, *, alone: bool = False) -> _Done:
         """A head after the change of its body. `alone`: without looking for others that tell it."""
-        direct = None if alone else self._direct(head, work)
-        if direct is not None:
-            (columns, signed), trace = direct, None
+        finer = None if alone else self._finer_change(head, work)
+        if finer is not None:
+            (columns, signed), trace = finer, None
             work.strategy = FINER_HEADS
         else:
             change = BodyChange(head.shared.body, self._versions, self._context, work)
@@ -162,7 +162,7 @@ class CommitHeads:
         aggregate, moved = head.aggregate.advanced(columns, signed)
         return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
-    def _direct(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
+    def _finer_change(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
         """The change of a head's assignments as a head over the same body has it that groups more
         finely, if there is one.
         """

@@ -9,6 +9,7 @@ is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -58,8 +59,8 @@ class Table(Protocol):
 T = TypeVar("T", bound=Table)
 
 
-class Fixpoint(Generic[T]):
-    """One evaluation: `start`, then a `iterate` after another while it is `active`; the rows are
+class Fixpoint(ABC, Generic[T]):
+    """One evaluation: `start`, then one `iterate` after another while it is `active`; the rows are
     then in `rows`.
     """
 
@@ -135,16 +136,16 @@ class Fixpoint(Generic[T]):
         return True
 
     def start(self) -> None:
-        """Round 0: base rows and the rules that read nothing of the stratum."""
+        """Iteration 0: base rows and the rules that read nothing of the stratum."""
         for name, schema in self.schemas.items():
             self.rows[name] = self.first(
                 schema, [rule for rule in self.seeds if rule.relation == name]
             )
         self._next_iteration()
 
+    @abstractmethod
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> T:
         """A table with the rows of iteration 0, which are its base rows and those of `seeds`."""
-        raise NotImplementedError
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
         """Output rows of a plan as they are added to a table, and which lines are the columns."""

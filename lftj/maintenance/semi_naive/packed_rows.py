@@ -46,11 +46,11 @@ class Packed(NamedTuple):
         shifts = np.array([sum(widths[place + 1 :]) for place in range(len(order))], np.int64)
         words = np.empty_like(self.words)
         reordered(self.words, self.shifts, np.array(order, np.int64), shifts, words)
-        resolved = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
-        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, resolved)
+        in_order = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
+        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, in_order)
 
-    def _sorted(self, words: np.ndarray, resolved: int = 0) -> Packed:
-        sort_words(words, sum(self.widths), resolved)
+    def _sorted(self, words: np.ndarray, in_order: int = 0) -> Packed:
+        sort_words(words, sum(self.widths), in_order)
         return self._replace(words=words, ordered=True)
 
 

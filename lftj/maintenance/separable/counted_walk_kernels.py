@@ -36,7 +36,7 @@ class Weights(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Round and proofs of the nodes that the present walk has reached; what stands at other nodes
+    """Iteration and proofs of the nodes that the present walk has reached; what stands elsewhere
     means nothing.
     """
 

@@ -48,9 +48,9 @@ def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[
 def test_what_is_left_gives_the_same_rows_and_the_same_failures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    of = semijoin_reduction.MatchingRows.of
+    of = semijoin_reduction.SemijoinReduction.of
     monkeypatch.setattr(
-        semijoin_reduction.MatchingRows,
+        semijoin_reduction.SemijoinReduction,
         "of",
         lambda rule, relations, cost, context: of(rule, relations, float("inf"), context),
     )
