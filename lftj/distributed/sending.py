@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
+from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
-from lftj.distributed.parts.transport import RouteTask, route
+from lftj.distributed.parts.transport import RouteTask, count_rows, route
 from lftj.distributed.work.resolve import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
@@ -118,10 +119,22 @@ class Sending:
                 lambda seconds: self.executor.map(route_files, shares, seconds=seconds)
             )
         else:
-            found = self.bounds.timed(
-                lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds)
-            )
+            found = self.bounds.timed(lambda seconds: self._scanned(step.frame, task, seconds))
         went, came = (
             zip(*found, strict=True) if found else ((), ())
         )  # what goes does so before anything comes
         return [entry for entry in (*went, *came) if entry is not None]
+
+    def _scanned(self, frame: Any, task: RouteTask, seconds: float | None) -> list[Any]:
+        """What `route` gives for each partition. Where one fails, rows of the partitions before it
+        are counted, and it is read again, so that the error names the row of the whole frame.
+        """
+        scan = self.executor.scan
+        found = scan(frame, route, task, seconds=seconds)
+        at = next((i for i, each in enumerate(found) if isinstance(each, Failure)), 0)
+        if at:
+            first = sum(scan(frame, count_rows, None, seconds=seconds)[:at])
+            again = scan(frame, route, replace(task, first=first), seconds=seconds)[at]
+            if isinstance(again, Failure):
+                return [again]
+        return found

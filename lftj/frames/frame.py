@@ -5,7 +5,7 @@ treatment of NULL and NaN.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -38,20 +38,24 @@ class Frame(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Place:
     """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row,
-    for text files; `first`: the number of its first row, of a file that is read in pieces.
+    for text files; `first`: the number of its first row, where it is read in pieces; `chosen`: the
+    numbers of its rows in the piece, where not all of them are read.
     """
 
     subject: str = "the frame"
     line_of: Callable[[int], int | None] | None = None
     is_file: bool = False
     first: int = 0
+    chosen: np.ndarray | None = field(default=None, compare=False)
 
     def row(self, row: int) -> str:
         """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every
         editor.
         """
+        if self.chosen is not None:
+            row = int(self.chosen[row])
         if not self.is_file:
-            return f"row {row}"
+            return f"row {self.first + row}"
         line = self.line_of(row) if self.line_of else None
         return (
             f"{self.subject}, row {self.first + row}"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import lftj
@@ -177,3 +178,42 @@ def test_values_that_only_a_cycle_finds_are_not_asked_for_over_parts(tmp_path: P
     )
     assert asking in message
     assert len(workspace.rules) == 1
+
+
+@pytest.mark.parametrize("broken", [1, 3, 10])
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_bad_value_in_a_frame_is_named_by_its_row_in_the_whole_frame(
+    broken: int, signed: bool, tmp_path: Path
+) -> None:
+    rows = [(number, None if number == broken else 1, (1, -1)[number % 2]) for number in range(12)]
+    names = ["x", "y", "sign"][: 2 + signed]
+    batches = [
+        pa.record_batch(
+            [list(column) for column in list(zip(*pair, strict=True))[: 2 + signed]], names
+        )
+        for pair in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    frame = Partitions([batches[:2], batches[2:4], batches[4:]])
+    with lftj.connect(executor=FramesExecutor(tmp_path)) as many:
+        many.relation("e", {"x": int, "y": int})
+        load = (
+            (lambda ws: ws.feed("e", "s", sign="sign")(frame, 0))
+            if signed
+            else (lambda ws: ws.load("e", frame))
+        )
+        assert f'row {broken}, column "y": NULL' in told(many, load)
+        assert many["e"].fetchall() == []
+
+
+class Partitions(list[Any]):
+    """A frame of partitions of record batches."""
+
+    mapInArrow = len
+
+
+class FramesExecutor(InlineExecutor):
+    """An executor that knows the columns of such frames."""
+
+    def schema(self, frame: Any) -> Any:
+        """The columns of the first batch."""
+        return frame[0][0].schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ class RouteTask:
     the columns.
 
     `sign`: whether rows come (1) or go (-1), or the column that says it of each by its own sign.
-    `upsert`: of the rows of one key the last one is meant.
+    `upsert`: of the rows of one key the last one is meant. `first`: the number that messages give
+    to the first row of a partition.
     """
 
     path: str
@@ -42,6 +43,7 @@ class RouteTask:
     sign: int | str
     upsert: bool
     options: Mapping[str, Any]
+    first: int = 0
 
 
 Routed = tuple[Entry | None, Entry | None]
@@ -50,24 +52,36 @@ Routed = tuple[Entry | None, Entry | None]
 
 def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failure:
     """Write one partition of a DataFrame."""
-    return route_placed(((batch, None) for batch in batches), task)
+
+    def placed() -> Iterator[tuple[pa.RecordBatch, Place]]:
+        first = task.first
+        for batch in batches:
+            yield batch, Place(first=first)
+            first += batch.num_rows
+
+    return route_placed(placed(), task)
+
+
+def count_rows(batches: Iterator[pa.RecordBatch], argument: None) -> int:
+    """The number of rows of one partition of a DataFrame."""
+    return sum(batch.num_rows for batch in batches)
 
 
 def route_placed(
-    batches: Iterator[tuple[pa.RecordBatch, Place | None]], task: RouteTask
+    batches: Iterator[tuple[pa.RecordBatch, Place]], task: RouteTask
 ) -> Routed | Failure:
     """Write batches of rows, each of a place to be named where it cannot be."""
     dictionary = Dictionary()
     pieces: dict[int, list[Columns]] = {-1: [], 1: []}
     try:
         for batch, place in batches:
-            for sign, rows in _by_sign(batch, task):
+            for sign, rows, where in _by_sign(batch, place, task):
                 pieces[sign].append(
                     frames.read(
                         rows,
                         task.schema.columns,
                         dictionary=dictionary,
-                        place=place,
+                        place=where,
                         **task.options,
                     ).columns
                 )
@@ -79,24 +93,25 @@ def route_placed(
 
 
 def _by_sign(
-    batch: pa.RecordBatch, task: RouteTask
-) -> Iterator[tuple[int, pa.RecordBatch | pa.Table]]:
-    """The rows that go and those that come."""
+    batch: pa.RecordBatch, place: Place, task: RouteTask
+) -> Iterator[tuple[int, pa.RecordBatch | pa.Table, Place]]:
+    """The rows that go and those that come, and their places."""
     if isinstance(task.sign, int):
-        yield task.sign, batch
+        yield task.sign, batch, place
         return
     table = pa.Table.from_batches([batch])
     rows, signs = (
         table.drop_columns([task.sign]),
         table.column(task.sign).cast(pa.float64()).to_numpy(),
     )
-    if np.isnan(signs).any() and task.options.get("nulls") != "drop":  # NULL is NaN by now
+    nulls = np.flatnonzero(np.isnan(signs))  # NULL is NaN by now
+    if len(nulls) and task.options.get("nulls") != "drop":
         hint = 'leave the row out, or feed with nulls="drop"'
-        raise NullValueError(
-            f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint
-        )
-    yield -1, rows.filter(arrow_array(signs < 0))
-    yield 1, rows.filter(arrow_array(signs > 0))
+        message = "NULL says neither that a row comes nor that it goes"
+        raise place.locate(NullValueError(message, hint=hint), task.sign, int(nulls[0]))
+    for sign, chosen in ((-1, signs < 0), (1, signs > 0)):
+        where = replace(place, chosen=np.flatnonzero(chosen))
+        yield sign, rows.filter(arrow_array(chosen)), where
 
 
 def _written(
