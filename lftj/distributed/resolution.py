@@ -20,6 +20,8 @@ from lftj.program.normal_form import RelationSchema
 from lftj.types.dictionary import Dictionary
 
 Where = Mapping[str, object]
+Operation = tuple[str, tuple[Entry, ...]]
+"""An operation, and the entries with its rows."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Resolution:
         """
         path, version = self.present.executor.path, self.present.manifest.version + 1
         stem = f"{version}-{uuid4().hex[:16]}"
-        operations = list[tuple[str, Entry]]()
+        operations = list[Operation]()
         try:
             for number, step in enumerate(steps):
                 operation = step.operation if isinstance(step, Dependent) else CHANGE
@@ -56,14 +58,15 @@ class Resolution:
                     version,
                     self.bounds,
                 )
-                operations += [(operation, entry) for entry in sending.sent(step, self.dictionary)]
+                operations.append((operation, tuple(sending.sent(step, self.dictionary))))
             found = self._asked(operations, where, f"{stem}-settled", version)
         except BaseException:
             remove_files(path, files_from(path, stem))  # other parts may have written theirs
             raise
         finally:
             before = {entry for step in steps if isinstance(step, Sent) for entry in step.entries}
-            remove_files(path, files_of(entry for _, entry in operations if entry not in before))
+            sent = {entry for _, entries in operations for entry in entries}
+            remove_files(path, files_of(sent - before))
         return [done.entry for done in found if done.entry is not None], sum(
             done.found for done in found
         )
@@ -77,16 +80,20 @@ class Resolution:
         return tuple(home_columns(self.schema)[:1]) or (ONE,)
 
     def _asked(
-        self, operations: list[tuple[str, Entry]], where: Where | None, stem: str, version: int
+        self, operations: list[Operation], where: Where | None, stem: str, version: int
     ) -> list[Resolved]:
         """Each part that has to do with it does its share."""
         executor, home = self.present.executor, self.cuts[0]
-        of: dict[int, list[tuple[str, Entry]]] = {
+        of: dict[int, list[Operation]] = {
             part: [] for part in (() if where is None else self._holding(where))
         }
-        for operation, entry in operations:
-            for part in readers(home, entry.holding(home), executor.partitions):
-                of.setdefault(part, []).append((operation, entry.only(part, home)))
+        for operation, entries in operations:
+            shares: dict[int, list[Entry]] = {}
+            for entry in entries:
+                for part in readers(home, entry.holding(home), executor.partitions):
+                    shares.setdefault(part, []).append(entry.only(part, home))
+            for part, share in shares.items():
+                of.setdefault(part, []).append((operation, tuple(share)))
         limits = self.bounds.left()
         tasks = [
             ResolveTask(

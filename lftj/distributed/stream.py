@@ -37,7 +37,7 @@ class _Batch(Writing[PartsDraft]):
         self, relation: RelationOrName, frame: Any, sign: str | int, options: dict[str, Any]
     ) -> None:
         """Rows whose column `sign` is negative go, then those where it is positive come; with 1 all
-        come.
+        come. One job reads the rows once: the source need not give the same ones each time.
         """
         self._open().change(relation, frame, sign, False, options)
 
@@ -56,13 +56,8 @@ def batch_writer(
             if sign is None:
                 tx.change(relation, frame, 1, options)
             else:
-                # One job, which reads the rows once: the source need not give the same ones each
-                # time.
-                column = "`" + _named(store.executor.schema(frame), sign).replace("`", "``") + "`"
-                frame = frame.where(f"{column} is null or {column} <> 0").withColumnRenamed(
-                    sign, sign
-                )
-                tx.change(relation, frame, sign, options)
+                column = _named(store.executor.schema(frame), sign)
+                tx.change(relation, frame, column, options)
 
     return write
 
@@ -71,7 +66,8 @@ def _named(schema: pa.Schema, sign: str) -> str:
     """The column of signs as the frame names it: case means nothing to Spark. Raises FrameError
     (E230) where there is none, and ValueTypeError where it holds no numbers.
     """
-    found = next((field for field in schema if field.name.casefold() == sign.casefold()), None)
+    named = [field for field in schema if field.name.casefold() == sign.casefold()]
+    found = next((field for field in named if field.name == sign), named[0] if named else None)
     if found is None:
         hint = (
             "name the column that says whether a row comes or goes: sign=…; with sign=None all "

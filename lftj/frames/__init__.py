@@ -10,7 +10,13 @@ from __future__ import annotations
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.confined import check_inside, confined, open_folder
 from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
-from lftj.frames.files import is_table_file, refuse_text_name, write_parquet, write_table
+from lftj.frames.files import (
+    is_table_file,
+    name_within,
+    refuse_text_name,
+    write_parquet,
+    write_table,
+)
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import (
@@ -40,6 +46,7 @@ __all__ = [
     "decode_column",
     "format_facts",
     "is_table_file",
+    "name_within",
     "open_folder",
     "read",
     "read_facts",

@@ -9,6 +9,7 @@ import os
 import zlib
 from collections.abc import Hashable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -280,4 +281,19 @@ def _opened(path: Path) -> pa.NativeFile:
 
 
 def _place(path: Path, table: pa.Table) -> ArrowCarrier:
-    return ArrowCarrier(table, Place(path.name, is_file=True))
+    file_of = partial(_row_in_folder, path) if path.is_dir() else None
+    return ArrowCarrier(table, Place(path.name, is_file=True, file_of=file_of))
+
+
+def _row_in_folder(folder: Path, row: int) -> tuple[str, int]:
+    """The file with a row of all files of a folder, and its number there."""
+    for file in pyarrow.parquet.ParquetDataset(folder).fragments:
+        if row < (rows := file.count_rows()):
+            return name_within(Path(file.path), folder), row
+        row -= rows
+    return folder.name, row
+
+
+def name_within(file: Path, folder: Path) -> str:
+    """A file of a folder in messages; `folder` may be the file itself."""
+    return str(Path(folder.name) / file.relative_to(folder))

@@ -39,7 +39,8 @@ class Frame(NamedTuple):
 class Place:
     """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row,
     for text files; `first`: the number of its first row, where it is read in pieces; `chosen`: the
-    numbers of its rows in the piece, where not all of them are read.
+    numbers of its rows in the piece, where not all of them are read; `file_of` gives the file of a
+    folder that has a row, and the row's number there.
     """
 
     subject: str = "the frame"
@@ -47,6 +48,7 @@ class Place:
     is_file: bool = False
     first: int = 0
     chosen: np.ndarray | None = field(default=None, compare=False)
+    file_of: Callable[[int], tuple[str, int]] | None = None
 
     def row(self, row: int) -> str:
         """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every
@@ -56,6 +58,9 @@ class Place:
             row = int(self.chosen[row])
         if not self.is_file:
             return f"row {self.first + row}"
+        if self.file_of is not None:
+            file, row = self.file_of(row)
+            return f"{file}, row {row}"
         line = self.line_of(row) if self.line_of else None
         return (
             f"{self.subject}, row {self.first + row}"

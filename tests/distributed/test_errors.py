@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -206,9 +207,10 @@ def test_a_bad_value_in_a_frame_is_named_by_its_row_in_the_whole_frame(
 
 
 class Partitions(list[Any]):
-    """A frame of partitions of record batches."""
+    """A frame of partitions of record batches, of no streaming query."""
 
     mapInArrow = len
+    sparkSession = SimpleNamespace(sparkContext=SimpleNamespace(getLocalProperty=lambda name: None))
 
 
 class FramesExecutor(InlineExecutor):

@@ -77,6 +77,45 @@ def test_files_that_do_not_fit_are_told_as_in_one_process(
         assert workspace["e"].fetchall() == [(1, 2)]
 
 
+def test_a_bad_value_in_a_folder_is_named_by_its_file_and_its_row_there(tmp_path: Path) -> None:
+    folder = tmp_path / "days.parquet"
+    for name in ("1", "2/rows", "3"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        values = [None if name != "1" and row == 4 else row for row in range(7)]
+        written(folder / f"{name}.parquet", {"x": list(range(7)), "y": values})
+    for workspace in both(tmp_path / "path"):
+        workspace.relation("e", {"x": int, "y": int})
+        with pytest.raises(lftj.NullValueError) as caught:
+            workspace.load("e", folder)
+        said = 'days.parquet/2/rows.parquet, row 4, column "y": NULL is not a value'
+        assert caught.value.message == said
+
+
+def test_rows_that_must_be_new_or_there_are_those_of_all_groups_of_a_file(tmp_path: Path) -> None:
+    numbers = [row % 12 for row in range(36)]  # each comes in several groups
+    file = written(tmp_path / "e.parquet", {"x": numbers, "y": numbers})
+    told = list[list[str]]()
+    for workspace in both(tmp_path / "path", 5):
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(number, number) for number in range(6)])
+        messages = list[str]()
+        with pytest.raises(lftj.MissingRowError) as caught, workspace.transaction() as tx:
+            tx.insert("e", file, existing="error")
+        messages.append(str(caught.value))
+        with pytest.raises(lftj.MissingRowError) as caught, workspace.transaction() as tx:
+            tx.delete("e", file, missing="error")
+        told.append([*messages, str(caught.value)])
+        with workspace.transaction() as tx:
+            tx.delete("e", [(number, number) for number in range(6)])
+            tx.insert("e", file, existing="error")
+        assert len(workspace["e"]) == 12
+        with workspace.transaction() as tx:
+            tx.delete("e", file, missing="error")
+        assert len(workspace["e"]) == 0
+    assert told[0] == told[1]
+    assert all(" and 1 more are " in message for message in told[0])
+
+
 @pytest.mark.parametrize(
     ("before", "after"), [((2, 2), (10, 2)), ((10, 2), (2, 2)), ((10, 2), (10, 5))]
 )

@@ -181,6 +181,40 @@ def test_what_is_wrong_with_the_data_is_said_as_in_one_process(
     assert big.version == before
 
 
+@pytest.mark.parametrize("broken", [3, 8, 11])
+def test_a_bad_value_in_a_frame_is_named_by_its_row_in_the_whole_frame(
+    spark: Any, tmp_path: Path, broken: int
+) -> None:
+    rows = [(row, None if row == broken else str(row), (1, 0, -1)[row % 3]) for row in range(12)]
+    frame = spark.createDataFrame(
+        spark.sparkContext.parallelize(rows, 5), "x long, s string, n int"
+    )
+    with open_path(spark, tmp_path) as workspace:
+        workspace.relation("e", {"x": int, "s": str})
+        said = f'row {broken}, column "s": NULL is not a value'
+        with pytest.raises(lftj.NullValueError) as caught:
+            workspace.load("e", frame.drop("n"))
+        assert caught.value.message == said
+        with pytest.raises(lftj.NullValueError) as caught:
+            workspace.feed("e", "rows", sign="n")(frame, 0)
+        assert caught.value.message == said
+
+
+def test_rows_that_may_not_be_there_are_those_of_all_parts(spark: Any, tmp_path: Path) -> None:
+    rows = [(row % 12, str(row % 12)) for row in range(24)]
+    frame = spark.createDataFrame(spark.sparkContext.parallelize(rows, 5), "x long, s string")
+    told = list[str]()
+    for workspace, data in ((lftj.connect(), rows), (open_path(spark, tmp_path), frame)):
+        with workspace:
+            workspace.relation("e", {"x": int, "s": str})
+            workspace.load("e", rows[:7])
+            with pytest.raises(lftj.MissingRowError) as caught, workspace.transaction() as tx:
+                tx.insert("e", data, existing="error")
+            told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert "and 2 more are already there" in told[0]
+
+
 def test_keys_are_checked_by_the_parts(spark: Any, tmp_path: Path) -> None:
     with open_path(spark, tmp_path) as workspace:
         workspace.relation("acct", {"id": int, "country": str}, key="id")

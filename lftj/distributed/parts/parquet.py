@@ -13,15 +13,16 @@ import pyarrow.parquet as pq
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.transport import Routed, RouteTask, route_placed
 from lftj.errors import FrameError
-from lftj.frames import Place
+from lftj.frames import Place, name_within
 
 
 class RowGroup(NamedTuple):
     """A row group of a Parquet file, by its number, and the file's size and time when it was given:
-    another file is not read for it.
+    another file is not read for it. `name`: the file's in messages.
     """
 
     file: str
+    name: str
     number: int
     size: int
     changed: int
@@ -60,7 +61,7 @@ def route_files(task: FilesTask) -> Routed | Failure:
                         source.metadata.row_group(before).num_rows for before in range(group.number)
                     )
                     for batch in source.iter_batches(row_groups=[group.number], columns=wanted):
-                        yield batch, place_in(group.file, first)
+                        yield batch, place_in(group.name, first)
                         first += batch.num_rows
                 group.require()
             except (pa.ArrowException, OSError, IndexError) as reason:
@@ -69,9 +70,9 @@ def route_files(task: FilesTask) -> Routed | Failure:
     return route_placed(batches(), task.route)
 
 
-def place_in(file: str, first: int = 0) -> Place:
-    """The rows of a file from this one on, in messages."""
-    return Place(Path(file).name, first=first, is_file=True)
+def place_in(name: str, first: int = 0) -> Place:
+    """The rows of a file of this name from this one on, in messages."""
+    return Place(name, first=first, is_file=True)
 
 
 def row_groups(path: Path, check: Callable[[str, pa.Schema], object]) -> list[RowGroup] | None:
@@ -83,10 +84,10 @@ def row_groups(path: Path, check: Callable[[str, pa.Schema], object]) -> list[Ro
     within = [part for file in files for part in file.relative_to(path).parts]
     if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
         return None
-    return [group for file in files for group in _groups_of(file, check)]
+    return [group for file in files for group in _groups_of(file, name_within(file, path), check)]
 
 
-def _groups_of(path: Path, check: Callable[[str, pa.Schema], object]) -> list[RowGroup]:
+def _groups_of(path: Path, name: str, check: Callable[[str, pa.Schema], object]) -> list[RowGroup]:
     file = str(path)
     try:
         at = path.stat()
@@ -94,8 +95,8 @@ def _groups_of(path: Path, check: Callable[[str, pa.Schema], object]) -> list[Ro
             groups, schema = source.num_row_groups, source.schema_arrow
     except (pa.ArrowException, OSError) as reason:
         raise _unreadable(file, reason) from None
-    check(file, schema)
-    return [RowGroup(file, number, at.st_size, at.st_mtime_ns) for number in range(groups)]
+    check(name, schema)
+    return [RowGroup(file, name, number, at.st_size, at.st_mtime_ns) for number in range(groups)]
 
 
 def _unreadable(file: str, reason: Exception) -> FrameError:

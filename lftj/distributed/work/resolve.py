@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from lftj.distributed.files.entry import Entry, read_entry, write_entry
 from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
@@ -30,8 +32,8 @@ there; rows that must be there and go.
 
 @dataclass(frozen=True)
 class ResolveTask(OnPart):
-    """One part's share of the operations on a relation, whose rows lie by the cut `home`; `where`:
-    values of rows to delete after them.
+    """One part's share of the operations on a relation, whose rows lie by the cut `home`: each with
+    its rows, in one entry or several. `where`: values of rows to delete after them.
 
     `cuts`, `stem`, `version`: of the entry that is written.
     """
@@ -41,7 +43,7 @@ class ResolveTask(OnPart):
     cuts: tuple[Cut, ...]
     stem: str
     version: int
-    operations: tuple[tuple[str, Entry], ...]
+    operations: tuple[tuple[str, tuple[Entry, ...]], ...]
     where: Mapping[str, object] | None
 
 
@@ -67,19 +69,21 @@ def _resolved(task: ResolveTask, worker: Worker) -> Resolved:
     holding.require_last()
     staging = Staging(_committed(holding))
     dictionary, found = holding.host.dictionary, no_rows(task.schema.arity)
-    for operation, entry in task.operations:
-        delta = read_entry(
-            holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary
-        )
-        if operation == UPSERT:
-            staging.add("upsert", delta.inserts)
-            continue
-        if operation in (NEW, GONE):
-            staging.refuse(
-                delta.inserts if operation == NEW else delta.erases, operation == NEW, dictionary
+    for operation, entries in task.operations:
+        deltas = [
+            read_entry(
+                holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary
             )
-        staging.add("delete", delta.erases)
-        staging.add("insert", delta.inserts)
+            for entry in entries
+        ]
+        if operation in (NEW, GONE):  # a row may come in several entries
+            rows = [delta.inserts if operation == NEW else delta.erases for delta in deltas]
+            staging.refuse(
+                list(map(np.concatenate, zip(*rows, strict=True))), operation == NEW, dictionary
+            )
+        for delta in deltas:
+            staging.add("delete", delta.erases)
+            staging.add("upsert" if operation == UPSERT else "insert", delta.inserts)
     if task.where is not None:
         codes = codes_of(task.schema, task.where, dictionary)
         found = found if codes is None else staging.where(codes)
