@@ -126,7 +126,7 @@ class Sending:
         return [entry for entry in (*went, *came) if entry is not None]
 
     def _scanned(self, frame: Any, task: RouteTask, seconds: float | None) -> list[Any]:
-        """What `route` gives for each partition. Where one fails, rows of the partitions before it
+        """Results of `route`, for each partition. Where one fails, rows of the partitions before it
         are counted, and it is read again, so that the error names the row of the whole frame.
         """
         scan = self.executor.scan
