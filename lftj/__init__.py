@@ -73,7 +73,9 @@ if TYPE_CHECKING:
     from lftj.evaluators.compare import Step as Step
     from lftj.evaluators.compare import compare as compare
     from lftj.evaluators.evaluate import evaluate as evaluate
+    from lftj.explain.analysis import PlanAnalysis as PlanAnalysis
     from lftj.explain.plan import PlanReport as PlanReport
+    from lftj.explain.profile import Profile as Profile
     from lftj.heads.user import UserAggregate as UserAggregate
     from lftj.proofs.change import ChangeExplanation as ChangeExplanation
     from lftj.proofs.check import ProofChecker as ProofChecker
@@ -148,7 +150,9 @@ _NAMES = {
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "evaluators.compare": "Difference Step compare",
     "evaluators.evaluate": "evaluate",
+    "explain.analysis": "PlanAnalysis",
     "explain.plan": "PlanReport",
+    "explain.profile": "Profile",
     "engine.handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
     "engine.result": "Result",

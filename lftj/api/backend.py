@@ -30,8 +30,9 @@ from lftj.program.program import Program
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    import pandas  # pyright: ignore[reportMissingTypeStubs]
-
+    from lftj.explain.analysis import PlanAnalysis
+    from lftj.explain.profile import Profile
+    from lftj.explain.views import Overview
     from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
@@ -72,6 +73,14 @@ class Version(Protocol):
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans of one rule, or of all; see `Workspace.plan`."""
+        ...
+
+    def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
+        """Plans with the cost of their levels; see `Workspace.explain_plan`."""
+        ...
+
+    def overview(self) -> Overview:
+        """Relations with their rows; see `Workspace.to_dict`."""
         ...
 
     def explain(
@@ -201,7 +210,7 @@ class Backend(Writable[Any], Protocol):
         """Rows and bytes; see `Workspace.memory`."""
         ...
 
-    def profile(self, last: int | None) -> pandas.DataFrame:
+    def profile(self, last: int | None) -> Profile:
         """Costs of the last commits; see `Workspace.profile`."""
         ...
 

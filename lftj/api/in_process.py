@@ -26,7 +26,7 @@ from lftj.engine.state import State
 from lftj.engine.verify import Discrepancy, discrepancies
 from lftj.explain.memory import memory_report
 from lftj.explain.plan import PlanReport, plan_report, plans_report
-from lftj.explain.profile import profile_report
+from lftj.explain.profile import Profile, profile_report
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
@@ -35,8 +35,8 @@ from lftj.types.texts import Texts
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    import pandas  # pyright: ignore[reportMissingTypeStubs]
-
+    from lftj.explain.analysis import PlanAnalysis
+    from lftj.explain.views import Overview
     from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
@@ -113,6 +113,19 @@ class EngineVersion:
         if rule is None:
             return plans_report(self.engine, self.state, passes=passes)
         return plan_report(self.engine, self.state, rule, passes=passes)
+
+    def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
+        """Plans, and what their levels take on the rows of this version."""
+        from lftj.explain.explain_plan import explain_plan  # as below
+
+        return explain_plan(self.engine, self.state, what, analyze)
+
+    def overview(self) -> Overview:
+        """Relations with their rows."""
+        from lftj.explain.views import overview  # as below
+
+        counts = self.state.database
+        return overview(self.number, self.program, lambda name: counts[name].count)
 
     def explain(
         self, what: object, row: object, rows: int, proofs: int | None
@@ -254,7 +267,7 @@ class InProcess(Engine):
         engine = self.shown or self
         return memory_report(engine, engine.state)
 
-    def profile(self, last: int | None) -> pandas.DataFrame:
+    def profile(self, last: int | None) -> Profile:
         """One row per commit and rule that had work."""
         return profile_report(self, last)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from lftj.api.backend import Version
 from lftj.engine.options import with_named_options
 from lftj.syntax.builder import Predicate
 
 if TYPE_CHECKING:
+    from lftj.explain.analysis import PlanAnalysis
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
@@ -74,3 +75,32 @@ class Reading(ABC):
         UnknownNameError, ArityError, ValueTypeError, TransactionError (E323).
         """
         return self._read().why_not(what, row, rows, changes)
+
+    def explain_plan(self, what: object, analyze: bool = False) -> PlanAnalysis:
+        """Explain how a rule, by its handle or text, or a query is evaluated, level by level, with
+        estimated bindings; with `analyze` it is run, and each level has its actual bindings, seeks,
+        seconds, and the memory of the key orders it reads.
+
+        A rule is run over the present rows, a recursive one too: as if in one iteration. Costs one
+        evaluation for each level, of which nothing is kept. Raises UnknownNameError (E114) for a
+        rule that is not here, LimitError, and what a query raises.
+        """
+        return self._read().explain_plan(what, analyze)
+
+    # ── showing ───────────────────────────────────────────────────────────────────────────────────
+    def to_dict(self) -> dict[str, Any]:
+        """The relations with their columns, rows and strata, and the rules, as plain data."""
+        return self._read().overview().to_dict()
+
+    def to_dot(self) -> str:
+        """The relations as a graph for Graphviz, from what is read to what is derived."""
+        return self._read().overview().drawing().to_dot()
+
+    def to_networkx(self) -> Any:
+        """The relations as a `networkx.DiGraph`, from what is read to what is derived, with their
+        `rows`. Needs networkx.
+        """
+        return self._read().overview().drawing().to_networkx()
+
+    def _repr_html_(self) -> str:
+        return self._read().overview().html()

@@ -43,8 +43,9 @@ from lftj.program.normal_form import RelationSchema
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    import pandas  # pyright: ignore[reportMissingTypeStubs]
     import pyspark.sql
+
+    from lftj.explain.profile import Profile
 
 
 @with_named_options
@@ -303,15 +304,17 @@ class Workspace(Files, History, Reading, Uncopied):
         """
         return self._backend.memory()
 
-    def profile(self, last: int | None = None) -> pandas.DataFrame:
+    def profile(self, last: int | None = None) -> Profile:
         """What the last commits did, one row per commit and rule that had work, the oldest commit
-        first; 1,000 commits are remembered.
+        first; 1,000 commits are remembered. `print()` it, take `to_dict()`, or use it as a pandas
+        DataFrame.
 
         Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree
         `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
         `bytes` of state kept, `seconds`; `parts` into which large evaluations were divided, and the
         steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
-        `seconds` does not count. Over parts there is one row per commit, with the columns of
+        `seconds` does not count; `rows` of the relation after the commit, and the `reason` for the
+        strategy in words. Over parts there is one row per commit, with the columns of
         `lftj.distributed.parts.outcome.Report`. Strategies are those of
         `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full",
         "fallback", "forecast" and "bootstrap" for what was evaluated anew. Raises DeclarationError

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import astuple, fields
+from typing import Any, NoReturn
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.memory import memory_report
+from lftj.distributed.parts.outcome import Report
 from lftj.distributed.plan_report import parts_plan
 from lftj.distributed.query import answer
 from lftj.distributed.result import relation_rows, rows_as_change
@@ -20,17 +22,17 @@ from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.verify import Discrepancy
+from lftj.explain.analysis import PlanAnalysis
 from lftj.explain.plan import PlanReport
-from lftj.explain.profile import last_commits
+from lftj.explain.profile import Profile, last_commits
+from lftj.explain.views import Overview, overview
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.proofs.change import ChangeExplanation
 from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
+from lftj.types import FLOAT, INT
 from scantree.interrupts import interrupts_as_such
-
-if TYPE_CHECKING:
-    import pandas  # pyright: ignore[reportMissingTypeStubs]
 
 
 class PartsVersion:
@@ -77,6 +79,15 @@ class PartsVersion:
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Places of relations, and joins as one process would plan them."""
         return parts_plan(self._present, self.program, rule, passes)
+
+    def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
+        """Refused."""
+        raise refused("explain_plan", Kind.PARTS)
+
+    def overview(self) -> Overview:
+        """Relations with their rows."""
+        counts = self._present.manifest.counts
+        return overview(self.number, self.program, lambda name: counts.get(name, 0))
 
     def explain(
         self, what: object, row: object, rows: int, proofs: int | None
@@ -126,11 +137,11 @@ class Parts(Store):
         """Rows and bytes of the parts that workers keep, and of files."""
         return memory_report(self.present, Bounds(self.limits.current))
 
-    def profile(self, last: int | None) -> pandas.DataFrame:
+    def profile(self, last: int | None) -> Profile:
         """One row per commit of this process, with the columns of `outcome.Report`."""
-        import pandas  # heavy, and only here
-
-        return pandas.DataFrame([vars(report) for report in last_commits(self.reports, last)])
+        columns = [(each.name, FLOAT if each.type == "float" else INT) for each in fields(Report)]
+        rows = [astuple(report) for report in last_commits(self.reports, last)]
+        return Profile(columns, rows, self.present.manifest.version, self.present.program)
 
     def feed(
         self, relation: RelationOrName, stream: str, sign: str | None, options: dict[str, Any]

@@ -7,7 +7,7 @@ are checked on what changed, views are refreshed. Nothing is published here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -115,8 +115,16 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     }
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)
+    _count_rows(refreshed.works, database)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
     return Outcome(state, changes, base_changes, context.work, refreshed.works)
+
+
+def _count_rows(works: Iterable[RuleWork], database: Database) -> None:
+    """Note the rows of each relation that had work. O(relations)."""
+    for work in works:
+        names = work.relation.split(", ")
+        work.rows = sum(database[name].count for name in names if name in database)
 
 
 def _derived(program: Program, name: str) -> bool:

@@ -84,6 +84,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "explain",
         "load what the row rests on into lftj.connect() and explain it there",
     ),
+    ("explain_plan", Kind.PARTS): _not_yet(
+        "explain_plan",
+        "ws.plan(rule) shows the estimates, which need no rows",
+    ),
     ("explain_change", Kind.PARTS): _not_yet(
         "explain_change",
         "tx.changes(name) has the rows that came and went",

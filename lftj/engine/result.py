@@ -16,8 +16,9 @@ import numpy as np
 
 from lftj import frames
 from lftj.engine.options import with_named_options
-from lftj.errors import DistributedError, as_ours
+from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
+from lftj.proofs.drawing import Drawing
 from lftj.storage.delta import Delta
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
@@ -230,6 +231,41 @@ class Result(frames.CodedRows):
     def _coded(self) -> tuple[Columns, Texts]:
         """For the engine: one array of codes per column, and their strings."""
         return self._columns(), self._texts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name, version, columns with their types, and all rows, as plain data. O(n)."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "columns": {name: str(type) for name, type in self._typed_columns()},
+            "rows": self.fetchall(),
+        }
+
+    def to_dot(self) -> str:
+        """The rows as a graph for Graphviz, as `to_networkx` has it. O(n)."""
+        return self._drawing().to_dot()
+
+    def to_networkx(self) -> Any:
+        """The rows as a `networkx.DiGraph`: each leads from its first value to its second, and has
+        the others as attributes; rows of one column are nodes. O(n). Needs networkx.
+
+        Raises DeclarationError (E160) for rows without columns.
+        """
+        return self._drawing().to_networkx()
+
+    def _drawing(self) -> Drawing:
+        if not self.columns:
+            raise DeclarationError(
+                f"the rows of `{self.name}` have no columns to draw",
+                hint="draw a relation of one column or more",
+            )
+        rows = self.fetchall()
+        nodes = {value: {"label": value} for row in rows for value in row[:2]}
+        rest = self.columns[2:]
+        edges = [
+            (row[0], row[1], dict(zip(rest, row[2:], strict=True))) for row in rows if len(row) > 1
+        ]
+        return Drawing("rows", nodes, edges)
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
     def fetchall(self) -> list[tuple[Any, ...]]:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lftj.engine.handles import RuleHandle, number_of
 from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.errors import UnknownNameError
+from lftj.explain.analysis import BodyCost, PlanAnalysis
+from lftj.explain.level_costs import Bodies
 from lftj.explain.upkeep import state_of, upkeep_lines
 from lftj.join.access.row_scan import RowScan
 from lftj.join.access.semijoin_reduction import SemijoinReduction
@@ -183,6 +185,40 @@ class PlanReport:
             ]
         )
 
+    def costs(self, bodies: Bodies) -> PlanAnalysis:
+        """The plans with their costs, which `bodies` finds."""
+        found = [
+            bodies.of(plan, tuple(line.strip() for line in upkeep_lines(plan.rule, self._state)))
+            for plan in self.plans
+        ]
+        found += [
+            BodyCost(rule.relation, (), 0.0, (), (_functor_line(rule).strip(),))
+            for rule in self.functors
+        ]
+        version = self._state.version
+        return PlanAnalysis(
+            self.rule, version, bodies.analyze, tuple(found), bodies.compile_seconds
+        )
+
+    def _costs(self) -> PlanAnalysis:
+        context = self._engine.context(self._state.aggregates)
+        return self.costs(Bodies(self._state.database, context, analyze=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plans as dictionaries and lists."""
+        return self._costs().to_dict()
+
+    def to_dot(self) -> str:
+        """The levels as a graph for Graphviz, each behind the one before it."""
+        return self._costs().to_dot()
+
+    def to_networkx(self) -> Any:
+        """The levels as a `networkx.DiGraph` of (body, level) pairs. Needs networkx."""
+        return self._costs().to_networkx()
+
+    def _repr_html_(self) -> str:
+        return self._costs()._repr_html_()
+
     def pass_lines(self) -> Iterator[str]:
         """The rule after each rewrite that changed it, where these were asked for."""
         for each in self.passes:
@@ -230,7 +266,7 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
-        if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(
+        if (scan := RowScan.of(plan.rule, needed(plan.rule))) and scan.pays(
             self._state.database[scan.relation], lasting=True
         ):
             yield (
@@ -269,7 +305,7 @@ class PlanReport:
         if not self._searched(plan):
             return []
         context = self._engine.context(self._state.aggregates)
-        found = stars(plan, _needed(plan.rule), self._state.database, plan.choice.cost, context)
+        found = stars(plan, needed(plan.rule), self._state.database, plan.choice.cost, context)
         return (
             [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)]
             if found
@@ -314,7 +350,7 @@ def plan_report(
     # is kept is known by the rule itself
     plans = [
         replace(
-            plan_rule(rule, state.database, context, needed=_needed(rule), count=True), rule=rule
+            plan_rule(rule, state.database, context, needed=needed(rule), count=True), rule=rule
         )
         for rule in conjunctive
     ]
@@ -370,7 +406,7 @@ def state_without_rows(engine: Engine, program: Program) -> State:
     return replace(engine.state, program=program, database=engine.state.database.replace(empty))
 
 
-def _needed(rule: NormalRule) -> tuple[int, ...]:
+def needed(rule: NormalRule) -> tuple[int, ...]:
     """The values that evaluating a rule asks for, in that order: plans are remembered by it."""
     arguments = [
         argument.variable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lftj.proofs.folding import to_pre
 from lftj.proofs.instances import atom_text
 from lftj.proofs.missing import BaseChange
 from lftj.proofs.proof import Proof, Row
@@ -93,3 +94,6 @@ class ChangeExplanation:
         return "\n".join([*lines, *["  it had further proofs"] * self.more])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_pre(str(self), "lftj-change")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lftj.proofs.drawing import Drawing
 from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import rests_on
 from lftj.proofs.text import premise_text
@@ -17,29 +18,22 @@ SHOWN, DEEPEST = 200, 30
 """Rows that a page shows, and levels that it nests."""
 
 
-def to_dot(proof: Proof) -> str:
-    """The proof in the language of Graphviz: a node for each step, edges to what it rests on."""
-    lines = ["digraph proof {", "  node [shape=box];"]
-    for number, step in enumerate(proof.steps):
-        shape = "" if step.rule else ", style=filled"
-        lines.append(f'  s{number} [label="{_quoted(atom_text(step.relation, step.row))}"{shape}];')
-    lines += [f"  s{above} -> s{below};" for above, below in _edges(proof)]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def to_networkx(proof: Proof) -> Any:
-    """The proof as a `networkx.DiGraph`: nodes are numbers of steps, with `relation`, `row`, `rule`
-    and `height`; edges lead to what a step rests on. Needs networkx.
+def drawing(proof: Proof) -> Drawing:
+    """The proof as a graph: nodes are numbers of steps, with `relation`, `row`, `rule` and
+    `height`; edges lead to what a step rests on.
     """
-    import networkx
-
-    graph = networkx.DiGraph()
-    for number, step in enumerate(proof.steps):
-        graph.add_node(
-            number, relation=step.relation, row=step.row, rule=step.rule, height=step.height
-        )
-    graph.add_edges_from(_edges(proof))
-    return graph
+    nodes = {
+        number: {
+            "label": atom_text(step.relation, step.row),
+            "filled": step.rule is None,
+            "relation": step.relation,
+            "row": step.row,
+            "rule": step.rule,
+            "height": step.height,
+        }
+        for number, step in enumerate(proof.steps)
+    }
+    return Drawing("proof", nodes, [(*edge, {}) for edge in _edges(proof)])
 
 
 def to_html(proof: Proof) -> str:
@@ -78,7 +72,3 @@ def _edges(proof: Proof) -> Iterator[tuple[int, int]]:
     for number, step in enumerate(proof.steps):
         for below in dict.fromkeys(rests_on(step.premises)):
             yield number, below
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lftj.proofs.folding import to_pre
 from lftj.proofs.instances import atom_text, value_text
 from lftj.proofs.proof import Bindings, Row
 
@@ -77,6 +78,9 @@ class WhyNot:
         return "\n".join([*self._head(), *self._rules(), *self._fixes()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_pre(str(self), "lftj-why-not")
 
     def _head(self) -> list[str]:
         return [f"{atom_text(self.relation, self.row)} is not there"]

@@ -162,15 +162,15 @@ class Proof:
 
     def to_dot(self) -> str:
         """The proof as a graph for Graphviz."""
-        from lftj.proofs.graph import to_dot
+        from lftj.proofs.graph import drawing
 
-        return to_dot(self)
+        return drawing(self).to_dot()
 
     def to_networkx(self) -> Any:
         """The proof as a `networkx.DiGraph` of the numbers of its steps, which needs networkx."""
-        from lftj.proofs.graph import to_networkx
+        from lftj.proofs.graph import drawing
 
-        return to_networkx(self)
+        return drawing(self).to_networkx()
 
     def _repr_html_(self) -> str:
         from lftj.proofs.graph import to_html

@@ -44,7 +44,7 @@ class RuleWork:
     that were compiled meanwhile, or read from the cache; `seconds`, that passed, and `cpu_seconds`,
     that processors spent on this process, on all of its threads, are without them. The row of the
     strategy `compiled`, without relation and rule, has those of what a program needs, which is
-    compiled when its rules are added.
+    compiled when its rules are added. `rows`: those that the relation has after the commit.
     """
 
     relation: str
@@ -63,6 +63,7 @@ class RuleWork:
     largest_part: int = 0
     compile_seconds: float = 0.0
     outcome: str = ""
+    rows: int = 0
 
     def since(self, started: Moment) -> None:
         """Note the time that has passed since then, compilation apart."""

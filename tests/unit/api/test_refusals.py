@@ -102,6 +102,10 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "plan": lambda ws: (str(ws.plan()), str(ws.plan(ws.rules[0], passes=True))),
     "explain": lambda ws: str(ws.explain("reach(1, 2)")),
     "why_not": lambda ws: str(ws.why_not("reach(1, 9)")),
+    "explain_plan": lambda ws: str(ws.explain_plan(ws.rules[0], analyze=True)),
+    "to_dict": lambda ws: ws.to_dict(),
+    "to_dot": lambda ws: ws.to_dot(),
+    "to_networkx": lambda ws: ws.to_networkx(),
     "memory": lambda ws: ws.memory().fetchall(),
     "profile": lambda ws: ws.profile(1),
     "verify": lambda ws: ws.verify(),
@@ -142,6 +146,10 @@ SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
     "query": lambda ws: ws.snapshot().query("edge(x, _)").fetchall(),
     "explain": lambda ws: str(ws.snapshot().explain("reach(1, 2)")),
     "why_not": lambda ws: str(ws.snapshot().why_not("reach(1, 9)")),
+    "explain_plan": lambda ws: str(ws.snapshot().explain_plan(ws.rules[0])),
+    "to_dict": lambda ws: ws.snapshot().to_dict(),
+    "to_dot": lambda ws: ws.snapshot().to_dot(),
+    "to_networkx": lambda ws: ws.snapshot().to_networkx(),
     "verify": lambda ws: ws.snapshot().verify(),
 }
 CALLS = {lftj.Workspace: WORKSPACE, lftj.Transaction: TRANSACTION, lftj.Snapshot: SNAPSHOT}

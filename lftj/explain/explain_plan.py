@@ -1,0 +1,73 @@
+"""Plans with costs: `ws.explain_plan(…)`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lftj.engine.ahead import compile_for
+from lftj.engine.handles import RuleHandle
+from lftj.engine.state import State
+from lftj.explain.analysis import PlanAnalysis
+from lftj.explain.level_costs import Bodies
+from lftj.explain.plan import PlanReport, needed, plan_report
+from lftj.join.run.evaluate import plan_rule
+from lftj.maintenance.commit import refresh
+from lftj.program.normal_form import NormalRule
+from lftj.storage.relation import RelationVersion
+from lftj.syntax.attention import attending
+from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    from lftj.engine.engine import Engine
+
+
+def explain_plan(engine: Engine, state: State, what: object, analyze: bool) -> PlanAnalysis:
+    """The plans of a rule or query, with their costs if `analyze`; see `Workspace.explain_plan`."""
+    with interrupts_as_such(), engine.dictionary.in_use():
+        rule = what if isinstance(what, RuleHandle) else _written(state, what)
+        if rule is not None:
+            return _of_rule(engine, state, plan_report(engine, state, rule), analyze)
+        return _of_question(engine, state, what, analyze)
+
+
+def _written(state: State, what: object) -> RuleHandle | None:
+    """The rule of this text, if there is one."""
+    if not isinstance(what, str) or ":-" not in what:
+        return None
+    handles = (RuleHandle(number, state.program.rule(number)) for number in state.program.sources)
+    return next((each for each in handles if str(each).split() == what.split()), None)
+
+
+def _of_rule(engine: Engine, state: State, report: PlanReport, analyze: bool) -> PlanAnalysis:
+    context = engine.passing_context(state.aggregates)
+    return report.costs(Bodies(state.database, context, analyze))
+
+
+def _of_question(engine: Engine, state: State, question: object, analyze: bool) -> PlanAnalysis:
+    """The plans of the rules that a question is rewritten to, over the rows of all of them: these
+    are evaluated for it, also where nothing is measured.
+    """
+    reading = engine.context(state.aggregates)
+    with attending(reading.read_on):
+        program, _, fresh = engine.questions.asked(
+            state.program, question, partial(engine.statistics.repeats, state.database)
+        )
+        compile_for(fresh.values(), program.order.strata)
+    context = engine.passing_context(state.aggregates)
+    database = state.database.replace(
+        {name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()}
+    )
+    with attending(context.plan_on):
+        database = refresh(
+            program, database, database, {}, {}, context, changed_rules=frozenset(fresh)
+        ).database
+    bodies = Bodies(database, context, analyze)
+    rules = [rule for stratum in program.order.strata for rule in stratum.rules]
+    found = [
+        bodies.of(plan_rule(rule, database, context, needed=needed(rule), count=True))
+        for rule in rules
+        if isinstance(rule, NormalRule)
+    ]
+    title = f"query {question}"
+    return PlanAnalysis(title, state.version, analyze, tuple(found), bodies.compile_seconds)

@@ -1,0 +1,52 @@
+"""Strategies and outcomes of a commit in words, for `ws.profile()`."""
+
+from __future__ import annotations
+
+STRATEGIES = {
+    "choice anew": "all candidates are gathered again, and one of each domain is chosen",
+    "without a state": "it is evaluated once and nothing is kept, as for a question",
+    "update": "each rule that stays is followed, and those that came or went are evaluated",
+    "full evaluation": "the whole body is joined, and what updates need is kept",
+    "guarded groups": "only groups that come or go with a guard atom are looked at",
+    "trace": "the trace of the last evaluation tells which parts of the search a change can touch",
+    "delta queries": "each changed row is joined with the other atoms",
+    "by groups": "assignments come in pieces of whole groups, which are aggregated at once",
+    "projection": "head rows come with their numbers of proofs",
+    "counting best values as they were": "proofs of the rows before the change are counted first",
+    "counting best values": "iterations and proofs over the best values are updated",
+    "improvement": "nothing may go, so it goes on from the best values there are",
+    "improvement from nothing": "it iterates from nothing until no value improves",
+    "reachability": "searches of the graph of steps find the rows in doubt, and these are proven",
+    "rederivation": "rows that may have lost a proof go, and those with another one come back",
+    "affected partitions": "only the partitions that the change touches are derived anew",
+    "counting at once": "it is evaluated from nothing, and proofs are counted on the way",
+    "counting": "iterations and numbers of proofs are updated, row by row",
+    "counting from nothing": "counts have become worth their price, and are made from nothing",
+    "from nothing": "the stratum is derived from nothing, without counts",
+    "long chains": "iterations find few rows each, so a compiled loop goes through them",
+    "walks": "a graph is walked from each value that recursion keeps",
+    "small fixpoint": "few partitions are touched, so iterations work on sorted matrices",
+    "iterations": "semi-naïve iterations derive the rows",
+    "compiled": "kernels that the program needs were compiled, or read from the cache",
+    "supersteps": "parts derive it together and exchange rows between supersteps",
+}
+"""Work of each strategy, and what makes it the way to take."""
+
+OUTCOMES = {
+    "update": "the change is followed",
+    "full": "the first evaluation",
+    "fallback": "an update took more than it may, and was given up",
+    "forecast": "an update was expected to take more than it may, and was not started",
+    "added": "the rule is new",
+    "removed": "the rule went",
+    "bootstrap": "the stratum is evaluated from nothing",
+    "parts": "some parts of the stratum are evaluated from nothing",
+    "choice": "rows are chosen anew",
+}
+"""Ways in which it came to that."""
+
+
+def reason(strategy: str, outcome: str) -> str:
+    """The reason why a strategy did the work, in words."""
+    words = (OUTCOMES.get(outcome, ""), STRATEGIES.get(strategy, ""))
+    return ": ".join(each for each in words if each)
