@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
+    from lftj.api.branch import Branch as Branch
     from lftj.api.changes import Changes as Changes
     from lftj.api.changes import Consumer as Consumer
     from lftj.api.connect import ThreadExecutor as ThreadExecutor
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from lftj.engine.subscription import Subscription as Subscription
     from lftj.engine.verify import Discrepancy as Discrepancy
     from lftj.errors import ArityError as ArityError
+    from lftj.errors import BranchError as BranchError
     from lftj.errors import ConsumerError as ConsumerError
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from lftj.errors import KeyViolationError as KeyViolationError
     from lftj.errors import LftjError as LftjError
     from lftj.errors import LimitError as LimitError
+    from lftj.errors import MergeConflictError as MergeConflictError
     from lftj.errors import MissingDependencyError as MissingDependencyError
     from lftj.errors import MissingRowError as MissingRowError
     from lftj.errors import NullValueError as NullValueError
@@ -138,14 +141,14 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
 
 _NAMES = {
+    "api.branch": "Branch",
     "api.changes": "Changes Consumer",
     "api.connect": "ThreadExecutor connect local_spark",
-    "errors": "ArityError ConsumerError CopyError DeclarationError DistributedError "
+    "errors": "ArityError BranchError ConsumerError CopyError DeclarationError DistributedError "
     "DurableError "
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
-    "LimitError "
-    "MissingDependencyError MissingRowError NullValueError OptionError ParseError PastError "
-    "PathOutsideError "
+    "LimitError MergeConflictError MissingDependencyError MissingRowError NullValueError "
+    "OptionError ParseError PastError PathOutsideError "
     "ProgramErrors ProofError Span SqlError StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "evaluators.compare": "Difference Step compare",

@@ -8,7 +8,7 @@ Nothing in this module imports another module of ours, so every layer may raise 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -394,6 +394,47 @@ class ConsumerError(LftjError, RuntimeError):
     """
 
     code = "E372"
+
+
+class BranchError(LftjError, LookupError):
+    """A branch that is not there, was dropped, or cannot be begun, merged or dropped (E380)."""
+
+    code = "E380"
+
+
+class MergeConflictError(LftjError, ValueError):
+    """Rows, or keys of rows, that changed in both branches of a merge (E381): `conflicts` has them
+    all, by relation; for one with a key they are values of the key.
+    """
+
+    code = "E381"
+    shown = 3
+    """Rows in a message, of each relation."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        conflicts: Mapping[str, Sequence[tuple[object, ...]]] | None = None,
+        **rest: object,
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.conflicts = {name: list(rows) for name, rows in (conflicts or {}).items()}
+
+    @classmethod
+    def of(cls, conflicts: Mapping[str, Sequence[tuple[object, ...]]]) -> MergeConflictError:
+        """The error for these conflicts."""
+        parts = [
+            f"{name}: {', '.join(map(repr, rows[: cls.shown]))}"
+            + (f" and {len(rows) - cls.shown} more" if len(rows) > cls.shown else "")
+            for name, rows in conflicts.items()
+        ]
+        return cls(
+            f"both branches have changed {'; '.join(parts)}",
+            conflicts=conflicts,
+            hint="take the change back in one of the two, and merge again; "
+            "error.conflicts lists all",
+        )
 
 
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lftj.engine.branches import Branches
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import LimitStack
@@ -161,6 +162,10 @@ class Draft(Pending, Protocol):
         """Remove rules, and the facts of handles of facts."""
         ...
 
+    def merge(self, source: Any) -> None:
+        """Add what another branch has changed."""
+        ...
+
 
 class Backend(Writable[Any], Protocol):
     """Committed versions and the way to the next one. `limits` hold for the thread that set them.
@@ -204,6 +209,10 @@ class Backend(Writable[Any], Protocol):
 
     def timeline(self, capability: str) -> VersionsInOrder:
         """Access to the past, for what the caller is about to do."""
+        ...
+
+    def branching(self, capability: str) -> Branches:
+        """Access to branches, for what the caller is about to do."""
         ...
 
     def memory(self) -> Result:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lftj.api.backend import VersionsInOrder
+from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.answer import answer
+from lftj.engine.branches import Branches, branches_of
 from lftj.engine.commit import Outcome
 from lftj.engine.draft import Draft
 from lftj.engine.engine import Engine
@@ -167,14 +169,17 @@ class InProcess(Engine):
     @property
     def where(self) -> str:
         """The path, if there is one."""
-        if self.durable is None:
-            return ""
-        return f"at {self.durable.path}{'' if self.durable.write else ', to read'}"
+        branch = [] if self.name == MAIN else [f"branch {self.name}"]
+        if self.durable is not None:
+            branch.append(f"at {self.durable.path}{'' if self.durable.write else ', to read'}")
+        return ", ".join(branch)
 
     @property
     def reopened_by(self) -> str:
         """Call that opens another one."""
-        return f"lftj.connect({'' if self.durable is None else repr(str(self.durable.path))})"
+        path = "" if self.durable is None else repr(str(self.durable.path))
+        branch = "" if self.name == MAIN else f".branch({self.name!r})"
+        return f"lftj.connect({path}){branch}"
 
     @property
     def version(self) -> int:
@@ -190,7 +195,7 @@ class InProcess(Engine):
         """An empty draft on the committed version."""
         if self.durable is not None:
             self.durable.require_writable()
-            self.state = self.durable.caught_up()
+            self.state = self.durable.caught_up(self)
         return Draft(self)
 
     def commit(self, draft: Draft) -> None:
@@ -202,8 +207,10 @@ class InProcess(Engine):
         entry = self.entry(outcome, draft.message, time.perf_counter() - draft.begun)
         hold, held = self.past.waiting.extend, self._held(state, entry)
         tell = partial(self.subscriptions.waiting.extend, news)
-        rest = map(call, (tell, partial(self.positions.update, draft.positions)))
-        with self.committing(outcome, entry, draft.positions):
+        ancestry = self._ancestry(draft, state)
+        adopt = [] if ancestry is None else [partial(setattr, self.branches, "ancestry", ancestry)]
+        rest = map(call, (tell, partial(self.positions.update, draft.positions), *adopt))
+        with self.committing(outcome, entry, draft.positions, draft.merged, ancestry):
             hold(held)  # the next commit takes its place where an interrupt comes
             # Python handles no interrupt from here until `list` has returned, as all that it calls
             # is C's: all of this happens, or nothing.
@@ -214,6 +221,13 @@ class InProcess(Engine):
         self.past.enter()
         self.history.append((state.version, (*draft.compilations(), *outcome.works)))
         self.forget_strings()
+
+    def _ancestry(self, draft: Draft, after: State) -> Ancestry | None:
+        """The ancestry of branches after a merge; None where it stays."""
+        if (source := draft.merged) is None or self.branches is None:
+            return None
+        ancestry = self.branches.ancestry
+        return ancestry.merged(self.name, source.name, after, source.state)
 
     def _outcome(self, draft: Draft) -> Outcome:
         """The outcome of a draft, computed once as long as nothing is added to the draft."""
@@ -245,6 +259,10 @@ class InProcess(Engine):
     def timeline(self, capability: str) -> EngineVersions:
         """Access to the past: all of it works here."""
         return EngineVersions(self)
+
+    def branching(self, capability: str) -> Branches:
+        """Access to branches: all of it works here."""
+        return branches_of(self)
 
     def preview(self, draft: Draft) -> Changes:
         """The changes that a draft would make. Its commit then computes nothing again."""
@@ -304,6 +322,9 @@ class InProcess(Engine):
 
     def close(self) -> None:
         """Let others write to the path; memory goes with the last who refers to it."""
-        self.published.end()
+        for engine in self.family():
+            engine.published.end()
+        if self.branches is not None:
+            self.branches.closed = True
         if self.durable is not None:
             self.durable.close()

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from lftj.api.backend import Backend, Version
+from lftj.api.branching import Branching
 from lftj.api.files import Files
 from lftj.api.history import History
 from lftj.api.reading import Reading
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @with_named_options
-class Workspace(Files, History, Reading, Uncopied):
+class Workspace(Files, History, Branching, Reading, Uncopied):
     """Made by `lftj.connect()`: in memory, in files at a path or, with an executor, over parts on
     Spark. Use as a context manager, or call `close()`, to give the memory back at once, or let
     others open the path.

@@ -41,6 +41,8 @@ def info(path: Path) -> None:
     print(f"{found.path}, version {found.version}")
     print(f"  {found.relations} relations, {found.rules} rules, {found.rows:,} rows")
     print(f"  {found.commits} commits in the log{since}; {found.checkpoints} checkpoints")
+    for name, version in found.branches.items():
+        print(f"  branch {name}, version {version}")
     for kind, size in found.bytes.items():
         print(f"  {kind:8} {_size(size)}")
 

@@ -149,6 +149,10 @@ class Parts(Store):
         """The function for `foreachBatch`."""
         return batch_writer(self, relation, stream, sign, options)
 
+    def branching(self, capability: str) -> NoReturn:
+        """Refuse: parts have one line of versions."""
+        raise refused(capability, self.kind)
+
     def timeline(self, capability: str) -> NoReturn:
         """Refuse: parts keep their last version, and those that are held."""
         raise refused(capability, self.kind)

@@ -26,7 +26,9 @@ _NOT_OPENED = (LookupError, ValueError, TypeError, OSError, MemoryError, FileDam
 
 
 class Info(NamedTuple):
-    """Sizes and numbers of a workspace's files; `bytes` by file or kind of file."""
+    """Sizes and numbers of a workspace's files: versions of `branches` beside main by name,
+    `bytes` by file or kind of file.
+    """
 
     path: Path
     version: int
@@ -36,6 +38,7 @@ class Info(NamedTuple):
     commits: int
     oldest: datetime | None
     checkpoints: int
+    branches: dict[str, int]
     bytes: dict[str, int]
 
 
@@ -55,6 +58,7 @@ def info(engine: Engine, path: Path) -> Info:
             len(commits),
             datetime.fromtimestamp(commits[0].time) if commits else None,
             len(durable.log.checkpoints()),
+            {each.name: each.state.version for each in engine.family() if each.number},
             sizes(path),
         )
     finally:
@@ -92,10 +96,11 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
         durable.forget_stored()
         durable.open()
         durable.past.entries()
-        yield from _problems_of_rows(engine)
-        if deep:
-            for each in discrepancies(engine, engine.state):
-                yield f"view {each.relation} is not what its rules derive: {each.difference}"
+        for branch in engine.family():
+            of = f" of branch {branch.name}" if branch.number else ""
+            yield from (text + of for text in _problems_of_rows(branch))
+            for each in discrepancies(branch, branch.state) if deep else ():
+                yield f"view {each.relation}{of} is not what its rules derive: {each.difference}"
     except LftjError as error:
         if error.code in ("E350", "E351", "E352"):
             raise

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lftj.engine.ahead import compile_for
+from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.commit import Proposal, carry_out
 from lftj.engine.state import State
+from lftj.engine.tips import Kept, Tip
 from lftj.frames.whole_files import sync_folder
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.maintenance.rules.view_states import ViewStates
@@ -26,6 +28,7 @@ from lftj.program.description import described, restored
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
+from lftj.storage.durable.log_branches import Line
 from lftj.storage.durable.stored_format import stored_format
 from lftj.storage.durable.stored_pages import StoredPages, segment_data, segment_of
 from lftj.storage.durable.stored_strings import StoredStrings
@@ -86,31 +89,21 @@ def with_program(state: State, text: str) -> State:
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
 def written(
-    engine: Engine,
-    state: State,
-    text: str,
+    kept: Kept,
+    engines: Mapping[str, Engine],
     pages: StoredPages,
     strings: StoredStrings,
     *,
     anew: bool = False,
 ) -> Record:
-    """Write what is new of a state's pages and strings, with `anew` all pages; the record that
-    tells them. `text`: its `program_text`. Any thread may do it while others commit. Raises
-    OSError, MemoryError or FileDamagedError.
+    """Write what is new of the pages and strings of all branches, with `anew` all pages; the record
+    that tells them. Any thread may do it while others commit. Raises OSError, MemoryError or
+    FileDamagedError.
     """
-    trees = StoredTrees()
-    record = {
-        "format": stored_format(*LAYERS),
-        "program": text,
-        "version": state.version,
-        "relations": {
-            name: relation_data(relation, trees) for name, relation in state.database.items()
-        },
-        **views_data(state.heads, list(state.program.rules), trees),
-        "statistics": statistics_data(engine.statistics),
-        "upkeep": {name: list(map(list, each)) for name, each in [*engine.kept_orders.items()]},
-    }
+    writer = _RecordWriter(engines, kept)
+    record = writer.record()
     record["strings"] = strings.written(pages.folder)
+    trees = writer.trees
     roots = trees.roots(shared=False)
     if not anew:
         pages.append(_OWNER, roots)
@@ -128,52 +121,186 @@ def written(
     return record
 
 
+class _RecordWriter:
+    """Makes the record of all branches; each program is in it once."""
+
+    def __init__(self, engines: Mapping[str, Engine], kept: Kept):
+        self.trees = StoredTrees()
+        self._engines, self._kept = engines, kept
+        self._texts: list[str] = []
+        self._numbers = {id(tip.state.program): tip.text for tip in kept.tips.values()}
+
+    def record(self) -> Record:
+        main, ancestry = self._kept.tips[0], self._kept.ancestry
+        record = {
+            "format": stored_format(*LAYERS),
+            "program": main.text,
+            **self._state(main),
+        }
+        branches = [self._branch(tip) for tip in self._kept.tips.values() if tip.number]
+        if not branches:
+            return record
+        forks = {name: self._base(state) for name, state in ancestry.forks.items()}
+        merges = [[*pair, *map(self._base, states)] for pair, states in ancestry.merges.items()]
+        return {
+            **record,
+            "branches": branches,
+            "parents": dict(ancestry.parents),
+            "forks": forks,
+            "merges": merges,
+            "programs": self._texts,
+        }
+
+    def _branch(self, tip: Tip) -> Record:
+        return {
+            "name": tip.name,
+            "number": tip.number,
+            "line": list(map(list, tip.line)),
+            "program": self._program(tip.text),
+            **self._state(tip),
+        }
+
+    def _state(self, tip: Tip) -> Record:
+        state, engine = tip.state, self._engines.get(tip.name, self._engines[MAIN])
+        orders = [*engine.kept_orders.items()]
+        return {
+            **self._rows(state),
+            **views_data(state.heads, list(state.program.rules), self.trees),
+            "statistics": statistics_data(engine.statistics),
+            "upkeep": {name: list(map(list, each)) for name, each in orders},
+        }
+
+    def _rows(self, state: State) -> Record:
+        relations = state.database.items()
+        return {
+            "version": state.version,
+            "relations": {name: relation_data(each, self.trees) for name, each in relations},
+        }
+
+    def _base(self, state: State) -> Record:
+        text = self._numbers.get(id(state.program))
+        if text is None:
+            tuning = self._engines[MAIN].tuning
+            text = self._numbers[id(state.program)] = program_text(state, tuning)
+        return {"program": self._program(text), **self._rows(state)}
+
+    def _program(self, text: str) -> int:
+        if text not in self._texts:
+            self._texts.append(text)
+        return self._texts.index(text)
+
+
 # ── opening ───────────────────────────────────────────────────────────────────────────────────────
-def opened(engine: Engine, record: Record, pages: StoredPages, strings: StoredStrings) -> State:
-    """The state as it was. O(record): pages are read when someone looks at them. The dictionary is
-    empty before.
+def take_strings(record: Record, pages: StoredPages, strings: StoredStrings) -> None:
+    """Have the dictionary, which is empty, begin with the strings of a record. Raises OSError,
+    MemoryError, ValueError, TypeError or FileDamagedError.
+    """
+    chain = [(file, count) for file, count in record["strings"]]
+    _require_names(file for file, _ in chain)
+    strings.take(pages.folder, chain)
+
+
+class OpenedRecord:
+    """A record whose pages are mapped, and whose strings the dictionary has. O(record): pages are
+    read when someone looks at them.
 
     Raises DurableError (E357), or OSError, MemoryError, LookupError, TypeError, ValueError or
     FileDamagedError where it cannot be had.
     """
-    adopt_tuning(engine, record["program"])
-    chain = [(file, count) for file, count in record["strings"]]
-    _require_names(file for file, _ in chain)
-    strings.take(pages.folder, chain)
-    state = state_of(engine, engine.state, record, pages)
-    if record["format"] == stored_format(*LAYERS):
-        engine.statistics = statistics_of(record["statistics"], engine.tuning)
-        for text, orders in record["upkeep"].items():
+
+    def __init__(self, engine: Engine, record: Record, pages: StoredPages):
+        segments = list(map(segment_of, record["segments"]))
+        _require_names(segment.name for segment in segments)
+        roots = pages.opened(segments, [data[0] for data in record["trees"]])
+        self._trees = OpenedTrees(engine.arena, record["trees"], roots)
+        pages.full.setdefault(_OWNER, record["full"])
+        self._engine, self._record = engine, record
+        self._states: dict[str, State] = {}
+        self._known = engine.state
+
+    @property
+    def ours(self) -> bool:
+        """True where this version of lftj wrote what views are maintained with."""
+        return self._record["format"] == stored_format(*LAYERS)
+
+    def tip(self, line: Line) -> Tip:
+        """The branch of a line, or the one above it that was there."""
+        branches = {each["number"]: each for each in self._record.get("branches", ())}
+        number = next(each for each, _ in line if each in branches or not each)
+        return self._tip(branches[number]) if number else self._main()
+
+    def tips(self) -> dict[int, Tip]:
+        """All branches by number, main first."""
+        branches = map(self._tip, self._record.get("branches", ()))
+        return {0: self._main(), **{tip.number: tip for tip in branches}}
+
+    def ancestry(self) -> Ancestry:
+        """The ancestry of all branches."""
+        record = self._record
+        if "branches" not in record:
+            return Ancestry()
+        return Ancestry(
+            record["parents"],
+            {name: self._base(data) for name, data in record["forks"].items()},
+            {
+                (one, other): (self._base(ours), self._base(theirs))
+                for one, other, ours, theirs in record["merges"]
+            },
+        )
+
+    def adopt(self, engine: Engine, number: int) -> None:
+        """Have an engine use the samples and key orders of a branch again."""
+        if not self.ours:
+            return
+        parts = (self._record, *self._record.get("branches", ()))
+        data = next(each for each in parts if each.get("number", 0) == number)
+        engine.statistics = statistics_of(data["statistics"], engine.tuning)
+        for text, orders in data["upkeep"].items():
             engine.kept_orders[read_name(text)] = set(map(tuple, orders))
-    return state
 
+    def _main(self) -> Tip:
+        text = self._record["program"]
+        return Tip(self._state(self._record, text), text)
 
-def state_of(engine: Engine, before: State, record: Record, pages: StoredPages) -> State:
-    """The state of a record, whose strings the dictionary has. `before`: another one, some rules of
-    which it may have. O(record). Raises as `opened`.
-    """
-    state = with_program(before, record["program"])
-    segments = list(map(segment_of, record["segments"]))
-    _require_names(segment.name for segment in segments)
-    roots = pages.opened(segments, [data[0] for data in record["trees"]])
-    trees = OpenedTrees(engine.arena, record["trees"], roots)
-    pages.full.setdefault(_OWNER, record["full"])
-    if record["format"] != stored_format(*LAYERS):
-        return _derived(engine, state, record, trees)
-    stored = {read_name(text): data for text, data in record["relations"].items()}
-    schemas = _schemas(state.program, stored)
-    relations = {name: relation_of(data, schemas[name], trees) for name, data in stored.items()}
-    states = views_of(
-        record,
-        relations,
-        list(state.program.rules),
-        schemas,
-        engine.dictionary,
-        trees,
-        state.aggregates,
-    )
-    database = Database(relations, record["version"])
-    return replace(state, database=database, heads=ViewStates.of(states))
+    def _tip(self, data: Record) -> Tip:
+        text = self._record["programs"][data["program"]]
+        line = tuple((branch, last) for branch, last in data["line"])
+        return Tip(self._state(data, text), text, data["name"], data["number"], line)
+
+    def _program(self, text: str) -> State:
+        if text not in self._states:
+            self._states[text] = self._known = with_program(self._known, text)
+        return self._states[text]
+
+    def _base(self, data: Record) -> State:
+        state = self._program(self._record["programs"][data["program"]])
+        schemas = state.program.catalog.relations
+        relations = {
+            name: relation_of(each, schemas[name], self._trees)
+            for name, each in data["relations"].items()
+        }
+        return replace(state, database=Database(relations, data["version"]))
+
+    def _state(self, data: Record, text: str) -> State:
+        state = self._program(text)
+        if not self.ours:
+            return _derived(self._engine, state, data, self._trees)
+        stored = {read_name(name): each for name, each in data["relations"].items()}
+        schemas = _schemas(state.program, stored)
+        relations = {
+            name: relation_of(each, schemas[name], self._trees) for name, each in stored.items()
+        }
+        states = views_of(
+            data,
+            relations,
+            list(state.program.rules),
+            schemas,
+            self._engine.dictionary,
+            self._trees,
+            state.aggregates,
+        )
+        database = Database(relations, data["version"])
+        return replace(state, database=database, heads=ViewStates.of(states))
 
 
 def _require_names(names: Iterable[str]) -> None:

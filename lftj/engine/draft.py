@@ -14,9 +14,11 @@ import numpy as np
 
 from lftj import frames
 from lftj.engine.ahead import compile_for
+from lftj.engine.branches import branches_of
 from lftj.engine.commit import Outcome, Proposal
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle, number_of, without
+from lftj.engine.merging import merge_into
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.engine.staging import Staging, codes_of, require_key
 from lftj.errors import (
@@ -31,6 +33,7 @@ from lftj.storage.delta import Columns, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
+from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
@@ -53,6 +56,8 @@ class Draft(ProgramDraft):
         self.begun = time.perf_counter()
         self.positions: dict[str, Position] = {}
         """Consumers that acknowledge with this commit."""
+        self.merged: Engine | None = None
+        """The branch whose changes are among these operations."""
 
     def annotate(self, message: str) -> None:
         """Set the message of the commit."""
@@ -61,6 +66,16 @@ class Draft(ProgramDraft):
     def acknowledge(self, consumer: str, position: Position) -> None:
         """Have a consumer go on from here with the commit."""
         self.positions[consumer] = position
+
+    def merge(self, source: Engine) -> None:
+        """Add what another branch has changed; see `Workspace.merge`."""
+        common = branches_of(self._engine).common(self._engine, source)
+        merge_into(self, self._before, source.state, common)
+        self.merged = source
+
+    def texts(self) -> Texts:
+        """The strings of this moment."""
+        return self._engine.dictionary.texts()
 
     def discard(self) -> None:
         """Remove what was written ahead: nothing is."""

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from lftj import frames
+from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.commit import Outcome, Proposal, carry_out
 from lftj.engine.consumers import Position
 from lftj.engine.limits import LimitStack, short_of_memory
@@ -46,6 +47,7 @@ from scantree import Arena
 from scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
+    from lftj.engine.branches import Branches
     from lftj.engine.durable import Durable
 
 _LOOK, _LONG_LOOK = 0.001, 0.05
@@ -93,6 +95,10 @@ class Engine:
         """The engine as readers see it, where a refresh may give this one another memory and
         dictionary; None where they see this one.
         """
+        self.name, self.number = MAIN, 0
+        """Name of the branch, and a number that no other branch of the workspace ever had."""
+        self.branches: Branches | None = None
+        """All branches; None as long as there is only main."""
         self.begin_anew()
 
     def begin_anew(self) -> None:
@@ -101,35 +107,48 @@ class Engine:
         """
         self.arena = Arena(self._reserve)
         self.dictionary = Dictionary()
-        self.statistics = Statistics(tuning=self.tuning)
+        self._begin_aids(Statistics(tuning=self.tuning), {})
+        self.state = self.blank()
+        self.pages = 0
+        """Bytes of pages that were in use after the last commit."""
+        self.past.begin(self.state)
+
+    def _begin_aids(
+        self, statistics: Statistics, kept_orders: dict[str, set[tuple[int, ...]]]
+    ) -> None:
+        """Have what evaluations use again, beside states, anew and for this engine alone."""
+        self.statistics = statistics
         self.caches: list[Buffer] = []
         self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.questions = Questions()
         self.advisor = IndexAdvisor()
         self.prepared: dict[Any, Any] = {}
-        self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
-        self.state = self.blank()
-        self.pages = 0
-        """Bytes of pages that were in use after the last commit."""
-        self.past.begin(self.state)
+        self.kept_orders = kept_orders
 
     def sibling(self) -> Self:
         """Another engine over the same memory and dictionary, which begins with this state and goes
-        a way of its own: it follows old commits. O(1).
+        a way of its own: a branch, or one that follows old commits. O(1).
         """
         other = copy(self)
         other.subscriptions, other.published = Subscriptions(), Publishing()
         other.history, other.positions = deque(maxlen=REMEMBERED), {}
         other.shown = other.durable = None
-        other.past = Past(self.past.keep)
-        other.statistics = Statistics(self.statistics.known, self.tuning)
-        other.caches, other.outputs = [], []
-        other.plans, other.prepared, other.questions = {}, {}, Questions()
-        other.advisor = IndexAdvisor()
-        other.kept_orders = {name: set(orders) for name, orders in [*self.kept_orders.items()]}
-        other.past.begin(self.state)
+        other.orders = dict(self.orders)
+        other.past = self.past.branched(self.state)
+        other.beside(self)
         return other
+
+    def beside(self, other: Engine) -> None:
+        """Use the memory and dictionary of another engine from now on. The state is to be set."""
+        self.arena, self.dictionary = other.arena, other.dictionary
+        self.tuning, self.pages = other.tuning, other.pages
+        orders = {name: set(each) for name, each in [*other.kept_orders.items()]}
+        self._begin_aids(Statistics(other.statistics.known, self.tuning), orders)
+
+    def family(self) -> list[Engine]:
+        """The engines of all branches of the workspace, this one among them."""
+        return [self] if self.branches is None else [*self.branches.engines.values()]
 
     def blank(self) -> State:
         """The state before the first commit."""
@@ -187,7 +206,8 @@ class Engine:
         workspaces too, whose files have them.
         """
         if self.durable is None and self.dictionary.overgrown:
-            self.past.let_go()
+            for engine in self.family():
+                engine.past.let_go()
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
@@ -214,15 +234,18 @@ class Engine:
         outcome: Outcome,
         entry: Entry,
         positions: Mapping[str, Position] = MappingProxyType({}),
+        merged: Engine | None = None,
+        ancestry: Ancestry | None = None,
     ) -> Iterator[None]:
         """For the length of the block that publishes an outcome: it is durable before, and Ctrl-C
-        waits until both are done. Raises DurableError; then it is not published.
+        waits until both are done. `merged`: the branch that it merges, and the `ancestry` that is
+        then. Raises DurableError; then it is not published.
         """
         if self.durable is None:
             yield
             return
         with interrupts_wait():
-            self.durable.append(outcome, entry, positions)
+            self.durable.append(self, outcome, entry, positions, merged, ancestry)
             yield
 
     def news(self, outcome: Outcome) -> list[News]:
@@ -241,13 +264,15 @@ class Engine:
         if self.durable is None or self.durable.write:
             return
         with self.writer.held():
-            outcome = self.durable.refresh()
-            self.show()
-            if outcome is not None:
-                self.past.begin(outcome.state)
-                self.subscriptions.waiting.extend(self.news(outcome))
-                self.history.append((outcome.state.version, tuple(outcome.works)))
-        self.subscriptions.deliver()
+            changed = self.durable.refresh()
+            for engine in self.family():
+                engine.show()
+            for engine, outcome in changed:
+                engine.past.begin(outcome.state)
+                engine.subscriptions.waiting.extend(engine.news(outcome))
+                engine.history.append((outcome.state.version, tuple(outcome.works)))
+        for engine in self.family():
+            engine.subscriptions.deliver()
 
     def show(self) -> None:
         """Have readers see the state of this moment until the next call."""
@@ -260,7 +285,7 @@ class Engine:
         end = math.inf if timeout is None else time.monotonic() + timeout
         pause = _LOOK
         while self.state.version < version:
-            if self.durable is not None and self.durable.last_version() >= version:
+            if self.durable is not None and self.durable.last_version(self) >= version:
                 self.refresh()
                 continue
             if (left := end - time.monotonic()) <= 0:

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lftj.engine.ancestry import Ancestry
 from lftj.engine.consumers import require_caught_up
 from lftj.engine.durable import Durable
 from lftj.errors import DeclarationError, DurableError
-from lftj.storage.durable.log import DURABILITY, FILE
+from lftj.storage.durable.log_file import DURABILITY, FILE
 from scantree.watched_files import FileDamagedError
 
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ def open_path(
         raise
     if copy:
         durable.close()
-        engine.positions = {}  # changes that they have not acknowledged are not here
-        engine.pin()
-    else:
-        engine.durable = durable
-    engine.past.begin(engine.state)
-    if engine.durable is not None and read_only:
-        engine.show()
+    for each in engine.family():
+        if copy:
+            each.positions = {}  # changes that they have not acknowledged are not here
+            each.pin()
+        else:
+            each.durable = durable
+        each.past.begin(each.state)
+        if each.durable is not None and read_only:
+            each.show()
 
 
 @contextmanager
@@ -80,19 +83,23 @@ def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full")
     where a consumer has not acknowledged all of it, and then it lives in memory as before.
     """
     _require_durability(durability)
-    require_caught_up(engine.positions, engine.state.version)
+    engines = engine.family()
+    for each in engines:
+        require_caught_up(each.positions, each.state.version)
     folder = Path(path)
     if (folder / FILE).exists():
         hint = "choose a path where nothing is, or remove the workspace there"
         raise DurableError(f"there is a workspace at {folder} already", code="E351", hint=hint)
     durable = Durable(engine, folder, durability=durability)
     try:
-        durable.begin_with(engine.state, engine.positions)
+        ancestry = Ancestry() if engine.branches is None else engine.branches.ancestry
+        durable.begin_with(engines, ancestry)
     except BaseException:
         durable.abandon()
         raise
-    engine.durable = durable
-    engine.past.keep = engine.past.keep.in_files()
+    for each in engines:
+        each.durable = durable
+        each.past.keep = each.past.keep.in_files()
 
 
 def _require_durability(durability: str) -> None:

@@ -115,8 +115,10 @@ def not_kept(version: object, oldest: int, last: int) -> PastError:
 class Past:
     """Versions that one engine holds, without gaps, and records of its commits."""
 
-    def __init__(self, keep: Keep):
+    def __init__(self, keep: Keep, earlier: Past | None = None, first: int = 0):
+        """`earlier`: the past of the branch that this one left at version `first`."""
         self.keep = keep
+        self._earlier, self._first = earlier, first
         self.pinned: int | None = None
         """The oldest version that someone needs, such as a consumer; None for nobody."""
         self.waiting: deque[tuple[State, Entry | None, int]] = deque()
@@ -129,8 +131,15 @@ class Past:
         self._lock = threading.RLock()
         held_while_forking(self._lock)
 
+    def branched(self, state: State) -> Past:
+        """The past of a branch that begins with a state. O(1)."""
+        past = Past(self.keep, self, state.version)
+        past.waiting.append((state, None, 0))
+        return past
+
     def begin(self, state: State) -> None:
         """Forget all, and hold a first version."""
+        self._earlier = None
         with self._lock:
             self.waiting.clear()
             self._held.clear()
@@ -192,10 +201,15 @@ class Past:
         """The oldest version that is held."""
         self.enter()
         with self._lock:
-            return next(iter(self._held), 0)
+            own = next(iter(self._held), 0)
+        if self._earlier is None or own > self._first:
+            return own
+        return min(own, self._earlier.oldest)
 
     def state(self, version: int) -> State | None:
         """The state of a version, without what views are maintained with."""
+        if self._earlier is not None and version < self._first:
+            return self._earlier.state(version)
         self.enter()
         with self._lock:
             found = self._held.get(version)
@@ -205,4 +219,7 @@ class Past:
         """The records of commits, the oldest first."""
         self.enter()
         with self._lock:
-            return list(self._entries.values())
+            own = list(self._entries.values())
+        if self._earlier is None:
+            return own
+        return [*(each for each in self._earlier.entries() if each.version <= self._first), *own]

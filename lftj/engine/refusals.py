@@ -133,6 +133,12 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         (capability, Kind.PARTS): _not_yet(capability, _HELD_HERE)
         for capability in ("ack", "at", "ws.changes", "consumer", "history", "log", "preview")
     },
+    **{
+        (capability, Kind.PARTS): _not_yet(
+            capability, "load what it is about into lftj.connect() and branch there"
+        )
+        for capability in ("branch", "branches", "diff", "merge")
+    },
     ("keep", Kind.PARTS): _not_for_parts("keep", _HELD_HERE),
     ("path", Kind.PARTS): Refusal(
         "a distributed workspace has no path beside its executor's, found path={what!r}",

@@ -9,16 +9,18 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lftj.engine.checkpoint import state_of
+from lftj.engine.checkpoint import OpenedRecord
 from lftj.engine.consumers import Position
 from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
 from lftj.errors import DurableError
+from lftj.storage.durable.log import Commit
+from lftj.storage.durable.log_branches import LAST, Line, commits_of, on_line
 from lftj.storage.durable.log_records import (
     RecordDamagedError,
     read_notes,
@@ -30,7 +32,7 @@ from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from scantree import Arena
 
 if TYPE_CHECKING:
-    from lftj.engine.durable import Durable
+    from lftj.engine.durable_reading import DurableReading
     from lftj.engine.engine import Engine
 
 _REACHED = 8
@@ -42,8 +44,9 @@ Reached = tuple[State, int, int]
 class StoredPast:
     """Versions that the log leads to. Any thread may read; a commit never waits for one."""
 
-    def __init__(self, durable: Durable, engine: Engine):
+    def __init__(self, durable: DurableReading, engine: Engine):
         self._durable, self._engine = durable, engine
+        self._number = engine.number
         self._lock = threading.RLock()
         self._reached: OrderedDict[int, Reached] = OrderedDict()
         self._worker: tuple[Arena, Engine] | None = None
@@ -67,12 +70,36 @@ class StoredPast:
         ).fetchone()
         if gap is None and (first is None or (first[0] == 1 and first[1])):
             return 0
-        found = connection.execute(
-            "SELECT version FROM commits WHERE number = "
-            "(SELECT min(number) FROM checkpoints WHERE number > ?)",
-            (gap or 0,),
+        (point,) = connection.execute(
+            "SELECT min(number) FROM checkpoints WHERE number > ?", (gap or 0,)
         ).fetchone()
-        return 0 if found is None else found[0]
+        return self._version_at(connection, 0 if point is None else point)
+
+    def _version_at(self, connection: sqlite3.Connection, number: int) -> int:
+        """The version that the branch had after a commit of any branch."""
+        found = connection.execute(
+            f"SELECT version FROM {self._commits()} WHERE number <= ? ORDER BY number DESC LIMIT 1",
+            (number,),
+        ).fetchone()
+        if found is not None:
+            return found[0]
+        found = connection.execute(
+            f"SELECT version FROM {self._commits()} ORDER BY number LIMIT 1"
+        ).fetchone()
+        return self._engine.state.version if found is None else max(0, found[0] - 1)
+
+    def last(self) -> int:
+        """The version of the last commit in the log."""
+        with self._reading() as connection:
+            return self._version_at(connection, LAST)
+
+    def _commits(self) -> str:
+        """The commits that lead to this branch, as SQL."""
+        return commits_of(self._line, self._durable.log.format)
+
+    @property
+    def _line(self) -> Line:
+        return self._durable.line(self._engine)
 
     def _first_wanted(self, connection: sqlite3.Connection) -> int:
         keep = self._engine.past.keep
@@ -82,7 +109,7 @@ class StoredPast:
         if keep.seconds is None:
             return 0
         found = connection.execute(
-            "SELECT version FROM commits WHERE time <= ? ORDER BY number DESC LIMIT 1",
+            f"SELECT version FROM {self._commits()} WHERE time <= ? ORDER BY number DESC LIMIT 1",
             (time.time() - keep.seconds,),
         ).fetchone()
         return 0 if found is None else found[0]
@@ -97,15 +124,16 @@ class StoredPast:
             if self._engine.past.keep.asked:
                 versions.append(self._first_wanted(connection))
             for version in versions:
-                found = _number_of(connection, version)
-                needed.append(0 if found is None else found[0])
+                found = self._number_of(connection, version)
+                needed.append(found or 0)
         return min(needed, default=None)
 
     def entries(self) -> list[Entry]:
         """The records of the commits that are kept, and made a version."""
         oldest = self.oldest()
         with self._reading() as connection:
-            notes = read_notes(connection, noted=self._durable.log.format > 1)
+            noted = self._durable.log.format > 1
+            notes = read_notes(connection, self._commits(), noted=noted)
         before = [0, *(version for version, _, _ in notes)]
         return [
             Entry(
@@ -132,8 +160,9 @@ class StoredPast:
     def state(self, version: int) -> State | None:
         """A version; None where it is not kept. Raises DurableError (E353)."""
         with self._reading() as connection:
-            found = _number_of(connection, version)
-        return None if found is None else self.reach(found[0])[0]
+            found = self._number_of(connection, version)
+        state = None if found is None else self.reach(found)[0]
+        return None if state is None or state.version != version else state
 
     def reach(self, number: int) -> Reached:
         """The state after a commit, with what its views are maintained with. O(commits since the
@@ -178,7 +207,13 @@ class StoredPast:
         commits = self._durable.log.since(first, sum_, number)
         if not commits:
             return None
-        return replayed(engine, state, commits).state, number, commits[-1].sum
+        return self._followed(engine, state, commits), number, commits[-1].sum
+
+    def _followed(self, engine: Engine, state: State, commits: Sequence[Commit]) -> State:
+        """The state after those of these commits that lead to this branch."""
+        line = self._line
+        own = [each for each in commits if on_line(each.branch, each.number, line)]
+        return replayed(engine, state, own).state if own else state
 
     def _from_files(self, engine: Engine, number: int) -> Reached:
         durable = self._durable
@@ -190,10 +225,26 @@ class StoredPast:
             state, sum_ = engine.blank(), 0
             if point is not None:
                 pages: StoredPages = durable.pages
-                state, sum_ = state_of(engine, state, point.record, pages), point.sum
+                opened = OpenedRecord(engine, point.record, pages)
+                state, sum_ = opened.tip(self._line).state, point.sum
         if commits:
-            state, sum_ = replayed(engine, state, commits).state, commits[-1].sum
+            state, sum_ = self._followed(engine, state, commits), commits[-1].sum
         return state, number, sum_
+
+    def _number_of(self, connection: sqlite3.Connection, version: int) -> int | None:
+        """The number of the last commit that made a version or one before. Where there is none in
+        the log, that of its first commit, or 0 where the log has all.
+        """
+        found = connection.execute(
+            f"SELECT number FROM {self._commits()} WHERE version <= ? ORDER BY number DESC LIMIT 1",
+            (version,),
+        ).fetchone()
+        if found is not None:
+            return found[0]
+        (first,) = connection.execute("SELECT min(number) FROM commits").fetchone()
+        if version < 0:
+            return None
+        return 0 if first is None or first == 1 else first
 
     # ── what is written ───────────────────────────────────────────────────────────────────────────
     def beside(
@@ -205,32 +256,22 @@ class StoredPast:
     ) -> None:
         """Write what belongs to a commit, in its transaction."""
         write_note(connection, number, note_of(entry))
-        write_positions(connection, positions)
+        write_positions(connection, positions, self._number)
 
     def acknowledge(self, name: str, position: Position | None) -> None:
         """Have a consumer go on from there, or end. Raises DurableError."""
         with self._durable.log.writing() as connection:
-            write_positions(connection, {name: position})
+            write_positions(connection, {name: position}, self._number)
 
     def positions(self) -> dict[str, Position]:
         """Consumers by name."""
         if self._durable.log.format < 2:
             return {}
         with self._reading() as connection:
-            return {name: Position(*each) for name, each in read_positions(connection).items()}
+            found = read_positions(connection, self._number)
+        return {name: Position(*each) for name, each in found.items()}
 
 
 def note_of(entry: Entry) -> dict[str, object]:
     """The record of a commit as data, without version and time."""
     return {"message": entry.message, "rows": entry.rows, "seconds": entry.seconds}
-
-
-def _number_of(connection: sqlite3.Connection, version: int) -> tuple[int, int] | None:
-    """The last commit that made a version or one before, and the version; (0, 0) before all."""
-    found = connection.execute(
-        "SELECT number, version FROM commits WHERE version <= ? ORDER BY number DESC LIMIT 1",
-        (version,),
-    ).fetchone()
-    if found is None and version >= 0:
-        return 0, 0
-    return found

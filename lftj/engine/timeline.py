@@ -45,7 +45,11 @@ class Timeline:
     def oldest(self) -> int:
         """The oldest version that is kept."""
         engine = self.engine
-        return engine.past.oldest if engine.durable is None else engine.durable.past.oldest()
+        return (
+            engine.past.oldest
+            if engine.durable is None
+            else engine.durable.past_of(engine).oldest()
+        )
 
     def number(self, when: object) -> int:
         """The version of a moment, or a number as it is. Raises PastError (E371) for one that is
@@ -82,7 +86,7 @@ class Timeline:
             return now
         found = engine.past.state(version) if version >= self.oldest else None
         if found is None and engine.durable is not None and self.oldest <= version < now.version:
-            found = engine.durable.past.state(version)
+            found = engine.durable.past_of(engine).state(version)
         if found is None:
             raise not_kept(version, self.oldest, now.version)
         return found
@@ -92,7 +96,7 @@ class Timeline:
         engine = self.engine
         if engine.durable is None:
             return engine.past.entries()
-        return engine.durable.past.entries()
+        return engine.durable.past_of(engine).entries()
 
     def log(self) -> Result:
         """The records as a table."""
@@ -174,7 +178,7 @@ class Timeline:
         engine = self._engine
         if engine.durable is not None:
             engine.durable.require_writable()
-            engine.durable.past.acknowledge(name, position)
+            engine.durable.past_of(engine).acknowledge(name, position)
         if position is None:
             engine.positions.pop(name, None)
         else:

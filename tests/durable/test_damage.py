@@ -18,7 +18,7 @@ from bench.faults.flipping import flips
 from bench.faults.refusing import refusals
 from lftj.engine import durable
 from lftj.errors import DurableError
-from lftj.storage.durable.log import FILE
+from lftj.storage.durable.log_file import FILE
 from scantree import segment
 from tests.durable import workload
 from tests.durable.inside import durable_of
@@ -128,7 +128,7 @@ def test_nothing_of_a_log_runs(whole: Path, tmp_path: Path) -> None:
 
 def test_a_newer_format_is_refused_by_name(whole: Path, tmp_path: Path) -> None:
     copy = altered(whole, tmp_path, "PRAGMA user_version=99")
-    with pytest.raises(DurableError, match="has format 99, this version reads up to 2") as caught:
+    with pytest.raises(DurableError, match="has format 99, this version reads up to 3") as caught:
         lftj.connect(copy)
     assert caught.value.code == "E352"
 

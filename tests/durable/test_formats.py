@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.storage.durable.log import FORMAT
+from lftj.storage.durable.log_file import FORMAT
 from tests.durable.inside import durable_of
 
 FORMATS = Path(__file__).parent / "formats"
@@ -64,3 +64,22 @@ def test_a_log_of_format_1_is_brought_to_this_one_and_goes_on(first: Path) -> No
         assert workspace.consumer("mailer", "reach").version == 5
         assert durable_of(workspace).log.integrity() == []
         assert workspace.verify() == []
+
+
+def test_a_log_of_format_2_is_read_and_goes_on_with_branches(tmp_path: Path) -> None:
+    shutil.unpack_archive(FORMATS / "format_2.zip", tmp_path)
+    path = tmp_path / "format_2.lftj"
+    assert format_of(path) == 2
+    with lftj.connect(path, read_only=True) as reader:
+        assert list(reader.branches) == ["main"]
+        assert len(reader.at(3)["reach"]) == 6
+        assert [row[2] for row in reader.log()][-2:] == ["to France", "works near Bern"]
+    with lftj.connect(path) as workspace:
+        assert [len(each) for each in workspace.consumer("mailer", "reach", timeout=0)] == [3, 4]
+        branch = workspace.branch("what-if")
+        branch.load("road", [("Bern", "Genf")])
+    assert format_of(path) == FORMAT
+    with lftj.connect(path) as workspace:
+        assert len(workspace["reach"]) == 2
+        assert len(workspace.branch("what-if")["reach"]) == 6
+        assert workspace.branch("what-if").verify() == []

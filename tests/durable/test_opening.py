@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.engine import checkpoint, durable
+from lftj.engine import checkpoint, durable, schedule
 from lftj.errors import DeclarationError, DurableError
 from lftj.join.context import Context
 from tests.durable import workload
@@ -169,8 +169,8 @@ def test_views_are_derived_anew_from_the_rows_of_another_version_of_lftj(
 def test_checkpoints_are_written_by_themselves_and_files_do_not_grow_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(durable, "COMMITS", 5)
-    monkeypatch.setattr(durable, "_PAUSE", 0)
+    monkeypatch.setattr(schedule, "COMMITS", 5)
+    monkeypatch.setattr(schedule, "_PAUSE", 0)
     path = tmp_path / "w.lftj"
     with filled(path, 60) as workspace:
         files = durable_of(workspace)

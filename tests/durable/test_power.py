@@ -12,7 +12,7 @@ import lftj
 from bench.faults.disk import Disk, Step, change
 from bench.faults.power import cuts
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
-from lftj.storage.durable.log import FILE
+from lftj.storage.durable.log_file import FILE
 from tests.durable import workload
 from tests.durable.inside import durable_of
 

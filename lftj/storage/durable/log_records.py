@@ -21,6 +21,8 @@ TABLES = (
 Positions = Mapping[str, tuple[str, int] | None]
 """Consumers by name: the relation and the version that was acknowledged; None for one that ends."""
 Note = dict[str, Any]
+_OF_BRANCH = "\x1f"
+"""Stands before and behind the number of a branch in the names of its consumers."""
 
 
 class RecordDamagedError(ValueError):
@@ -34,14 +36,16 @@ def write_note(connection: sqlite3.Connection, number: int, note: Note) -> None:
     connection.execute("INSERT INTO notes VALUES (?, ?, ?)", (number, text, _sum(number, text)))
 
 
-def read_notes(connection: sqlite3.Connection, *, noted: bool) -> list[tuple[int, float, Note]]:
-    """Version, time and note of all commits, ascending. Those before there were notes have an empty
-    one; all, where the file is not `noted`.
+def read_notes(
+    connection: sqlite3.Connection, commits: str, *, noted: bool
+) -> list[tuple[int, float, Note]]:
+    """Version, time and note of `commits`, which is SQL, ascending. Those before there were notes
+    have an empty one; all, where the file is not `noted`.
     """
     notes = "notes" if noted else "(SELECT 0 AS number, NULL AS note, 0 AS sum)"
     found: list[tuple[int, float, Note]] = []
     for number, version, time, text, kept in connection.execute(
-        f"SELECT number, version, time, note, n.sum FROM commits LEFT JOIN {notes} n "
+        f"SELECT number, version, time, note, n.sum FROM {commits} LEFT JOIN {notes} n "
         "USING (number) ORDER BY number"
     ):
         if text is not None and _sum(number, text) != kept:
@@ -51,26 +55,43 @@ def read_notes(connection: sqlite3.Connection, *, noted: bool) -> list[tuple[int
 
 
 # ── consumers ─────────────────────────────────────────────────────────────────────────────────────
-def write_positions(connection: sqlite3.Connection, positions: Positions) -> None:
-    """Have consumers go on from there, or end."""
+def write_positions(connection: sqlite3.Connection, positions: Positions, branch: int = 0) -> None:
+    """Have consumers of a branch go on from there, or end."""
     for name, position in positions.items():
+        stored = _stored_name(branch, name)
         if position is None:
-            connection.execute("DELETE FROM consumers WHERE name = ?", (name,))
+            connection.execute("DELETE FROM consumers WHERE name = ?", (stored,))
         else:
             connection.execute(
                 "INSERT OR REPLACE INTO consumers VALUES (?, ?, ?, ?)",
-                (name, *position, _sum(name, *position)),
+                (stored, *position, _sum(stored, *position)),
             )
 
 
-def read_positions(connection: sqlite3.Connection) -> dict[str, tuple[str, int]]:
-    """Consumers by name."""
+def read_positions(connection: sqlite3.Connection, branch: int = 0) -> dict[str, tuple[str, int]]:
+    """Consumers of a branch by name."""
     found: dict[str, tuple[str, int]] = {}
-    for name, relation, version, kept in connection.execute("SELECT * FROM consumers"):
-        if _sum(name, relation, version) != kept:
-            raise RecordDamagedError(f"the position of consumer {name!r} is not what was written")
-        found[name] = relation, version
+    for stored, relation, version, kept in connection.execute("SELECT * FROM consumers"):
+        if _sum(stored, relation, version) != kept:
+            raise RecordDamagedError(f"the position of consumer {stored!r} is not what was written")
+        of, name = _read_name(stored)
+        if of == branch:
+            found[name] = relation, version
     return found
+
+
+def _stored_name(branch: int, name: str) -> str:
+    """The name of a consumer among those of all branches. Those of main have their own."""
+    if not branch and not name.startswith(_OF_BRANCH):
+        return name
+    return f"{_OF_BRANCH}{branch}{_OF_BRANCH}{name}"
+
+
+def _read_name(stored: str) -> tuple[int, str]:
+    if not stored.startswith(_OF_BRANCH):
+        return 0, stored
+    _, branch, name = stored.split(_OF_BRANCH, 2)
+    return int(branch), name
 
 
 def _sum(*values: object) -> int:

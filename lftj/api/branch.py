@@ -1,0 +1,57 @@
+"""A branch as a workspace."""
+
+from __future__ import annotations
+
+from lftj.api.in_process import InProcess
+from lftj.api.workspace import Workspace
+from lftj.engine.branches import branches_of
+from lftj.engine.options import with_named_options
+from lftj.errors import BranchError, LftjError
+
+
+@with_named_options
+class Branch(Workspace):
+    """Made by `ws.branch(name)`, a workspace of its own: its commits and rules are seen by none of
+    the other branches. Closing it ends the use of this object alone; `drop` ends the branch.
+    """
+
+    kind = "branch"
+
+    def __init__(self, backend: InProcess):
+        """For the workspace."""
+        super().__init__(backend)
+        self.name = backend.name
+        """Name of the branch; `main` for the one that every workspace has."""
+
+    @property
+    def _backend(self) -> InProcess:
+        backend: InProcess = super()._backend  # type: ignore[assignment]
+        branches = branches_of(backend)
+        if branches.closed:
+            self.close()
+            return super()._backend  # type: ignore[return-value]
+        branches.require(backend)
+        return backend
+
+    def drop(self) -> None:
+        """End the branch: its name is free, what only it holds is given back, and those that began
+        from it go on. Harmless to others. Raises BranchError (E380) for main and where it was
+        dropped before, TransactionError (E322) inside a transaction, DurableError.
+        """
+        backend = self._backend
+        with backend.writer.held():
+            branches_of(backend).drop(backend)
+
+    def close(self) -> None:
+        """End the use of this object. The branch, and the workspace, stay open."""
+        if self._live is not None and self._live.writer.mine:
+            raise LftjError(
+                "a transaction is open", code="E342", hint="commit or roll it back, then close"
+            )
+        self._live = None
+
+    def __repr__(self) -> str:
+        try:
+            return super().__repr__().replace("<Workspace", f"<Branch {self.name}", 1)
+        except BranchError:
+            return f"<Branch {self.name}, dropped>"

@@ -1,0 +1,127 @@
+"""Merging: the changes that another branch has made, as operations of a transaction.
+
+Rows that were inserted or deleted there since the two had a version in common are inserted or
+deleted here, declarations and rules come and go. Views follow by the commit. Where a row, or two
+rows of one key, changed in both, nothing is merged: an error lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lftj import frames
+from lftj.engine.ancestry import base_rows
+from lftj.engine.handles import RuleHandle
+from lftj.engine.state import State
+from lftj.errors import MergeConflictError
+from lftj.program.program import Program
+from lftj.program.schema import Catalog
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.syntax import tree
+from lftj.types.texts import Texts
+from scantree.rows import intersection, sort_rows
+
+if TYPE_CHECKING:
+    from lftj.engine.draft import Draft
+
+Conflicts = dict[str, list[tuple[Any, ...]]]
+
+
+def merge_into(draft: Draft, target: State, source: State, common: tuple[State, State]) -> None:
+    """Add to a draft on `target` what changed from `common[1]` to `source`. O(changes), where pages
+    are shared. Raises MergeConflictError where it changed from `common[0]` to `target` too,
+    DeclarationError for relations that both have declared otherwise; then the draft is not to be
+    used.
+    """
+    ours, theirs = base_rows(target), base_rows(source)
+    changes = base_changes(common[1], theirs)
+    _require_no_conflicts(changes, base_changes(common[0], ours), theirs, draft.texts())
+    _merge_program(draft, common[1].program, source)
+    for name, delta in changes.items():
+        draft.staging(name).add("delete", delta.erases)
+        draft.staging(name).add("insert", delta.inserts)
+
+
+def base_changes(before: State, after: State) -> dict[str, Delta]:
+    """The changes of all relations' own rows between two states of `base_rows`."""
+    found: dict[str, Delta] = {}
+    for name, now in after.database.items():
+        old = before.database.get(name)
+        nothing = no_rows(now.schema.arity)
+        delta = Delta(now.columns(), nothing) if old is None else now.difference(old)
+        if len(delta):
+            found[name] = delta
+    return found
+
+
+# ── conflicts ─────────────────────────────────────────────────────────────────────────────────────
+def _require_no_conflicts(
+    theirs: Mapping[str, Delta], ours: Mapping[str, Delta], after: State, texts: Texts
+) -> None:
+    conflicts: Conflicts = {}
+    for name in sorted(theirs.keys() & ours.keys()):
+        schema = after.program.catalog.relation(name)
+        compared = range(schema.arity) if schema.key is None else schema.key
+        if not compared:  # all rows have the same key, which is empty
+            conflicts[name] = [()]
+        elif len((both := _in_both(compared, theirs[name], ours[name]))[0]):
+            types = [schema.columns[column][1] for column in compared]
+            order = frames.value_order(types, both, texts)
+            conflicts[name] = frames.to_tuples(types, [each[order] for each in both], texts)
+    if conflicts:
+        raise MergeConflictError.of(conflicts)
+
+
+def _in_both(columns: Sequence[int], one: Delta, other: Delta) -> Columns:
+    """The values of these columns in rows of both changes. O(n log n)."""
+
+    def values(delta: Delta) -> Columns:
+        rows = [np.concatenate((delta.inserts[each], delta.erases[each])) for each in columns]
+        return sort_rows(rows)
+
+    return intersection(values(one), values(other))
+
+
+# ── programs ──────────────────────────────────────────────────────────────────────────────────────
+def _merge_program(draft: Draft, before: Program, source: State) -> None:
+    """Bring to a draft what declarations, aggregates and rules a branch has won and lost."""
+    theirs = source.program
+    draft.program = replace(
+        draft.program, catalog=_with_types(draft.program.catalog, theirs.catalog)
+    )
+    for name, aggregate in source.aggregates.items():
+        if name not in before.catalog.aggregates:
+            draft.add_aggregate(aggregate)
+    for name, schema in theirs.catalog.relations.items():
+        if name not in before.catalog.relations:
+            draft.declare(schema, view=name in source.views)
+    won = {number: each.rule for number, each in theirs.sources.items()}
+    lost = {number: each.rule for number, each in before.sources.items()}
+    kept = {number for number in won.keys() & lost.keys() if won[number] == lost[number]}
+    here = draft.program.sources
+    draft.remove_rules(
+        [
+            RuleHandle(number, rule)
+            for number, rule in lost.items()
+            if number not in kept and number in here and here[number].rule == rule
+        ]
+    )
+    present = {each.rule for each in draft.program.sources.values()}
+    added = [rule for number, rule in won.items() if number not in kept and rule not in present]
+    if added:
+        draft.add_rules(tree.ParsedProgram(tuple(added)))
+
+
+def _with_types(ours: Catalog, theirs: Catalog) -> Catalog:
+    """Names of types, and relations with facts, that another catalog has too."""
+    return replace(
+        ours,
+        aliases={**theirs.aliases, **ours.aliases},
+        above={**theirs.above, **ours.above},
+        kinds={**theirs.kinds, **ours.kinds},
+        fact_relations=ours.fact_relations | theirs.fact_relations,
+    )

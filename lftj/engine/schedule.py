@@ -1,0 +1,64 @@
+"""Schedule of checkpoints: a thread writes one, a moment after enough has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+COMMITS = 256
+"""Commits after which a checkpoint is written."""
+ROWS = 1 << 17
+"""Changed rows after which one is."""
+_PAUSE = 0.2  # seconds in which more commits may come before a checkpoint
+
+
+class Checkpoints:
+    """Schedule of checkpoints: a thread writes one, a moment after enough has changed."""
+
+    delayed = True
+    """False: none is written but by `close`."""
+
+    def __init__(self, write: Callable[[], None]):
+        self._write = write
+        self._commits = self._rows = 0
+        self._writing = False
+        self._wake = threading.Event()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def changed(self, rows: int) -> None:
+        """Note a commit of so many rows."""
+        self._commits, self._rows = self._commits + 1, self._rows + rows
+        if (self._commits < COMMITS and self._rows < ROWS) or not self.delayed:
+            return
+        self._commits = self._rows = 0
+        if self._thread is None:
+            thread = threading.Thread(target=self._go_on, name="checkpoints", daemon=True)
+            with suppress(RuntimeError):  # the system allows no more: close() writes one
+                thread.start()
+                self._thread = thread
+        self._wake.set()
+
+    def _go_on(self) -> None:
+        while not self._over.is_set():
+            self._wake.wait()
+            self._over.wait(_PAUSE)
+            self._writing = True
+            self._wake.clear()
+            if not self._over.is_set():
+                self._write()
+            self._writing = False
+
+    def wait(self) -> None:
+        """Wait until nothing is due."""
+        while self._thread is not None and (self._wake.is_set() or self._writing):
+            time.sleep(0.001)
+
+    def stop(self) -> None:
+        """End the thread, once it has written what it is writing."""
+        self._over.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()

@@ -1,0 +1,193 @@
+"""Random histories over branches against the reference: each branch is what its own commits make of
+it, merges are the changes of both, in memory and at a path that is opened again in between.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.errors import KeyViolationError, MergeConflictError, ValueRangeError
+from tests.durable.inside import durable_of
+from tests.durable.test_histories import steps_of
+from tests.oracle.model import Model, Relations, difference
+from tests.oracle.pair import Pair
+from tests.strategies.histories import History, Transact, histories
+from tests.strategies.schemas import BASES
+
+MAIN = "main"
+FEW = settings(max_examples=max(2, settings().max_examples // 5))
+
+
+class Known(NamedTuple):
+    """Base rows and rules of a branch when two were last the same."""
+
+    base: Relations
+    handles: list[Any]
+
+
+class Branching:
+    """Branches by name, each a workspace and its model; all branches come from main."""
+
+    def __init__(self, history: History, workspace: Any):
+        specs = (*BASES, *history.program.specs)
+        self.pairs: dict[str, Pair] = {MAIN: Pair(specs, workspace)}
+        self.common: dict[tuple[str, str], tuple[Known, Known]] = {}
+
+    @property
+    def main(self) -> Any:
+        return self.pairs[MAIN].workspace
+
+    def known(self, name: str) -> Known:
+        pair = self.pairs[name]
+        return Known(dict(pair.model.base), list(pair.handles))
+
+    def begin(self, name: str) -> None:
+        main = self.pairs[MAIN]
+        pair = copy.copy(main)
+        pair.workspace, pair.model = main.workspace.branch(name), copy.copy(main.model)
+        pair.handles, pair.snapshots = list(main.handles), []
+        self.pairs[name] = pair
+        self.common[MAIN, name] = self.known(MAIN), self.known(name)
+
+    def drop(self, name: str) -> None:
+        self.pairs.pop(name).workspace.drop()
+        del self.common[MAIN, name]
+
+    def merge(self, target: str, source: str) -> None:
+        """One of the two is main."""
+        swapped = target != MAIN
+        edge = (source, target) if swapped else (target, source)
+        ours, theirs = self.common[edge][::-1] if swapped else self.common[edge]
+        into, other = self.pairs[target], self.pairs[source]
+        conflicts = self._conflicts(into.model, ours, other.model, theirs)
+        version = into.workspace.version
+        if conflicts:
+            with pytest.raises(MergeConflictError) as caught:
+                into.workspace.merge(source)
+            found = {name: set(rows) for name, rows in caught.value.conflicts.items()}
+            assert found == conflicts
+            return
+        model = copy.copy(into.model)
+        changes = {
+            name: difference(theirs.base[name], rows) for name, rows in other.model.base.items()
+        }
+        base = {
+            name: {row for row in rows if (row, -1) not in changes[name]}
+            | {row for row, sign in changes[name] if sign > 0}
+            for name, rows in model.base.items()
+        }
+        lost = [each for each in theirs.handles if each not in other.handles]
+        rules = [each.rule for each in into.handles if each not in lost]
+        won = [each.rule for each in other.handles if each not in theirs.handles]
+        rules += [rule for rule in won if rule not in rules]
+        model.base, model.rules = base, rules
+        if not model.take(Transact(())):
+            with pytest.raises((KeyViolationError, ValueRangeError)):
+                into.workspace.merge(source)
+            assert into.workspace.version == version
+            return
+        into.workspace.merge(source)
+        into.model, into.handles = model, list(into.workspace.rules)
+        assert [each.rule for each in into.handles] == rules
+        after = self.known(target), self.known(source)
+        self.common[edge] = after[::-1] if swapped else after  # type: ignore[assignment]
+
+    def _conflicts(
+        self, into: Model, ours: Known, other: Model, theirs: Known
+    ) -> dict[str, set[tuple[Any, ...]]]:
+        found: dict[str, set[tuple[Any, ...]]] = {}
+        for name in into.base:
+            key = into.keys.get(name)
+            both = [
+                {
+                    row if key is None else tuple(row[place] for place in key)
+                    for row, _ in difference(known.base[name], model.base[name])
+                }
+                for known, model in ((ours, into), (theirs, other))
+            ]
+            if both[0] & both[1]:
+                found[name] = both[0] & both[1]
+        return found
+
+    def check(self) -> None:
+        """All branches, and how they differ from main."""
+        assert list(self.main.branches) == list(self.pairs)
+        for name, pair in self.pairs.items():
+            pair.check()
+            for relation, rows in pair.model.relations.items():
+                before = self.pairs[MAIN].model.relations[relation]
+                found = self.main.diff(MAIN, name, relation).fetchall()
+                assert {(tuple(row[:-2]), row[-2]) for row in found} == difference(before, rows)
+
+    def reopened(self, workspace: Any) -> None:
+        """Go on with the workspace as it was opened again."""
+        for name, pair in self.pairs.items():
+            pair.workspace = workspace.branches[name] if name != MAIN else workspace
+            pair.snapshots.clear()
+            assert pair.workspace.rules == pair.handles
+
+
+def run(branching: Branching, history: History, data: st.DataObject, between: Any) -> None:
+    """The history, each step on some branch, with beginnings, merges and ends in between."""
+    names = ["a", "b", "c"]
+    for step in steps_of(history):
+        pairs = branching.pairs
+        pairs[data.draw(st.sampled_from(sorted(pairs)))].step(step)
+        what = data.draw(st.sampled_from(["begin", "begin", "merge", "update", "drop", "nothing"]))
+        others = [name for name in pairs if name != MAIN]
+        if what == "begin" and len(others) < len(names):
+            branching.begin(next(name for name in names if name not in pairs))
+        elif others and what != "begin":
+            name = data.draw(st.sampled_from(others))
+            if what == "merge":
+                branching.merge(MAIN, name)
+            elif what == "update":
+                branching.merge(name, MAIN)
+            elif what == "drop":
+                branching.drop(name)
+        between()
+        branching.check()
+    for pair in branching.pairs.values():
+        assert pair.workspace.verify() == []
+
+
+@given(histories(), st.data())
+@FEW
+def test_oracle_branches_in_memory_equal_the_reference(history: History, data: st.DataObject):
+    with lftj.connect() as workspace:
+        run(Branching(history, workspace), history, data, lambda: None)
+
+
+@given(histories(), st.data())
+@FEW
+def test_oracle_branches_in_files_equal_the_reference(history: History, data: st.DataObject):
+    with tempfile.TemporaryDirectory() as folder:
+        branching = Branching(history, lftj.connect(Path(folder) / "0.lftj"))
+
+        def between() -> None:
+            workspace = branching.main
+            durable = durable_of(workspace)
+            what = data.draw(st.sampled_from(["nothing", "checkpoint", "reopen", "cut off"]))
+            path = durable.path
+            if what == "checkpoint":
+                durable.checkpoint()
+            elif what == "reopen":
+                workspace.close()
+                branching.reopened(lftj.connect(path))
+            elif what == "cut off":
+                there = path.with_name(f"{int(path.stem) + 1}.lftj")
+                shutil.copytree(path, there)
+                branching.reopened(lftj.connect(there))
+                workspace.close()
+
+        run(branching, history, data, between)
+        branching.main.close()
