@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lftj.api.backend import Backend
 from lftj.api.transaction import Transaction
+from lftj.engine.ancestry import MAIN
 from lftj.engine.branches import difference
 from lftj.engine.options import with_named_options
 from lftj.engine.program_draft import RelationOrName
@@ -54,11 +55,12 @@ class Branching(ABC):
 
     @property
     def branches(self) -> Mapping[str, Branch]:
-        """All branches by name, `main` first."""
+        """All branches: `main`, then the others in the order of their names."""
         from lftj.api.branch import Branch  # as in `branch`
 
         engines = self._backend.branching("branches").engines
-        return {name: Branch(cast("InProcess", each)) for name, each in engines.items()}
+        names = sorted(engines, key=lambda name: (name != MAIN, name))
+        return {name: Branch(cast("InProcess", engines[name])) for name in names}
 
     def diff(self, before: str | Branch, after: str | Branch, relation: RelationOrName) -> Result:
         """The change of a relation from one branch to another: the rows that only `after` has, with
