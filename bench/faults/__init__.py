@@ -23,8 +23,8 @@ NUMBERS = {
     "m": {"kills": 100, "power_cuts": 200, "flipped_bytes": 500, "refused_calls": 150},
     "l": {"kills": 1_000, "power_cuts": 2_000, "flipped_bytes": 5_000, "refused_calls": 10_000},
 }
-COMMITS = 11
-FEW_COMMITS = 6
+COMMITS = 13
+FEW_COMMITS = 7
 _SEED = 34
 
 

@@ -1,10 +1,10 @@
 """Kill −9 before any call that changes a file.
 
 `python -m bench.faults.killing FOLDER COMMITS MOMENT …` runs in a process of its own, which forks.
-For each moment a forked child commits to a workspace of its own, with checkpoints and openings in
-between, and kills itself before the call of that number. The parent opens what is left, and prints
-as JSON the moment, how many commits had been acknowledged, how many are there, and whether the
-child died at all.
+For each moment a forked child commits to a workspace of its own, with branches, checkpoints,
+compaction and openings in between, and kills itself before the call of that number. The parent
+opens what is left, and prints as JSON the moment, how many commits had been acknowledged, how many
+are there, and whether the child died at all.
 """
 
 from __future__ import annotations
@@ -49,13 +49,17 @@ class Left(NamedTuple):
 
 
 def child(path: Path, commits: int, sink: int) -> None:
-    """Commit, with a checkpoint after each third, and opened anew after each ninth."""
+    """Commit, with a checkpoint after each third, compacted after each fourth, and opened anew
+    after each ninth.
+    """
     workspace = lftj.connect(path)
-    for number in range(workspace.version + 1, commits + 1):
-        workload.commit(workspace, number)
+    for number in range(1, commits + 1):
+        workload.step(workspace, number)
         os.write(sink, bytes([number]))
         if number % 3 == 0:
             durable_of(workspace).checkpoint()
+        if number % 4 == 0:
+            durable_of(workspace).compact()
         if number % 9 == 0:
             workspace.close()
             workspace = lftj.connect(path)
@@ -80,7 +84,7 @@ def killed(path: Path, commits: int, moment: int) -> tuple[int, bool]:
 
 def main(place: str, commits: int, moments: Sequence[int]) -> None:
     """Kill one child after the other; print what came of each."""
-    known = workload.expected(commits)
+    known = workload.expected(commits, workload.step)
     all_moments(commits)  # children have what it compiled
     for moment in moments:
         with tempfile.TemporaryDirectory(dir=place) as folder:
@@ -89,7 +93,7 @@ def main(place: str, commits: int, moments: Sequence[int]) -> None:
             with lftj.connect(path) as workspace:
                 there = workload.committed(workspace, known)
                 if there < commits:
-                    workload.commit(workspace, there + 1)  # and it goes on from there
+                    workload.step(workspace, there + 1)  # and it goes on from there
                     assert workload.rows(workspace) == known[there + 1]
         print(json.dumps(Left(moment, acknowledged, there, died)), flush=True)
 

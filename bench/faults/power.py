@@ -28,7 +28,7 @@ def history(path: Path, commits: int, recorder: Recorder | None = None) -> None:
     """Commit, with a checkpoint after each third and opened anew after each seventh."""
     workspace = lftj.connect(path)
     for number in range(1, commits + 1):
-        workload.commit(workspace, number)
+        workload.step(workspace, number)
         if recorder is not None:
             recorder.acknowledge(number)
         if number % 3 == 0:
@@ -46,7 +46,7 @@ def cuts(folder: Path, commits: int, number: int, chance: random.Random) -> Iter
     recorder = Recorder(folder / "recorded.lftj")
     with watched(recorder):
         history(recorder.folder, commits, recorder)
-    known = workload.expected(commits + 1)
+    known = workload.expected(commits + 1, workload.step)
     moments = sorted(chance.choices(range(len(recorder.steps) + 1), k=number))
     disk, done = Disk(), 0
     for moment in moments:
@@ -56,24 +56,25 @@ def cuts(folder: Path, commits: int, number: int, chance: random.Random) -> Iter
         there = folder / "cut.lftj"
         disk.cut(there, chance)
         what = f"cut at step {moment}"
-        _whole(there, disk.acknowledged, known, what)
+        kept = _whole(there, disk.acknowledged, known, what)
         if chance.random() < GOING_ON:
-            _goes_on(there, known)
+            _goes_on(there, kept, known)
         shutil.rmtree(there)
         yield disk.acknowledged
 
 
-def _whole(path: Path, acknowledged: int, known: list[workload.Rows], what: str) -> None:
+def _whole(path: Path, acknowledged: int, known: list[workload.Rows], what: str) -> int:
     left = lftj.connect(path)
-    version = workload.committed(left, known)
-    assert acknowledged <= version <= acknowledged + 1, (
-        f"{what}: {acknowledged} commits were acknowledged, {version} are there"
+    kept = workload.committed(left, known)
+    assert acknowledged <= kept <= acknowledged + 1, (
+        f"{what}: {acknowledged} commits were acknowledged, {kept} are there"
     )
     durable_of(left).abandon()
+    return kept
 
 
-def _goes_on(path: Path, known: list[workload.Rows]) -> None:
+def _goes_on(path: Path, kept: int, known: list[workload.Rows]) -> None:
     with lftj.connect(path) as left:
-        workload.commit(left, left.version + 1)
+        workload.step(left, kept + 1)
     with lftj.connect(path, read_only=True) as left:
-        workload.committed(left, known)
+        assert workload.committed(left, known) == kept + 1

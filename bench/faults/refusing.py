@@ -40,7 +40,9 @@ class Refusing(Watcher):
             raise OSError(self.error, os.strerror(self.error))
 
 
-def history(path: Path, commits: int, watcher: Refusing) -> tuple[int, list[str]]:
+def history(
+    path: Path, known: list[workload.Rows], commits: int, watcher: Refusing
+) -> tuple[int, list[str]]:
     """Commit as far as the disk lets, with checkpoints: the commits that were acknowledged, and the
     codes of errors.
     """
@@ -52,19 +54,19 @@ def history(path: Path, commits: int, watcher: Refusing) -> tuple[int, list[str]
         except lftj.DurableError as error:
             return 0, [str(error.code)]
         for number in range(1, commits + 1):
-            if workspace.version < number - 1:
+            if acknowledged < number - 1:
                 break  # commits build on those before
             try:
-                workload.commit(workspace, number)
+                workload.step(workspace, number)
                 assert "E355" not in codes, "a commit after the workspace refused them"
                 acknowledged = number
             except lftj.DurableError as error:
                 codes.append(str(error.code))
                 with suppress(lftj.DurableError):  # a full disk has room again
-                    workload.commit(workspace, number)
+                    workload.step(workspace, number)
                     assert "E355" not in codes, "a commit after the workspace refused them"
                     acknowledged = number
-            assert workspace.version == acknowledged
+            assert workload.rows(workspace) == known[acknowledged]
             if number % 3 == 0:
                 durable_of(workspace).checkpoint()
         _refuses_after_a_failed_sync(workspace, watcher, acknowledged)
@@ -92,9 +94,9 @@ def refusals(folder: Path, commits: int, most: int, chance: random.Random) -> It
     """Have each call fail in turn, `most` of all combinations at most; yields the call that failed.
     Raises AssertionError where a row is wrong or lost.
     """
-    known = workload.expected(commits + 1)
+    known = workload.expected(commits + 1, workload.step)
     counted = Refusing(folder, -1, 0, for_good=False)
-    history(folder / "counted.lftj", commits, counted)
+    history(folder / "counted.lftj", known, commits, counted)
     cases = [
         (number, error, for_good)
         for number in range(counted.calls)
@@ -106,7 +108,7 @@ def refusals(folder: Path, commits: int, most: int, chance: random.Random) -> It
         watcher = Refusing(path, number, error, for_good=for_good)
         what = f"call {number}, {errno.errorcode[error]}, for good: {for_good}"
         try:
-            acknowledged, codes = history(path, commits, watcher)
+            acknowledged, codes = history(path, known, commits, watcher)
             if path.exists():
                 _whole(path, acknowledged, known, bool(codes))
         except (AssertionError, lftj.LftjError, OSError) as reason:
@@ -118,8 +120,8 @@ def refusals(folder: Path, commits: int, most: int, chance: random.Random) -> It
 
 def _whole(path: Path, acknowledged: int, known: list[workload.Rows], unsure: bool) -> None:
     with lftj.connect(path) as left:
-        version = workload.committed(left, known)
-        assert acknowledged <= version <= acknowledged + unsure, (version, acknowledged)
-        if version + 1 < len(known):
-            workload.commit(left, version + 1)
-            workload.committed(left, known)
+        kept = workload.committed(left, known)
+        assert acknowledged <= kept <= acknowledged + unsure, (kept, acknowledged)
+        if kept + 1 < len(known):
+            workload.step(left, kept + 1)
+            assert workload.committed(left, known) == kept + 1

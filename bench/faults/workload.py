@@ -1,7 +1,10 @@
-"""A program with a view of each kind, and commits by number; all that may be there after each."""
+"""A program with a view of each kind, commits and branches by number; all that may be there after
+each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,17 @@ least(x, min(c)) :- weight(x, c), edge(x, _).
 .decl lone(x: symbol)
 lone(x) :- weight(x, _), !edge(x, _).
 """
+BRANCH = "trial"
 Rows = dict[str, list[tuple[Any, ...]]]
+Step = Callable[[Any, int], None]
 
 
 def commit(workspace: Any, number: int) -> None:
-    """The commit of this number: the first one has the program, each fifth a rule more."""
+    """The commit of this number: the first one has the program, each third of five a rule more."""
     with workspace.transaction() as tx:
         if number == 1:
             tx.add_rules(PROGRAM)
-        elif number % 5 == 0:
+        elif number % 5 == 3:
             tx.add_rules(f'.decl far{number}(y: symbol) far{number}(y) :- reach("n1", y).')
         tx.insert("edge", [(f"n{number % 7}", f"n{number * 3 % 11}"), (f"n{number}", "n1")])
         tx.insert("weight", [(f"n{number % 9}", number * 0.1)])
@@ -38,27 +43,50 @@ def commit(workspace: Any, number: int) -> None:
             tx.delete("edge", [(f"n{number - 3}", "n1")])
 
 
+def step(workspace: Any, number: int) -> None:
+    """The step of this number, one commit of the log: as `commit`, but that each second of six
+    begins a branch, the next one commits to it, the fifth merges it and the sixth drops it.
+    """
+    match number % 6:
+        case 2:
+            workspace.branch(BRANCH)
+        case 3:
+            commit(workspace.branches[BRANCH], number)
+        case 5:
+            workspace.merge(BRANCH)
+        case 0:
+            workspace.branches[BRANCH].drop()
+        case _:
+            commit(workspace, number)
+
+
 def rows(workspace: Any) -> Rows:
-    """All rows of all relations."""
-    return {name: sorted(workspace[name].fetchall()) for name in workspace.relations}
+    """All rows of all relations, of branches under their names; of a snapshot its own."""
+    branches = getattr(workspace, "branches", {"main": workspace})
+    return {
+        (name if branch == "main" else f"{branch}: {name}"): sorted(each[name].fetchall())
+        for branch, each in branches.items()
+        for name in each.relations
+    }
 
 
-def expected(commits: int) -> list[Rows]:
-    """All rows after none, one, two … commits."""
+def expected(commits: int, step: Step = commit) -> list[Rows]:
+    """All rows after none, one, two … steps."""
     with lftj.connect() as workspace:
         found = [rows(workspace)]
         for number in range(1, commits + 1):
-            commit(workspace, number)
+            step(workspace, number)
             found.append(rows(workspace))
     return found
 
 
 def committed(workspace: Any, known: list[Rows]) -> int:
-    """The number of commits that are there. Asserts that they are there whole, and no more."""
-    version = workspace.version
-    assert rows(workspace) == known[version], f"not what version {version} has"
-    assert workspace.verify() == []
-    return version
+    """The number of steps that are there. Asserts that they are there whole, and no more."""
+    found = rows(workspace)
+    assert found in known, f"not what any step leaves: version {workspace.version}"
+    for branch in workspace.branches.values():
+        assert branch.verify() == []
+    return known.index(found)
 
 
 def pages_of(path: Path) -> list[Path]:

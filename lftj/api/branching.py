@@ -75,8 +75,8 @@ class Branching(ABC):
     @interrupts_as_such()
     def merge(self, branch: str | Branch, *, message: str | None = None) -> int:
         """Make the changes of another branch here too, in one commit, and return the version:
-        rows of its own that it has inserted and deleted since the two had a version in common, its
-        declarations and its rules. Views follow. The other one stays as it is.
+        rows of its own that it has inserted and deleted since the last version that is part of
+        both, its declarations and its rules. Views follow. The other one stays as it is.
 
         Raises MergeConflictError (E381) where a row, or two rows of one key, changed in both since;
         it lists them, and nothing has happened. Raises BranchError (E380), and what commits raise.

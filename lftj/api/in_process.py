@@ -226,8 +226,9 @@ class InProcess(Engine):
         """The ancestry of branches after a merge; None where it stays."""
         if (source := draft.merged) is None or self.branches is None:
             return None
-        ancestry = self.branches.ancestry
-        return ancestry.merged(self.name, source.name, after, source.state)
+        if after.version == self.state.version and after.program is self.state.program:
+            return None  # nothing was merged, and nothing is written
+        return self.branches.ancestry.merged(self.name, source.name, source.state)
 
     def _outcome(self, draft: Draft) -> Outcome:
         """The outcome of a draft, computed once as long as nothing is added to the draft."""

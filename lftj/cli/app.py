@@ -159,11 +159,14 @@ def dump(
     salvage: Annotated[
         bool, typer.Option("--salvage", help="Write what is left of damaged files; status 1.")
     ] = False,
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="The branch to write.")
+    ] = "main",
 ) -> None:
     """Write a workspace as Parquet files and rule text, which any version of lftj loads."""
     from lftj.cli import care
 
-    raise typer.Exit(0 if care.dump(path, folder, salvage=salvage) else 1)
+    raise typer.Exit(0 if care.dump(path, folder, salvage=salvage, branch=branch) else 1)
 
 
 @app.command()

@@ -65,14 +65,17 @@ def compact(path: Path) -> None:
     print(f"{path}: {_size(before)} before, {_size(sum(sizes(path).values()))} now")
 
 
-def dump(path: Path, folder: Path, *, salvage: bool) -> bool:
-    """Write a workspace as Parquet and rule text; False where relations could not be read."""
+def dump(path: Path, folder: Path, *, salvage: bool, branch: str) -> bool:
+    """Write a branch of a workspace as Parquet and rule text; False where relations could not be
+    read.
+    """
     from lftj.engine import dump as dumping
+    from lftj.engine.branches import branches_of
     from lftj.engine.opening import opened_to_read
 
     whole = True
     with opened_to_read(_engine(), path, salvage=salvage) as engine:
-        for name, outcome in dumping.dump(engine, folder):
+        for name, outcome in dumping.dump(branches_of(engine).engine(branch), folder):
             if isinstance(outcome, DurableError):
                 if not salvage:
                     raise outcome

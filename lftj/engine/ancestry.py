@@ -1,9 +1,9 @@
 """The ancestry of branches: which one began where, and what was merged; as a value.
 
-Two branches are compared by what each changed since the last version that they had in common. After
-a merge that is the merge. Before, it is the version at which the one left the other, or both left
-the branch that both come from. The earlier of two such versions is taken: then a change may be seen
-in both, which is a conflict, but none is missed.
+Two branches are compared by what each changed since a version that is part of both. After a merge
+that is the version that was merged. Before, it is the one at which one branch left the other, or
+both left the branch that both come from. The earlier of two such versions is taken: then a change
+may be seen in both, which is a conflict, but none is missed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ MAIN = "main"
 @dataclass(frozen=True)
 class Ancestry:
     """`parents` of all branches but main, the state of the parent from which each began (`forks`),
-    and the states of two branches after the last merge of the second into the first (`merges`).
+    and for two branches, by their sorted names, the state of the one that was last merged into the
+    other (`merges`).
     """
 
     parents: Mapping[str, str] = field(default_factory=dict)
     forks: Mapping[str, State] = field(default_factory=dict)
-    merges: Mapping[tuple[str, str], tuple[State, State]] = field(default_factory=dict)
+    merges: Mapping[tuple[str, str], State] = field(default_factory=dict)
 
     def begun(self, name: str, parent: str, state: State) -> Ancestry:
         """The ancestry with a new branch."""
@@ -38,8 +39,7 @@ class Ancestry:
         )
 
     def dropped(self, name: str) -> Ancestry:
-        """The ancestry without a branch. Those that began from it come from
-        where it came from."""
+        """The ancestry without a branch. Those that began from it come from where it came from."""
         parent, fork = self.parents[name], self.forks[name]
         children = [each for each, its in self.parents.items() if its == name]
         parents = {**self.parents, **dict.fromkeys(children, parent)}
@@ -48,24 +48,19 @@ class Ancestry:
         merges = {pair: each for pair, each in self.merges.items() if name not in pair}
         return Ancestry(parents, forks, merges)
 
-    def merged(self, target: str, source: str, after: State, merged: State) -> Ancestry:
-        """The ancestry with a merge, whose commit made the state `after` of `target`."""
-        merges = {pair: each for pair, each in self.merges.items() if set(pair) != {target, source}}
-        merges[target, source] = base_rows(after), base_rows(merged)
+    def merged(self, target: str, source: str, state: State) -> Ancestry:
+        """The ancestry with a merge of the branch `source`, which had this state."""
+        merges = {**self.merges, _pair(target, source): base_rows(state)}
         return replace(self, merges=merges)
 
-    def common(self, one: str, other: str) -> tuple[State, State]:
-        """The states of two branches from which on they differ."""
-        if (one, other) in self.merges:
-            return self.merges[one, other]
-        if (other, one) in self.merges:
-            theirs, ours = self.merges[other, one]
-            return ours, theirs
+    def common(self, one: str, other: str) -> State:
+        """The last known state that is part of two branches."""
+        if (found := self.merges.get(_pair(one, other))) is not None:
+            return found
         above, others = list(self._line(one)), list(self._line(other))
         shared = next(each for each in above if each in others)
         left = [*above[: above.index(shared)][-1:], *others[: others.index(shared)][-1:]]
-        fork = min((self.forks[each] for each in left), key=lambda state: state.version)
-        return fork, fork
+        return min((self.forks[each] for each in left), key=lambda state: state.version)
 
     def _line(self, name: str) -> Iterator[str]:
         """A branch, the one that it began from, and so on to main."""
@@ -77,8 +72,11 @@ class Ancestry:
     def states(self) -> Iterator[State]:
         """All states that are kept to compare with."""
         yield from self.forks.values()
-        for pair in self.merges.values():
-            yield from pair
+        yield from self.merges.values()
+
+
+def _pair(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one < other else (other, one)
 
 
 def base_rows(state: State) -> State:

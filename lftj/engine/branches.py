@@ -98,9 +98,9 @@ class Branches:
                 f"branch {engine.name!r} was dropped", hint="begin another one with ws.branch(…)"
             )
 
-    def common(self, target: Engine, source: Engine) -> tuple[State, State]:
-        """The states of two branches from which on they differ. Raises BranchError (E380) for a
-        branch and itself.
+    def common(self, target: Engine, source: Engine) -> State:
+        """The last known state that is part of two branches. Raises BranchError (E380) for a branch
+        and itself.
         """
         if target is source:
             raise BranchError(

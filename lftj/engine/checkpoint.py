@@ -141,7 +141,7 @@ class _RecordWriter:
         if not branches:
             return record
         forks = {name: self._base(state) for name, state in ancestry.forks.items()}
-        merges = [[*pair, *map(self._base, states)] for pair, states in ancestry.merges.items()]
+        merges = [[*pair, self._base(state)] for pair, state in ancestry.merges.items()]
         return {
             **record,
             "branches": branches,
@@ -242,10 +242,7 @@ class OpenedRecord:
         return Ancestry(
             record["parents"],
             {name: self._base(data) for name, data in record["forks"].items()},
-            {
-                (one, other): (self._base(ours), self._base(theirs))
-                for one, other, ours, theirs in record["merges"]
-            },
+            {(one, other): self._base(data) for one, other, data in record["merges"]},
         )
 
     def adopt(self, engine: Engine, number: int) -> None:

@@ -1,12 +1,13 @@
 """Merging: the changes that another branch has made, as operations of a transaction.
 
-Rows that were inserted or deleted there since the two had a version in common are inserted or
+Rows that were inserted or deleted there since the last version that is part of both are inserted or
 deleted here, declarations and rules come and go. Views follow by the commit. Where a row, or two
 rows of one key, changed in both, nothing is merged: an error lists them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from lftj.engine.ancestry import base_rows
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import State
 from lftj.errors import MergeConflictError
-from lftj.program.program import Program
+from lftj.program.program import Program, SourceRule
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.syntax import tree
@@ -31,16 +32,16 @@ if TYPE_CHECKING:
 Conflicts = dict[str, list[tuple[Any, ...]]]
 
 
-def merge_into(draft: Draft, target: State, source: State, common: tuple[State, State]) -> None:
-    """Add to a draft on `target` what changed from `common[1]` to `source`. O(changes), where pages
-    are shared. Raises MergeConflictError where it changed from `common[0]` to `target` too,
+def merge_into(draft: Draft, target: State, source: State, common: State) -> None:
+    """Add to a draft on `target` what changed from `common` to `source`. O(changes), where pages
+    are shared. Raises MergeConflictError where it changed from `common` to `target` too,
     DeclarationError for relations that both have declared otherwise; then the draft is not to be
     used.
     """
     ours, theirs = base_rows(target), base_rows(source)
-    changes = base_changes(common[1], theirs)
-    _require_no_conflicts(changes, base_changes(common[0], ours), theirs, draft.texts())
-    _merge_program(draft, common[1].program, source)
+    changes = base_changes(common, theirs)
+    _require_no_conflicts(changes, base_changes(common, ours), theirs, draft.texts())
+    _merge_program(draft, common.program, source)
     for name, delta in changes.items():
         draft.staging(name).add("delete", delta.erases)
         draft.staging(name).add("insert", delta.inserts)
@@ -90,30 +91,36 @@ def _in_both(columns: Sequence[int], one: Delta, other: Delta) -> Columns:
 def _merge_program(draft: Draft, before: Program, source: State) -> None:
     """Bring to a draft what declarations, aggregates and rules a branch has won and lost."""
     theirs = source.program
-    draft.program = replace(
-        draft.program, catalog=_with_types(draft.program.catalog, theirs.catalog)
-    )
+    catalog = _with_types(draft.program.catalog, theirs.catalog)
+    if catalog != draft.program.catalog:
+        draft.program = replace(draft.program, catalog=catalog)
     for name, aggregate in source.aggregates.items():
         if name not in before.catalog.aggregates:
             draft.add_aggregate(aggregate)
     for name, schema in theirs.catalog.relations.items():
         if name not in before.catalog.relations:
             draft.declare(schema, view=name in source.views)
-    won = {number: each.rule for number, each in theirs.sources.items()}
-    lost = {number: each.rule for number, each in before.sources.items()}
-    kept = {number for number in won.keys() & lost.keys() if won[number] == lost[number]}
-    here = draft.program.sources
-    draft.remove_rules(
-        [
-            RuleHandle(number, rule)
-            for number, rule in lost.items()
-            if number not in kept and number in here and here[number].rule == rule
-        ]
-    )
-    present = {each.rule for each in draft.program.sources.values()}
-    added = [rule for number, rule in won.items() if number not in kept and rule not in present]
-    if added:
+    had, has = (_rules(each.sources) for each in (before, theirs))
+    draft.remove_rules(_handles(draft.program, had - has))
+    present = _rules(draft.program.sources)
+    if added := [rule for rule in has - had if rule not in present]:
         draft.add_rules(tree.ParsedProgram(tuple(added)))
+
+
+def _rules(sources: Mapping[int, SourceRule]) -> Counter[tree.Rule]:
+    """Rules without their numbers, which each branch gives by itself."""
+    return Counter(each.rule for each in sources.values())
+
+
+def _handles(program: Program, rules: Counter[tree.Rule]) -> list[RuleHandle]:
+    """Handles of these rules, as far as a program has them; of equal ones the last."""
+    left, found = Counter(rules), list[RuleHandle]()
+    for number in sorted(program.sources, reverse=True):
+        rule = program.sources[number].rule
+        if left[rule] > 0:
+            left[rule] -= 1
+            found.append(RuleHandle(number, rule))
+    return found
 
 
 def _with_types(ours: Catalog, theirs: Catalog) -> Catalog:

@@ -100,10 +100,8 @@ class _Following:
             self._waiting.setdefault(commit.branch, []).append(commit)
             source = log_branches.merged(event)
             if source is not None and source in self.tips and commit.branch in self.tips:
-                target, other = self._caught_up(commit.branch), self._caught_up(source)
-                self.ancestry = self.ancestry.merged(
-                    target.name, other.name, target.state, other.state
-                )
+                target, other = self.tips[commit.branch], self._caught_up(source)
+                self.ancestry = self.ancestry.merged(target.name, other.name, other.state)
 
     def _begin(self, commit: Commit, name: str, parent: int) -> None:
         above = self._caught_up(parent)

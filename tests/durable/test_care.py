@@ -169,3 +169,17 @@ def test_room_of_dropped_versions_is_given_back(
         assert workspace["n"].fetchall() == [(21_000,)]
         workspace.load("e", [(-1,)])
         assert workspace["n"].fetchall() == [(21_001,)]
+
+
+def test_a_dump_is_of_the_branch_that_is_named(tmp_path: Path, capsys: Any) -> None:
+    path, folder, other = (tmp_path / name for name in ("w.lftj", "dump", "other.lftj"))
+    with filled(path) as workspace:
+        branch = workspace.branch("trial")
+        branch.load("edge", [("a", "b")])
+        branch.add_rules('.decl here(y: symbol) here(y) :- edge("a", y).')
+    assert main(["dump", str(path), str(folder), "--branch", "trial"]) == 0
+    assert main(["load", str(folder), str(other)]) == 0
+    with lftj.connect(other) as again:
+        assert list(again["here"]) == [("b",)]
+    assert main(["dump", str(path), str(tmp_path / "none"), "--branch", "none"]) == 1
+    assert "E380" in capsys.readouterr().err

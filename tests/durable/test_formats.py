@@ -83,3 +83,22 @@ def test_a_log_of_format_2_is_read_and_goes_on_with_branches(tmp_path: Path) -> 
         assert len(workspace["reach"]) == 2
         assert len(workspace.branch("what-if")["reach"]) == 6
         assert workspace.branch("what-if").verify() == []
+
+
+def test_a_log_of_format_3_goes_on_with_the_branches_and_merges_that_it_has(tmp_path: Path) -> None:
+    shutil.unpack_archive(FORMATS / "format_3.zip", tmp_path)
+    path = tmp_path / "format_3.lftj"
+    assert format_of(path) == 3
+    with lftj.connect(path) as workspace:
+        assert list(workspace.branches) == ["main", "later", "trial"]
+        assert sorted(workspace["far"]) == [("Bern",)]
+        assert sorted(workspace.branch("later")["far"]) == [("Bern",), ("Genf",), ("Lyon",)]
+        trial = workspace.branch("trial")
+        assert sorted(trial["far"]) == [("Bern",), ("Genf",), ("Lyon",), ("Nice",)]
+        workspace.merge(trial)
+        trial.merge("main")
+        for branch in workspace.branches.values():
+            assert branch.verify() == []
+        roads = [("Basel", "Bern"), ("Chur", "Bern"), ("Genf", "Lyon"), ("Lyon", "Nice")]
+        assert sorted(workspace["road"]) == sorted(trial["road"]) == roads
+        assert [row[2] for row in workspace.log()][-2:] == ["works near Bern", "merge trial"]

@@ -28,10 +28,10 @@ FEW = settings(max_examples=max(2, settings().max_examples // 5))
 
 
 class Known(NamedTuple):
-    """Base rows and rules of a branch when two were last the same."""
+    """Base rows and rules of a branch at a moment."""
 
     base: Relations
-    handles: list[Any]
+    rules: list[Any]
 
 
 class Branching:
@@ -40,7 +40,8 @@ class Branching:
     def __init__(self, history: History, workspace: Any):
         specs = (*BASES, *history.program.specs)
         self.pairs: dict[str, Pair] = {MAIN: Pair(specs, workspace)}
-        self.common: dict[tuple[str, str], tuple[Known, Known]] = {}
+        self.common: dict[str, Known] = {}
+        """For each branch but main, the last that is known to be part of it and of main."""
 
     @property
     def main(self) -> Any:
@@ -48,7 +49,7 @@ class Branching:
 
     def known(self, name: str) -> Known:
         pair = self.pairs[name]
-        return Known(dict(pair.model.base), list(pair.handles))
+        return Known(dict(pair.model.base), list(pair.model.rules))
 
     def begin(self, name: str) -> None:
         main = self.pairs[MAIN]
@@ -56,19 +57,18 @@ class Branching:
         pair.workspace, pair.model = main.workspace.branch(name), copy.copy(main.model)
         pair.handles, pair.snapshots = list(main.handles), []
         self.pairs[name] = pair
-        self.common[MAIN, name] = self.known(MAIN), self.known(name)
+        self.common[name] = self.known(MAIN)
 
     def drop(self, name: str) -> None:
         self.pairs.pop(name).workspace.drop()
-        del self.common[MAIN, name]
+        del self.common[name]
 
     def merge(self, target: str, source: str) -> None:
         """One of the two is main."""
-        swapped = target != MAIN
-        edge = (source, target) if swapped else (target, source)
-        ours, theirs = self.common[edge][::-1] if swapped else self.common[edge]
+        edge = source if target == MAIN else target
+        common, merged = self.common[edge], self.known(source)
         into, other = self.pairs[target], self.pairs[source]
-        conflicts = self._conflicts(into.model, ours, other.model, theirs)
+        conflicts = self._conflicts(into.model, other.model, common)
         version = into.workspace.version
         if conflicts:
             with pytest.raises(MergeConflictError) as caught:
@@ -78,31 +78,36 @@ class Branching:
             return
         model = copy.copy(into.model)
         changes = {
-            name: difference(theirs.base[name], rows) for name, rows in other.model.base.items()
+            name: difference(common.base[name], rows) for name, rows in other.model.base.items()
         }
-        base = {
+        model.base = {
             name: {row for row in rows if (row, -1) not in changes[name]}
             | {row for row, sign in changes[name] if sign > 0}
             for name, rows in model.base.items()
         }
-        lost = [each for each in theirs.handles if each not in other.handles]
-        rules = [each.rule for each in into.handles if each not in lost]
-        won = [each.rule for each in other.handles if each not in theirs.handles]
-        rules += [rule for rule in won if rule not in rules]
-        model.base, model.rules = base, rules
+        model.rules = self._merged_rules(model.rules, other.model.rules, common.rules)
         if not model.take(Transact(())):
             with pytest.raises((KeyViolationError, ValueRangeError)):
                 into.workspace.merge(source)
             assert into.workspace.version == version
             return
         into.workspace.merge(source)
+        assert [each.rule for each in into.workspace.rules] == model.rules
+        if model.base != into.model.base or model.rules != into.model.rules:
+            self.common[edge] = merged
         into.model, into.handles = model, list(into.workspace.rules)
-        assert [each.rule for each in into.handles] == rules
-        after = self.known(target), self.known(source)
-        self.common[edge] = after[::-1] if swapped else after  # type: ignore[assignment]
+
+    def _merged_rules(self, ours: list[Any], theirs: list[Any], common: list[Any]) -> list[Any]:
+        """Ours without what they have lost, of equal ones the last, and with what they have won."""
+        merged = list(reversed(ours))
+        for rule in _without(common, theirs):
+            if rule in merged:
+                merged.remove(rule)
+        merged.reverse()
+        return merged + [rule for rule in _without(theirs, common) if rule not in merged]
 
     def _conflicts(
-        self, into: Model, ours: Known, other: Model, theirs: Known
+        self, into: Model, other: Model, common: Known
     ) -> dict[str, set[tuple[Any, ...]]]:
         found: dict[str, set[tuple[Any, ...]]] = {}
         for name in into.base:
@@ -110,9 +115,9 @@ class Branching:
             both = [
                 {
                     row if key is None else tuple(row[place] for place in key)
-                    for row, _ in difference(known.base[name], model.base[name])
+                    for row, _ in difference(common.base[name], model.base[name])
                 }
-                for known, model in ((ours, into), (theirs, other))
+                for model in (into, other)
             ]
             if both[0] & both[1]:
                 found[name] = both[0] & both[1]
@@ -134,6 +139,17 @@ class Branching:
             pair.workspace = workspace.branches[name] if name != MAIN else workspace
             pair.snapshots.clear()
             assert pair.workspace.rules == pair.handles
+
+
+def _without(rules: list[Any], others: list[Any]) -> list[Any]:
+    """Rules that are not among the others, each as often as it is there more often."""
+    left, found = list(others), []
+    for rule in rules:
+        if rule in left:
+            left.remove(rule)
+        else:
+            found.append(rule)
+    return found
 
 
 def run(branching: Branching, history: History, data: st.DataObject, between: Any) -> None:
