@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from numbers import Integral
@@ -68,6 +69,24 @@ class UnsupportedError(ValueError):
     def __init__(self, problem: str, subject: str, hint: str):
         super().__init__(f"{problem}: {hint}")
         self.problem, self.subject, self.hint = problem, subject, hint
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A function that says whether Java still has an object, by its weak reference: until the
+    collector has taken it. Nothing in Python knows of all frames that Spark made of one.
+    """
+
+    reference: Any
+
+    def __call__(self) -> bool:
+        """True while the object is there; its session's end takes all."""
+        try:
+            return self.reference.get() is not None
+        except Exception as error:
+            if _sparks(error):
+                return False
+            raise
 
 
 class SparkExecutor:
@@ -170,26 +189,14 @@ class SparkExecutor:
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
 
-    def used(self, frame: DataFrame) -> Callable[[], bool]:
-        """A function that says whether a DataFrame of `frame`, or one that Spark made of it, is
-        still there.
+    def used(self, frame: DataFrame) -> Watch:
+        """A watch on a DataFrame of `frame`, and on those that Spark made of it.
 
-        The plans of all of them have this one's in them, as one object of Java's; it is watched
-        there.
+        The plans of all of them have this one's in them, as one object of Java's.
         """
         jvm: Any = self.spark.sparkContext._jvm
         java: Any = frame
-        watched = jvm.java.lang.ref.WeakReference(java._jdf.queryExecution().analyzed())
-
-        def used() -> bool:
-            try:
-                return watched.get() is not None
-            except Exception as error:
-                if _sparks(error):
-                    return False  # the session has ended, and its frames with it
-                raise
-
-        return used
+        return Watch(jvm.java.lang.ref.WeakReference(java._jdf.queryExecution().analyzed()))
 
     def schema(self, frame: DataFrame) -> pa.Schema:
         """The Arrow schema of a DataFrame's batches, known without a job. Raises TypeError for a

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import gc
-import time
 from pathlib import Path
 from typing import Any
 
@@ -103,29 +101,36 @@ def test_a_result_whose_files_are_gone_says_what_to_do(spark: Any, tmp_path: Pat
         assert caught.value.code == "E403"
 
 
-def test_a_compaction_removes_the_files_of_frames_that_are_gone(spark: Any, tmp_path: Path) -> None:
-    """Of those that Java's collector has taken; the others' stay until it has."""
+def test_a_compaction_removes_the_files_of_frames_that_are_gone(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
+    watches, used = list[Any](), executor.used
+
+    def watched(frame: Any) -> Any:
+        watches.append(used(frame))
+        return watches[-1]
+
+    monkeypatch.setattr(executor, "used", watched)
     with lftj.connect(executor=executor) as workspace:
         workspace.relation("e", {"x": int})
         for number in range(3):
             workspace.load("e", [(number,)])
         frame = workspace["e"].to_spark().filter("x < 2")
+        other = workspace["e"].to_spark()
         first = {file.name for file in (tmp_path / "rows").iterdir()}
 
         def left() -> set[str]:
-            """The files that the frame reads, after other rows and a compaction."""
+            """The files that the frames read, after other rows and a compaction."""
             workspace.load("e", [(100 + len(workspace["e"]),)])
             workspace.compact()
             return first & {file.name for file in (tmp_path / "rows").iterdir()}
 
         assert left() == left() != set()
         assert sorted(map(tuple, frame.collect())) == [(0,), (1,)]
-        del frame
-        for _ in range(60):  # what Python had of it is told to Java by and by
-            gc.collect()
-            spark.sparkContext._jvm.java.lang.System.gc()
-            if not (remaining := left()):
-                break
-            time.sleep(0.5)  # Spark lets go of what it did in threads of its own
-        assert not remaining
+        # Java's collector clears references to what nobody has any more, when it likes.
+        watches[0].reference.clear()
+        assert left() == left() != set()
+        assert other.count() == 3
+        watches[1].reference.clear()
+        assert left() == set()
