@@ -40,7 +40,7 @@ class MemoryUse:
 
 def tell_memory(task: OnPart) -> MemoryUse | Failure:
     """Tell, whatever version the worker has."""
-    return carefully(lambda worker: _memory_use(task, worker))
+    return carefully(task, lambda worker: _memory_use(task, worker))
 
 
 def _memory_use(task: OnPart, worker: Worker) -> MemoryUse:

@@ -60,7 +60,8 @@ def answer(
     counts = present.manifest.counts
 
     def asking(held: bool) -> _Asking:
-        plan = query_plan(present.plan, program, own, counts, held=held)
+        with attending(lambda steps: bounds.look()):
+            plan = query_plan(present.plan, program, own, counts, held=held)
         return _Asking(present, schema, plan, files, held)
 
     if held:

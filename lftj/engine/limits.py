@@ -7,12 +7,13 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import DeclarationError, LimitError
+from lftj.join.context import WORD_READ, out_of_memory, timed_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,33 @@ class _Block(Uncopied, AbstractContextManager[None]):
                 "without it: nothing was bounded"
             )
             warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def in_time(limits: Limits) -> Callable[[int], None]:
+    """A listener (`attending`) that raises LimitError (E331) when the time from now on is over."""
+    deadline = limits.deadline
+
+    def look(steps: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise timed_out()
+
+    return look
+
+
+def while_reading(limits: Limits) -> Callable[[int], None]:
+    """A listener as `in_time`, which raises LimitError (E332) too, when the words of a program do
+    not fit into the memory.
+    """
+    look, memory, words = in_time(limits), limits.memory, 0
+
+    def read(steps: int) -> None:
+        nonlocal words
+        words += steps
+        look(steps)
+        if memory is not None and words * WORD_READ > memory:
+            raise out_of_memory(memory, f"the program takes {words * WORD_READ:,}")
+
+    return read
 
 
 @contextmanager

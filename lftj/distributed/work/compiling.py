@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.ahead import compile_named, missing
-from lftj.engine.limits import Limits
+from lftj.engine.limits import Limits, in_time
 from lftj.errors import LftjError
-from lftj.join.context import timed_out
 from lftj.syntax.attention import attending
 
 
@@ -29,14 +27,8 @@ def count_missing(task: CompileTask) -> int:
 
 def compile_here(task: CompileTask) -> float | Failure:
     """Compile them; the seconds that it took. Workers of one machine share the work."""
-    deadline = task.limits.deadline
-
-    def attend(steps: int) -> None:
-        if deadline is not None and time.monotonic() > deadline:
-            raise timed_out()
-
     try:
-        with attending(attend):
+        with attending(in_time(task.limits)):
             return compile_named(task.groups)
     except LftjError as error:
         return failure_of(error)

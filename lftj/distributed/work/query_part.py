@@ -50,7 +50,7 @@ class Answered:
 
 def answer_part(task: QueryTask) -> Answered | Failure:
     """Do it. Raises what has to be tried again."""
-    return carefully(lambda worker: _answered(task, worker))
+    return carefully(task, lambda worker: _answered(task, worker))
 
 
 def _answered(task: QueryTask, worker: Worker) -> Answered:

@@ -61,7 +61,7 @@ class Resolved:
 
 def resolve(task: ResolveTask) -> Resolved | Failure:
     """Do it. Raises what has to be tried again."""
-    return carefully(lambda worker: _resolved(task, worker))
+    return carefully(task, lambda worker: _resolved(task, worker))
 
 
 def _resolved(task: ResolveTask, worker: Worker) -> Resolved:

@@ -27,7 +27,7 @@ from scantree.jit import compile_seconds
 
 def run_stage(task: PartTask) -> PartDone | Failure:
     """Do a step of a commit. Raises what has to be tried again."""
-    return carefully(lambda worker: _stage(task, worker))
+    return carefully(task, lambda worker: _stage(task, worker))
 
 
 def _stage(task: PartTask, worker: Worker) -> PartDone:

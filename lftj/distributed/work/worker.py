@@ -34,9 +34,11 @@ from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
+from lftj.engine.limits import Limits, in_time, while_reading
 from lftj.errors import LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from lftj.syntax.attention import attending
 from scantree.watched_files import FileDamagedError
 
 Done = TypeVar("Done")
@@ -66,10 +68,12 @@ class Worker:
         self.parts: OrderedDict[tuple[str, int], Kept] = OrderedDict()
         self.plans: dict[str, PartPlan] = {}
 
-    def plan(self, program: Mapping[str, Any]) -> PartPlan:
+    def plan(self, program: Mapping[str, Any], limits: Limits) -> PartPlan:
+        """The plan of a program, made under limits where it is new here."""
         key = digest(program)
         if key not in self.plans:
-            self.plans[key] = plan_of(program)
+            with attending(while_reading(limits)):
+                self.plans[key] = plan_of(program)
         return self.plans[key]
 
 
@@ -88,18 +92,19 @@ def forget(key: tuple[str, int] | None = None) -> None:
 
 
 # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────
-def carefully(job: Callable[[Worker], Done]) -> Done | Failure:
-    """Do a job with this worker's memory. What users did wrong comes back as a Failure; everything
+def carefully(task: OnPart, job: Callable[[Worker], Done]) -> Done | Failure:
+    """Do a task with this worker's memory. What users did wrong comes back as a Failure; everything
     else is raised, and tried again. Where a stored file turns out to be damaged, it is set aside,
-    and all is done once more by a worker that knows nothing.
+    and all is done once more by a worker that knows nothing. While it plans, it looks at the time.
     """
-    try:
-        return _checked(job)
-    except FileDamagedError as damage:
-        _log.warning("%s: what was stored is made anew from rows", damage)
-        set_aside(damage.file)
-        forget()
-        return _checked(job)
+    with attending(in_time(task.limits)):
+        try:
+            return _checked(job)
+        except FileDamagedError as damage:
+            _log.warning("%s: what was stored is made anew from rows", damage)
+            set_aside(damage.file)
+            forget()
+            return _checked(job)
 
 
 def _checked(job: Callable[[Worker], Done]) -> Done | Failure:
@@ -120,7 +125,7 @@ class Holding(Generic[Task]):
     def __init__(self, task: Task, worker: Worker):
         self.task, self.worker = task, worker
         self.folder = Path(task.path) / ROWS
-        self.plan = worker.plan(task.program)
+        self.plan = worker.plan(task.program, task.limits)
         self.key = (task.path, task.part)
         kept = worker.parts.get(self.key)
         self.host = worker.host if kept is None else kept.host

@@ -1,0 +1,65 @@
+"""Limits hold in workers too while these read a program and plan its joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.distributed.work import worker
+from lftj.engine.limits import Limits
+from lftj.join.context import Context
+from tests.distributed.inline import InlineExecutor
+
+ATOMS = 200
+CHAIN = ", ".join(f"e(x{i}, x{i + 1})" for i in range(ATOMS))
+WORK: list[Callable[[Any], object]] = [
+    lambda many: many.add_rules(f"q(x0) :- {CHAIN}."),
+    lambda many: many.query(CHAIN),
+]
+
+
+@pytest.fixture
+def executor(tmp_path: Path) -> InlineExecutor:
+    return InlineExecutor(tmp_path, 2)
+
+
+@pytest.fixture
+def many(executor: InlineExecutor) -> Iterator[Any]:
+    with lftj.connect(executor=executor) as many:
+        many.add_rules(f".decl e(x: number, y: number) .decl q(x: number) q(x0) :- {CHAIN}.")
+        many.load("e", [(number, number + 1) for number in range(ATOMS + 20)])
+        yield many
+
+
+def limited(executor: InlineExecutor, **limits: Any) -> None:
+    """Give workers less than the driver has."""
+    executor.before = lambda task: object.__setattr__(task, "limits", Limits(**limits))
+
+
+def test_a_worker_reads_a_program_under_limits(executor: InlineExecutor, many: Any) -> None:
+    for work in WORK:
+        for limits, code in (({"seconds": 0.0}, "E331"), ({"memory": 999}, "E332")):
+            executor.forget()
+            limited(executor, **limits)
+            with pytest.raises(lftj.LimitError) as caught:
+                work(many)
+            assert caught.value.code == code
+            assert not worker._worker.plans
+
+
+def test_a_worker_plans_joins_under_a_limit_of_time(
+    executor: InlineExecutor, many: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Context, "spend", lambda context, steps: None)  # kernels look at none
+    monkeypatch.setattr(worker, "while_reading", lambda limits: lambda steps: None)
+    for work in WORK:
+        limited(executor, seconds=0.0)
+        with pytest.raises(lftj.LimitError) as caught:
+            work(many)
+        assert caught.value.code == "E331"
+    executor.before = lambda task: None
+    assert len(many.query(CHAIN)) == len(many["q"]) == 21
