@@ -14,6 +14,10 @@ NEEDED = {
     "lftj/demo/data/flights.parquet",
     "lftj/demo/data/README.md",
     "lftj/syntax/grammar.lark",
+    "lftj/report/page/content.html",
+    "lftj/report/page/page.html",
+    "lftj/report/page/page.js",
+    "lftj/report/page/style.css",
 }
 
 

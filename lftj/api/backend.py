@@ -68,6 +68,10 @@ class Version(Protocol):
         """All rows of a relation as a change from nothing."""
         ...
 
+    def sample(self, schema: RelationSchema, rows: int) -> list[tuple[Any, ...]]:
+        """About so many rows of a relation, from all of it."""
+        ...
+
     def query(self, question: object) -> Result:
         """Answers to a question; see `Workspace.query`."""
         ...

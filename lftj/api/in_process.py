@@ -11,6 +11,8 @@ from operator import call
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lftj.api.backend import VersionsInOrder
 from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.answer import answer
@@ -105,6 +107,24 @@ class EngineVersion:
     def rows_as_change(self, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""
         return self.engine.all_as_change(self.state, schema)
+
+    def sample(self, schema: RelationSchema, rows: int) -> list[tuple[Any, ...]]:
+        """About so many rows, at equal distances. O(rows · log n)."""
+        texts = self.engine.dictionary.texts()
+        relation = self.state.relation(schema.name)
+
+        def read() -> list[np.ndarray]:
+            return relation.sample(min(rows, relation.count))
+
+        found = Result(
+            schema.columns,
+            self.engine.whole(read, schema, texts),
+            min(rows, relation.count),
+            texts,
+            version=self.number,
+            name=schema.name,
+        )
+        return list(dict.fromkeys(found.fetchall()))
 
     def query(self, question: object) -> Result:
         """Answers, found on this version."""

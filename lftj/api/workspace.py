@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -322,6 +323,26 @@ class Workspace(Files, History, Branching, Reading, Uncopied):
         (E160) for a `last` below 0.
         """
         return self._backend.profile(last)
+
+    @interrupts_as_such()
+    def report(
+        self,
+        destination: str | os.PathLike[str],
+        *,
+        samples: int = 8,
+        explaining: float = 5.0,
+    ) -> Path:
+        """Write a page about the last version, one file of HTML that needs no network: relations
+        and views, the graph of strata, rules with plans, commits, memory, and a search that
+        explains rows of its samples. Returns its path.
+
+        `samples` rows of each relation are shown, so do not pass on what they must not tell; 0
+        shows none. They are explained as long as that takes no more than `explaining` seconds in
+        all. Raises FrameError (E232) for a file that cannot be written.
+        """
+        from lftj.report.render import write_report  # only those who ask pay for importing it
+
+        return write_report(self._backend, destination, samples, explaining)
 
     def verify(self) -> list[Discrepancy]:
         """Recompute every view from the base rows and compare: the views that differ, so `assert

@@ -145,6 +145,47 @@ def info(path: WorkspacePath) -> None:
 
 
 @app.command()
+def report(
+    program: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROGRAM",
+            help="A file of rules, `-` for standard input, or the path of a workspace.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where the page is written.")
+    ] = Path("report.html"),
+    fact_dir: FactFolder = Path(),
+    samples: Annotated[
+        int, typer.Option("--samples", min=0, help="How many rows of each relation it shows.")
+    ] = 8,
+    allow_paths: Annotated[
+        bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")
+    ] = False,
+) -> None:
+    """Write one page about a program or workspace: relations, rules with plans, commits, memory,
+    and why rows are there.
+    """
+    from lftj.cli import report as command
+
+    command.write(program, output, fact_dir, samples, allow_paths=allow_paths)
+
+
+@app.command()
+def serve(
+    path: WorkspacePath,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 0,
+) -> None:
+    """Serve that page about a workspace while others commit to it, read-only, to this machine, at
+    the address that is printed.
+    """
+    from lftj.cli import report as command
+
+    command.serve(path, port)
+
+
+@app.command()
 def compact(path: WorkspacePath) -> None:
     """Make the files of a workspace as small as they can be. Nobody else writes meanwhile."""
     from lftj.cli import care

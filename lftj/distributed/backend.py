@@ -34,6 +34,9 @@ from lftj.proofs.proof import Proof
 from lftj.types import FLOAT, INT
 from scantree.interrupts import interrupts_as_such
 
+_FEW = 100_000
+"""Rows that are brought to this process to show some of them."""
+
 
 class PartsVersion:
     """One version of a store. Its files stay as long as it is referred to and the store is open."""
@@ -64,6 +67,13 @@ class PartsVersion:
     def rows_as_change(self, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing. They come to this process."""
         return rows_as_change(self.rows(schema), schema)
+
+    def sample(self, schema: RelationSchema, rows: int) -> list[tuple[Any, ...]]:
+        """Some rows, those that are read first. Of a large relation Spark reads them."""
+        found = self.rows(schema)
+        if len(found) <= _FEW:
+            return found.fetchall()[:rows]
+        return [tuple(row) for row in found.to_spark().limit(rows).collect()]
 
     @interrupts_as_such()
     def query(self, question: object) -> Result:

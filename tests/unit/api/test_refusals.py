@@ -103,6 +103,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "explain": lambda ws: str(ws.explain("reach(1, 2)")),
     "why_not": lambda ws: str(ws.why_not("reach(1, 9)")),
     "explain_plan": lambda ws: str(ws.explain_plan(ws.rules[0], analyze=True)),
+    "report": lambda ws: ws.report("page.html"),
     "to_dict": lambda ws: ws.to_dict(),
     "to_dot": lambda ws: ws.to_dot(),
     "to_networkx": lambda ws: ws.to_networkx(),

@@ -1,0 +1,1 @@
+"""A page about a workspace: as a file, and served while it is committed to."""

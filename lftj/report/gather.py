@@ -1,0 +1,174 @@
+"""Contents of the page about a workspace: everything it shows, as plain data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lftj.engine.handles import RuleHandle
+from lftj.errors import LftjError
+from lftj.proofs.instances import atom_text, value_text
+
+if TYPE_CHECKING:
+    from lftj.api.backend import Backend, Version
+
+SAMPLED = 8
+"""Rows of each relation that a page shows."""
+EXPLAINING = 5.0
+"""Seconds after which no further sample is explained."""
+_LETTERS = 2_000_000  # of explanations on one page
+_COMMITS = 10_000
+_LINES = 200  # of one explanation
+_LONGEST = 120  # letters of one value
+_TOTALS = ("(rows)", "(pages)", "(dictionary)")
+
+
+def gather(
+    backend: Backend, samples: int = SAMPLED, explaining: float = EXPLAINING
+) -> dict[str, Any]:
+    """The contents of a page about the last version. Up to `samples` rows of each relation are
+    shown, and explained as long as that takes no more than these seconds in all.
+
+    O(rules + commits that are known), and what the explanations cost.
+    """
+    version = backend.current()
+    overview = version.overview()
+    sampled = {each.name: _sample(version, each.name, samples) for each in overview.relations}
+    relations = overview.to_dict()["relations"]
+    memory = _structures(backend)
+    for each in relations:
+        each["bytes"] = sum(row[3] for row in memory if row[0] == each["name"])
+        each["samples"] = [
+            {"cells": list(map(_shown, row)), "atom": atom_text(each["name"], row)}
+            for row in sampled[each["name"]]
+        ]
+    profile = backend.profile(None).to_dict()["commits"]
+    spent = _spent(profile)
+    return {
+        "version": version.number,
+        "where": backend.where,
+        "made": datetime.now().isoformat(" ", "seconds"),
+        "relations": relations,
+        "rules": list(_rules(version, spent)),
+        "commits": _commits(backend, profile),
+        "memory": _memory(memory),
+        "slowest": sorted(spent.values(), key=lambda each: -each["seconds"])[:20],
+        "explained": _explained(version, sampled, explaining),
+    }
+
+
+def _sample(version: Version, relation: str, rows: int) -> list[tuple[Any, ...]]:
+    return version.sample(version.program.catalog.relation(relation), rows) if rows else []
+
+
+def _shown(value: object) -> str:
+    text = value_text(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _rules(version: Version, spent: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict]:
+    by_rule = {rule: each for (_, rule), each in spent.items()}
+    for number, source in enumerate(version.program.sources, 1):
+        rule = version.program.rule(source)
+        plan = version.plan(RuleHandle(source, rule), passes=True)
+        took = by_rule.get(f"#{source}", {})
+        yield {
+            "number": number,
+            "text": str(rule),
+            "heads": [head.relation for head in rule.heads],
+            "passes": list(plan.pass_lines()),
+            "plan": plan.describe().splitlines()[1 + len(list(plan.pass_lines())) :],
+            "seconds": took.get("seconds"),
+            "steps": took.get("steps"),
+        }
+
+
+def _spent(profile: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Costs of all commits that the profile has, by relation and rule."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for commit in profile:
+        for work in commit["rules"]:
+            if not work.get("relation"):
+                continue
+            key = work["relation"], work["rule"]
+            total = found.setdefault(
+                key, {"relation": key[0], "rule": key[1], "commits": 0, "seconds": 0.0, "steps": 0}
+            )
+            total["commits"] += 1
+            total["seconds"] += work["seconds"]
+            total["steps"] += work["steps"]
+            total |= {"strategy": work["strategy"], "reason": work["reason"]}
+    return found
+
+
+def _commits(backend: Backend, profile: list[dict[str, Any]]) -> list[list[Any]]:
+    """Commits as lists: version, time, message, rows that came and went, seconds of the commit, of
+    views and of compilation; None where that is not known. The last first.
+    """
+    views = {each["version"]: each for each in profile}
+    found: list[list[Any]] = []
+    with suppress(LftjError):  # parts keep no log
+        for version, when, message, rows, seconds in backend.timeline("log").log().fetchall():
+            each = views.pop(version, {})
+            took = [seconds, each.get("seconds"), each.get("compile_seconds")]
+            rounded = [None if figure is None else round(figure, 6) for figure in took]
+            found.append([version, f"{when:%Y-%m-%d %H:%M:%S}", message, _short(rows), *rounded])
+    for version, each in views.items():
+        found.append([version, "", "", "", None, each["seconds"], each["compile_seconds"]])
+    found.sort(key=lambda commit: -commit[0])
+    return found[:_COMMITS]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _structures(backend: Backend) -> list[tuple[Any, ...]]:
+    """Relation, key order, rows and bytes of everything that is kept."""
+    found = backend.memory()
+    places = [found.columns.index(name) for name in ("relation", "key_order", "rows", "bytes")]
+    return [tuple(row[place] for place in places) for row in found.fetchall()]
+
+
+def _memory(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """The largest structures, and the totals."""
+    totals = [list(row) for row in rows if row[0] in _TOTALS]
+    others = [list(row) for row in rows if row[0] not in _TOTALS]
+    return {"totals": totals, "largest": sorted(others, key=lambda row: -row[3])[:30]}
+
+
+def _explained(
+    version: Version, sampled: dict[str, list[tuple[Any, ...]]], seconds: float
+) -> dict[str, str]:
+    """Explanations of samples, as text: one row of each relation, then a second one of each, and so
+    on, as long as there is time and room.
+    """
+    found: dict[str, str] = {}
+    end, room = time.monotonic() + seconds, _LETTERS
+    for number in range(max(map(len, sampled.values()), default=0)):
+        for relation, rows in sampled.items():
+            if number >= len(rows):
+                continue
+            if time.monotonic() > end or room < 0:
+                return found
+            text = explanation(version, relation, rows[number])
+            if text is not None:
+                found[atom_text(relation, rows[number])] = text
+                room -= len(text)
+    return found
+
+
+def explanation(version: Version, relation: str, row: tuple[Any, ...]) -> str | None:
+    """The proof of a row as text; None where it cannot be explained."""
+    from lftj.proofs.proof import Proof
+    from lftj.proofs.text import proof_text
+
+    try:
+        proof = version.explain(relation, row, 3, None)
+    except LftjError:
+        return None
+    assert isinstance(proof, Proof)
+    return proof_text(proof, _LINES)
