@@ -10,7 +10,7 @@ import pytest
 
 import lftj
 from tests.record import lines, names
-from tests.record.__main__ import drawn, recorded, report
+from tests.record.__main__ import drawn, main, recorded, report
 from tests.record.lines import Commit, Work, differences
 from tests.record.observing import observed
 from tests.record.taped import Taped, spec_of
@@ -49,7 +49,7 @@ def test_what_is_recorded_has_every_strategy_that_needs_no_parts_of_a_cluster():
 
 
 def test_the_text_of_a_record_is_read_as_it_was_written():
-    for part in ("histories", "bench"):
+    for part in ("histories", "bench", "data"):
         assert lines.text_of(recorded(part)) == lines.read(lines.HERE / f"{part}.txt.xz")
 
 
@@ -150,3 +150,13 @@ def test_every_commit_of_every_workspace_is_seen():
         (2, 1, ["full"]),
         (2, 2, ["update"]),
     ]
+
+
+@pytest.mark.parametrize("more", [[], ["--data", "nowhere"]])
+def test_data_that_is_not_there_is_said(
+    more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["check", "--part", "data", *more])
+    said = capsys.readouterr().err
+    assert ("needs --data PATH" if not more else "nowhere/graphs/bitcoin-otc.csv.xz is not") in said

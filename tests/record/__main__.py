@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.files import DataMissing
 from tests.record import lines
 from tests.record.lines import Record
 
@@ -100,7 +101,10 @@ def main(words: list[str] | None = None) -> int:
     )
     differ = False
     for part in parts:
-        was, found = recorded(part), _found(part, arguments.data)
+        try:
+            was, found = recorded(part), _found(part, arguments.data)
+        except DataMissing as reason:
+            parser.error(str(reason))
         told = list(report(was, found)) if was else ["nothing was recorded before"]
         print(
             "\n".join(
