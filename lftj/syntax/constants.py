@@ -98,15 +98,17 @@ def read_string(text: str, span: Span | None) -> str:
     inner = text[1:-1]
     if "\\" not in inner:
         return inner
-
-    def replace(found: re.Match[str]) -> str:
+    value, end = bytearray(), 0  # a string for each piece would take ten bytes a character
+    for found in _ESCAPE.finditer(inner):
         letter = found.group(1)
         if letter not in _ESCAPES:
             hint = 'write \\\\ for a backslash; known: \\n \\t \\r \\" \\\\'
             raise ParseError(f"unknown escape \\{letter} in a string", span=span, hint=hint)
-        return _ESCAPES[letter]
-
-    return _ESCAPE.sub(replace, inner)
+        value += inner[end : found.start()].encode("utf-8", "surrogatepass")
+        value += _ESCAPES[letter].encode()
+        end = found.end()
+    value += inner[end:].encode("utf-8", "surrogatepass")
+    return value.decode("utf-8", "surrogatepass")
 
 
 def read_typed(kind: str, text: str, span: Span | None) -> LiteralValue:

@@ -164,6 +164,9 @@ _WATCHED = (
     "LPAR",
     "LSQB",
     "LBRACE",
+    "RPAR",
+    "RSQB",
+    "RBRACE",
     "COMMA",
     "NOT",
     "MINUS",
@@ -172,7 +175,7 @@ _WATCHED = (
     "WILDCARD",
     "COMMENT",
 )
-"""Words without which no text is long."""
+"""Words without which no text is long; the closing brackets are where most of a tree is built."""
 
 _one_at_a_time = threading.Lock()
 held_while_forking(_one_at_a_time)
