@@ -36,7 +36,7 @@ from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Delta
 from lftj.types.texts import Texts
-from scantree.interrupts import interrupts_as_such
+from scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
@@ -215,7 +215,8 @@ class InProcess(Engine):
         """An empty draft on the committed version."""
         if self.durable is not None:
             self.durable.require_writable()
-            self.state = self.durable.caught_up(self)
+            if not self.durable.group:
+                self.state = self.durable.caught_up(self)
         return Draft(self)
 
     def commit(self, draft: Draft) -> None:
@@ -230,23 +231,53 @@ class InProcess(Engine):
         ancestry = self._ancestry(draft, state)
         adopt = [] if ancestry is None else [partial(setattr, self.branches, "ancestry", ancestry)]
         rest = map(call, (tell, partial(self.positions.update, draft.positions), *adopt))
-        with self.committing(outcome, entry, draft.positions, draft.merged, ancestry):
+
+        def publish() -> None:
             hold(held)  # the next commit takes its place where an interrupt comes
             # Python handles no interrupt from here until `list` has returned, as all that it calls
             # is C's: all of this happens, or nothing.
             self.state, draft.committed = state, changes
             list(rest)
-        self.published.notify()
-        self.pin()
-        self.past.enter()
-        self.history.append((state.version, (*draft.compilations(), *outcome.works)))
-        self.forget_strings()
+
+        def finish() -> None:
+            self.published.notify()
+            self.pin()
+            self.past.enter()
+            self.history.append((state.version, (*draft.compilations(), *outcome.works)))
+            self.forget_strings()
+
+        if not self._together(draft, outcome, entry, lambda: (publish(), finish())):
+            with self.committing(outcome, entry, draft.positions, draft.merged, ancestry):
+                publish()
+            finish()
+
+    def _together(
+        self, draft: Draft, outcome: Outcome, entry: Entry, publish: Callable[[], object]
+    ) -> bool:
+        """Commit together with threads that wait to, without the writer lock, where there are
+        some. Raises DurableError; then it has not happened.
+        """
+        if (durable := self.durable) is None:
+            return False
+        if draft.merged is None and (self.writer.waiting or durable.group):
+            with interrupts_wait():
+                waiting = durable.enter(
+                    self, draft.before, outcome, entry, draft.positions, publish
+                )
+                if waiting is not None:
+                    draft.unlocked = True
+                    self.writer.release()
+                    durable.group.wait(waiting)
+                    return True
+        durable.group.settle()
+        durable.group.require_sound(draft.before is self.state)
+        return False
 
     def _ancestry(self, draft: Draft, after: State) -> Ancestry | None:
         """The ancestry of branches after a merge; None where it stays."""
         if (source := draft.merged) is None or self.branches is None:
             return None
-        if after.version == self.state.version and after.program is self.state.program:
+        if after.version == draft.before.version and after.program is draft.before.program:
             return None  # nothing was merged, and nothing is written
         return self.branches.ancestry.merged(self.name, source.name, source.state)
 
@@ -262,12 +293,12 @@ class InProcess(Engine):
         """
         before, self.pages = self.pages, self.arena.bytes_in_use
         cost = min(before, max(0, self.pages - before))
-        return [(state, entry if state.version > self.state.version else None, cost)]
+        return [(state, entry if state.version > self.tip.version else None, cost)]
 
     def _changes(self, outcome: Outcome) -> Changes:
         return Changes(
             self,
-            self.state,
+            self.tip,
             outcome.state,
             outcome.state.program.catalog,
             self.dictionary.texts(),
@@ -298,8 +329,8 @@ class InProcess(Engine):
         if draft is None:
             return explain_change(self, committed.before, committed.after, what, row, rows)
         with interrupts_as_such(), self.dictionary.in_use():
-            after = after_proposal(self, self.state, draft.proposal())
-            return explain_change(self, self.state, after, what, row, rows)
+            after = after_proposal(self, draft.before, draft.proposal())
+            return explain_change(self, draft.before, after, what, row, rows)
 
     def memory(self) -> Result:
         """Rows and bytes of the committed version."""

@@ -43,10 +43,10 @@ class Draft(ProgramDraft):
     """Operations of a transaction in this process."""
 
     def __init__(self, engine: Engine):
-        super().__init__(engine.state.program, engine.state.views)
+        self.before = engine.tip
+        super().__init__(self.before.program, self.before.views)
         self._engine = engine
-        self._before = engine.state
-        self._aggregates = dict(engine.state.aggregates)
+        self._aggregates = dict(self.before.aggregates)
         self._changed_rules: set[str] = set()
         self._staged: dict[str, Staging] = {}
         self._compile_seconds = 0.0
@@ -69,8 +69,9 @@ class Draft(ProgramDraft):
 
     def merge(self, source: Engine) -> None:
         """Add what another branch has changed; see `Workspace.merge`."""
+        self._engine.writer.settle()  # the log has the state of the other one
         common = branches_of(self._engine).common(self._engine, source)
-        merge_into(self, self._before, source.state, common)
+        merge_into(self, self.before, source.state, common)
         self.merged = source
 
     def texts(self) -> Texts:
@@ -108,9 +109,9 @@ class Draft(ProgramDraft):
         """The pending operations on a relation."""
         self.outcome = None
         if (staging := self._staged.get(name)) is None:
-            known = name in self._before.database
+            known = name in self.before.database
             committed = (
-                self._before.base(name)
+                self.before.base(name)
                 if known
                 else RelationVersion.empty(self.schema(name), self._engine.arena)
             )
@@ -199,7 +200,7 @@ class Draft(ProgramDraft):
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         self.outcome = None
         program, added = self.program.add(
-            parsed, partial(self._engine.statistics.repeats, self._before.database)
+            parsed, partial(self._engine.statistics.repeats, self.before.database)
         )
         rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
         schemas = [program.stratified.relations[name] for name in rules]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,7 @@ from lftj.engine.durable_folder import (
     system_errors,
 )
 from lftj.engine.durable_reading import DurableReading
+from lftj.engine.group_commit import GroupCommit, Logged, Waiting
 from lftj.engine.past import Entry
 from lftj.engine.schedule import Checkpoints
 from lftj.engine.state import State
@@ -64,6 +65,8 @@ class Durable(DurableReading):
     ):
         """Open the folder, or begin it with what the engine has. Raises DurableError."""
         self._due = Checkpoints(self.checkpoint)
+        self.group = GroupCommit(self._write)
+        """Commits that wait for the log."""
         super().__init__(engine, path, write=write, create=create, durability=durability)
 
     # ── committing ────────────────────────────────────────────────────────────────────────────────
@@ -95,37 +98,92 @@ class Durable(DurableReading):
         """Make a commit durable, with its record and the consumers that acknowledge with it, before
         anyone sees it. Raises DurableError; then it has not happened.
         """
+        logged = self._logged(engine, outcome, entry, positions, merged, ancestry)
+        if logged is not None:
+            if logged.rows >= LARGE:
+                self._append_pages(logged.commit, logged.after, logged.beside)
+                self._due.changed(logged.rows)
+            else:
+                self._write([logged])
+        elif positions:
+            with self.log.writing() as connection:
+                write_positions(connection, positions, engine.number)
+
+    def enter(
+        self,
+        engine: Engine,
+        before: State,
+        outcome: Outcome,
+        entry: Entry,
+        positions: Mapping[str, Position],
+        publish: Callable[[], object],
+    ) -> Waiting | None:
+        """Have a commit, which builds on a state, wait to be logged and published with others; None
+        for one that is to be appended. Raises DurableError.
+        """
+        if self._rows(outcome) >= LARGE:
+            return None
+        logged = self._logged(engine, outcome, entry, positions)
+        if logged is None:
+            return None
+
+        def sound() -> bool:
+            last = self.group.last or self._kept
+            tip = self.group.state(engine.number, engine.state)
+            return before is tip and last.number == logged.commit.number - 1
+
+        waiting = Waiting(logged, outcome.state, publish)
+        self.group.enter(waiting, sound)
+        return waiting
+
+    def _logged(
+        self,
+        engine: Engine,
+        outcome: Outcome,
+        entry: Entry,
+        positions: Mapping[str, Position],
+        merged: Engine | None = None,
+        ancestry: Ancestry | None = None,
+    ) -> Logged | None:
+        """A commit as it is to be logged, with its rows where these are not to be pages; None where
+        nothing has changed. Raises DurableError.
+        """
         self.require_whole()
-        state, kept = outcome.state, self._kept
+        state, kept = outcome.state, self.group.last or self._kept
         tip = kept.tips[engine.number]
         text = self._changed_text(tip, state)
         if text is None and state.version == tip.state.version:
-            if positions:
-                with self.log.writing() as connection:
-                    write_positions(connection, positions, engine.number)
-            return
-        rows = sum(map(len, outcome.base_changes.values()))
+            return None
+        rows = self._rows(outcome)
+        content = b"" if rows >= LARGE else self._packed(state, outcome.base_changes)
         event = None if merged is None else log_branches.merges(merged.number)
-        commit = Commit(
-            kept.number + 1, state.version, entry.time, text, b"", 0, engine.number, event
-        )
+        number = kept.number + 1
+        commit = Commit(number, state.version, entry.time, text, content, 0, engine.number, event)
         past = self.past_of(engine)
-        beside = partial(past.beside, number=commit.number, entry=entry, positions=positions)
+        beside = partial(past.beside, number=number, entry=entry, positions=positions)
         tip = replace(tip, state=state, text=tip.text if text is None else text)
-        after = kept.after(commit, tip=tip, ancestry=ancestry)
-        if rows >= LARGE:
-            self._append_pages(commit, after, beside)
-        else:
-            content = self._packed(state, outcome.base_changes)
-            self._append(commit._replace(rows=content), after, beside)
-        self._due.changed(rows)
+        return Logged(commit, kept.after(commit, tip=tip, ancestry=ancestry), beside, rows)
+
+    def _rows(self, outcome: Outcome) -> int:
+        return sum(map(len, outcome.base_changes.values()))
+
+    def _write(self, commits: Sequence[Logged]) -> None:
+        """Write commits as one, after which all is as after the last of them."""
+
+        def beside(connection: Connection) -> None:
+            for each in commits:
+                each.beside(connection)
+
+        found = self.log.append([each.commit for each in commits], self._kept.sum, beside=beside)
+        self._kept = replace(commits[-1].after, sum=found)
+        for each in commits:
+            self._due.changed(each.rows)
 
     def _append(
         self, commit: Commit, after: Kept, beside: Callable[[Connection], None] = lambda _: None
     ) -> None:
-        """Write a commit, after which all is as in `after`."""
-        found = self.log.append([commit], self._kept.sum, beside=beside)
-        self._kept = replace(after, sum=found)
+        """Write an event, after which all is as in `after`."""
+        self._write([Logged(commit, after, beside, 0)])
 
     def _packed(self, state: State, changes: Mapping[str, Delta]) -> bytes:
         schemas = state.program.catalog.relations
@@ -272,6 +330,7 @@ class Durable(DurableReading):
         """Write what is left, and let others write. Harmless when repeated."""
         if self._lock is not None and not self._lock.ours:
             return  # a forked child: all of it is the parent's
+        self.group.settle()
         self._due.stop()
         if self.write:
             self.checkpoint()

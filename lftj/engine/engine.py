@@ -150,6 +150,14 @@ class Engine:
         """The engines of all branches of the workspace, this one among them."""
         return [self] if self.branches is None else [*self.branches.engines.values()]
 
+    @property
+    def tip(self) -> State:
+        """The state that the next commit begins with: the committed one, or one that waits to be
+        durable and shown.
+        """
+        durable = self.durable
+        return self.state if durable is None else durable.group.state(self.number, self.state)
+
     def blank(self) -> State:
         """The state before the first commit."""
         return State(Program(), Database())
@@ -221,7 +229,7 @@ class Engine:
         ):
             context = self.context(proposal.aggregates)
             with attending(context.plan_on):
-                return carry_out(self.state, proposal, context)
+                return carry_out(self.tip, proposal, context)
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
         """The record of a commit of this moment."""

@@ -68,6 +68,7 @@ class ProgramDraft(ABC):
     def __init__(self, program: Program, views: frozenset[str]):
         self.program, self.views = program, views
         self.committed: Committed | None = None
+        self.unlocked = False
 
     def schema(self, relation: RelationOrName) -> RelationSchema:
         """The schema of a relation, those declared in this transaction included."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -56,6 +56,10 @@ class WriterLock:
         self.timeout = timeout
         self.lock = threading.Lock()
         self.owner: int | None = None
+        self.waiting: dict[int, None] = {}
+        """Threads that wait for it."""
+        self.settle: Callable[[], None] = lambda: None
+        """Called by `held` with the lock: finishes what was left to be done without it."""
         self.transaction: weakref.ref[Holder] | None = None
         """Transaction that held it last."""
         put_right_in_child(self, WriterLock._without_others)
@@ -68,7 +72,7 @@ class WriterLock:
             return
         if self.transaction is not None and (left := self.transaction()) is not None:
             left._leave_behind()
-        self.owner, self.lock = None, threading.Lock()
+        self.owner, self.lock, self.waiting = None, threading.Lock(), {}
 
     @property
     def mine(self) -> bool:
@@ -87,7 +91,12 @@ class WriterLock:
                 code="E322",
                 hint=hint,
             )
-        if not taken(self.lock, self.timeout):
+        self.waiting[thread] = None
+        try:
+            locked = taken(self.lock, self.timeout)
+        finally:
+            del self.waiting[thread]  # no call, where an interrupt would leave the lock taken
+        if not locked:
             hint = "end the other transaction, or wait longer: lftj.connect(writer_timeout=seconds)"
             raise TransactionError(
                 f"another thread's transaction is still open after {self.timeout:g} s",
@@ -106,6 +115,7 @@ class WriterLock:
         """Hold the lock for the length of a block. Raises as `acquire`."""
         self.acquire()
         try:
+            self.settle()
             yield
         finally:
             self.owner = None

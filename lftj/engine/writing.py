@@ -53,6 +53,8 @@ class Pending(Protocol):
 
     committed: Committed | None
     """Changes of the commit, from the moment that they are true."""
+    unlocked: bool
+    """True once the commit has given the writer lock back, to wait for others without it."""
 
     def annotate(self, message: str) -> None:
         """Set the message that the commit is recorded with."""
@@ -139,8 +141,10 @@ class Writing(Uncopied, Generic[Draft]):
                 if self._ended != "committed":
                     draft.discard()
             finally:  # as `_release`, at whose beginning an interrupt might be handled
-                self._draft, self._writer.owner = None, None
-                self._writer.lock.release()
+                self._draft = None
+                if not draft.unlocked:
+                    self._writer.owner = None
+                    self._writer.lock.release()
         self._backend.subscriptions.deliver()
         return self.version
 
