@@ -269,7 +269,7 @@ class InProcess(Engine):
                     self.writer.release()
                     durable.group.wait(waiting)
                     return True
-        durable.group.settle()
+        durable.group.flush()
         durable.group.require_sound(draft.before is self.state)
         return False
 

@@ -69,7 +69,7 @@ class Draft(ProgramDraft):
 
     def merge(self, source: Engine) -> None:
         """Add what another branch has changed; see `Workspace.merge`."""
-        self._engine.writer.settle()  # the log has the state of the other one
+        self._engine.writer.flush()  # the log has the state of the other one
         common = branches_of(self._engine).common(self._engine, source)
         merge_into(self, self.before, source.state, common)
         self.merged = source

@@ -330,7 +330,7 @@ class Durable(DurableReading):
         """Write what is left, and let others write. Harmless when repeated."""
         if self._lock is not None and not self._lock.ours:
             return  # a forked child: all of it is the parent's
-        self.group.settle()
+        self.group.flush()
         self._due.stop()
         if self.write:
             self.checkpoint()

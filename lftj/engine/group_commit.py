@@ -95,7 +95,7 @@ class GroupCommit:
         if each.error is not None:
             raise copy(each.error) from each.error
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write and show all that waits. Errors go to those who wait."""
         if self._queue:
             with interrupts_wait(), self._writing:

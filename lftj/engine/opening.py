@@ -46,7 +46,7 @@ def open_path(
         raise
     if copy:
         durable.close()
-    engine.writer.settle = durable.group.settle
+    engine.writer.flush = durable.group.flush
     for each in engine.family():
         if copy:
             each.positions = {}  # changes that they have not acknowledged are not here
@@ -98,7 +98,7 @@ def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full")
     except BaseException:
         durable.abandon()
         raise
-    engine.writer.settle = durable.group.settle
+    engine.writer.flush = durable.group.flush
     for each in engines:
         each.durable = durable
         each.past.keep = each.past.keep.in_files()

@@ -58,7 +58,7 @@ class WriterLock:
         self.owner: int | None = None
         self.waiting: dict[int, None] = {}
         """Threads that wait for it."""
-        self.settle: Callable[[], None] = lambda: None
+        self.flush: Callable[[], None] = lambda: None
         """Called by `held` with the lock: finishes what was left to be done without it."""
         self.transaction: weakref.ref[Holder] | None = None
         """Transaction that held it last."""
@@ -115,7 +115,7 @@ class WriterLock:
         """Hold the lock for the length of a block. Raises as `acquire`."""
         self.acquire()
         try:
-            self.settle()
+            self.flush()
             yield
         finally:
             self.owner = None
