@@ -99,6 +99,18 @@ BARS: dict[str, dict[str, Bar]] = {
         "wrong": Bar("exactly", 0, unit="answers"),
         "checked": Bar("at least", None, "inform", unit="answers"),
     },
+    "durable": {
+        "added_vs_sqlite": Bar("at most", 1.5),
+        "off_vs_memory": Bar("at most", 1.3),
+        "branch_us": Bar("at most", 1000, unit="µs"),
+        "at_vs_now": Bar("at most", 3),
+        "open_vs_load": Bar("at most", 1 / 50),
+        "first_commit_vs_warm": Bar("at most", 10),
+        "resident_share": Bar("at most", 1 / 20),
+        "bytes_on_disk": Bar("at most", 1.5),
+        "beyond_memory": Bar("at most", None, "inform"),
+        "many_commits_on_disk": Bar("at most", 3),
+    },
     "faults": {
         "kills": Bar("at least", 1000, "inform", unit="kills"),
         "power_cuts": Bar("at least", 2000, "inform", unit="cuts"),

@@ -1,0 +1,41 @@
+"""Very many one-row commits, of which the last ten versions are kept, against a fresh workspace
+with the same rows: a dump that was loaded.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import lftj
+from bench.durable.commits import PROGRAM
+from bench.figure import Report, require_equal
+from lftj.cli import care
+
+FIGURES = ("many_commits_on_disk",)
+COMMITS = {"s": 600, "m": 10_000, "l": 100_000}
+ROWS = 10_000
+
+
+def measure(report: Report, folder: Path) -> None:
+    """Fill the figure of many commits: inserts, deletions and new strings in turn."""
+    path, fresh = folder / "many.lftj", folder / "fresh.lftj"
+    count = COMMITS[report.size]
+    with lftj.connect(path, keep=10, durability="normal") as workspace:
+        with workspace.transaction() as tx:
+            tx.add_rules(PROGRAM)
+            tx.insert("sale", [(each, each % 97, each % 89) for each in range(ROWS)])
+            tx.insert("shop", [(each, each % 7) for each in range(97)])
+        for number in range(count):
+            with workspace.transaction() as tx:
+                tx.insert("sale", [(ROWS + number, number % 97, number % 100)])
+                tx.delete_where("sale", id=number)
+        rows = len(workspace["sale"])
+        require_equal("rows", rows, ROWS)
+    with redirect_stdout(io.StringIO()):
+        care.dump(path, folder / "dump", salvage=False, branch="main")
+        care.load(folder / "dump", fresh)
+    sizes = [sum(f.stat().st_size for f in p.rglob("*") if f.is_file()) for p in (path, fresh)]
+    report.note(commits=count, bytes=sizes[0], fresh_bytes=sizes[1])
+    report.add("many_commits_on_disk", sizes[0] / sizes[1])
