@@ -137,7 +137,7 @@ def opened(path: Path, rows: int) -> dict[str, Any]:
 
 
 def process(kind: str, path: Path, rows: int) -> dict[str, Any]:
-    """What a process of a kind prints."""
+    """Run a process of a kind; the measurements that it prints."""
     command = [sys.executable, "-m", "bench.durable.opening", kind, str(path), str(rows)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
