@@ -8,9 +8,15 @@ Nothing in this module imports another module of ours, so every layer may raise 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+_PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = tuple(os.path.join(_ROOT, name) + os.sep for name in _PACKAGES)
+"""Beginnings of the names of our own files."""
 
 _MOST_SHOWN = 120
 """Characters of a line that an error shows."""
@@ -94,6 +100,28 @@ class LftjError(Exception):
         if self.hint:
             parts.append(f"  help: {self.hint}")
         return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """Lines for IPython and notebooks: the message first, then the frames that are not the
+        engine's own. Python itself shows all of them.
+        """
+        import traceback  # only where an error is shown so
+
+        frames = [
+            frame
+            for frame in traceback.extract_tb(self.__traceback__)
+            if not (frame.filename.startswith(_OWN) or _is_machinery(frame.filename))
+        ]
+        lines = [f"{type(self).__name__}: {self}".rstrip()]
+        if frames:
+            lines += ["", "Traceback (most recent call last):"]
+            lines += "".join(traceback.format_list(frames)).rstrip().split("\n")
+        return lines
+
+
+def _is_machinery(filename: str) -> bool:
+    """Test for files whose frames stand between cells, decorators and what is called."""
+    return f"{os.sep}IPython{os.sep}" in filename or filename == contextmanager.__code__.co_filename
 
 
 class ProgramErrors(LftjError, ValueError):
