@@ -61,6 +61,17 @@ BARS: dict[str, dict[str, Bar]] = {
         "delete_per_row": Bar("at most", 10),
         "state_after": Bar("at most", 1.3),
     },
+    "explain": {
+        "explain_ms": Bar("at most", 50, unit="ms"),
+        "explain_p99_ms": Bar("at most", 500, unit="ms"),
+        "explain_share": Bar("at most", 1 / 200),
+        "explain_chain_s": Bar("at most", 1, unit="s"),
+        "explain_aggregate_ms": Bar("at most", 100, unit="ms"),
+        "why_not_s": Bar("at most", 1, unit="s"),
+        "commit_overhead": Bar("at most", 1.02),
+        "page_mb": Bar("at most", 5, unit="MB"),
+        "page_opens_s": Bar("at most", 2, unit="s"),
+    },
     "maintenance": {
         "edit1_median": Bar("at most", 1 / 1000),
         "edit1_p99": Bar("at most", 1 / 50),

@@ -28,6 +28,7 @@ from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.page_kernels import (
     FAN_CAPACITY,
+    HEADER,
     LEAF_CAPACITY,
     MAX_HEIGHT,
     PAGE_FAN,
@@ -128,6 +129,14 @@ class Tree(TreeReading):
             self.arena.require(words_to_load(self.layout, data.shape[1]))
             root, height = self.arena.made(build, self.layout, data, load_fill(self.layout))
             return self._published(root, height, data.shape[1])
+
+    def overwrite(self, row: Sequence[int]) -> None:
+        """Put another row in place of the only one. For trees of which nobody else has a version,
+        and without values.
+        """
+        assert self.count == 1
+        for column, code in enumerate(row):
+            self.arena.memory[self.root + HEADER + column * PAGE_ROWS] = code
 
     def with_packed(self, rows: Words, lows: Words, widths: Words, dropped: Words) -> Tree:
         """The version with these rows, ascending, distinct and packed, of a tree without rows.

@@ -110,7 +110,6 @@ class AggregateStep:
         values: Any = range(group.size)
         if asked.target is not None and group.size:
             values = group.values(asked.target, env, version, self._inner[0].variables)
-            values = values.tolist() if isinstance(values, np.ndarray) else values
         value = folded(asked.function, values, version)
         if value is not None:
             code = version.encode(self._aggregate.type, value)

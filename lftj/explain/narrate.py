@@ -42,6 +42,7 @@ class Narrator:
         self._version, self._rivals = version, rivals
         self.numbers: dict[Goal, int] = {}
         self._texts: dict[int, str] = {}
+        self._aggregates: dict[int, list[tree.Aggregate]] = {}
 
     def step(self, node: Node) -> Step:
         """A row, whose premises have steps already, as a step."""
@@ -101,6 +102,12 @@ class Narrator:
         if id(node) not in self._texts:
             self._texts[id(node)] = str(node)
         return self._texts[id(node)]
+
+    def aggregates(self, node: object) -> list[tree.Aggregate]:
+        """The aggregates of a node of a rule, looked for once."""
+        if id(node) not in self._aggregates:
+            self._aggregates[id(node)] = aggregates_of(node)
+        return self._aggregates[id(node)]
 
     @property
     def version(self) -> Version:
@@ -176,7 +183,7 @@ class _Telling:
     def _gathered(self, node: object, env: Mapping[str, Any]) -> tuple[list[Group], list[Any]]:
         """The groups of the aggregates in a literal or term, and their values."""
         groups: list[Group] = []
-        for aggregate in aggregates_of(node):
+        for aggregate in self._narrator.aggregates(node):
             checked, group = next(self._groups)
             value = self._version.decode(checked.type, self._found.env[checked.result])
             shown = tuple(self._inside(aggregate, each, checked, env) for each in group.shown)

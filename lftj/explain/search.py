@@ -23,7 +23,7 @@ from lftj.program.normal_form import Ref, RelationSchema, RuleVariable
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.conjunctive_rules import RuleMaker
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import TransientRelation
+from lftj.storage.transient_relation import OneRow, TransientRelation
 
 GIVEN = "given#"
 FOUND = "found#"
@@ -65,14 +65,25 @@ class Search:
         columns = tuple((f"_{place}", variables[each].type) for place, each in enumerate(given))
         self._schema = RelationSchema(GIVEN, columns)
         self._prepared: PreparedPlan | None = None
+        self._one: OneRow | None = None
+        self._read: dict[str, RelationVersion] = {}
+        self._relations: Mapping[str, RelationVersion] | None = None
         self._lost, self._price = Rent(), 0.0
 
     def run(
         self, relations: Mapping[str, RelationVersion], rows: Rows, context: Context
     ) -> Iterator[Rows]:
         """The assignments for distinct rows of given values, in pieces."""
+        if self._one is not None and rows.shape[1] == 1 and relations is self._relations:
+            self._one.put(rows[:, 0].tolist())
+            yield from self._again(self._read, context)
+            return
         read = {name: relations[name] for name in self.rule.reads if name != GIVEN}
-        if self.given:
+        if self.given and rows.shape[1] == 1:
+            self._one = OneRow(self._schema, context.arena, rows.copy())
+            self._read, self._relations = read, relations
+            read[GIVEN] = self._one
+        elif self.given:
             read[GIVEN] = TransientRelation(self._schema, context.arena, np.ascontiguousarray(rows))
         if self.given and rows.shape[1] <= _FEW:
             yield from self._again(read, context)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lftj.explain.version import Version
 from lftj.program.arithmetic import evaluate
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
@@ -40,6 +42,8 @@ def folded(function: str, values: Sequence[Any], version: Version) -> Any:
     """The value of a body aggregate; None where an empty group has none."""
     if function == "count":
         return len(values)
+    if isinstance(values, np.ndarray):
+        return _folded_array(function, values)
     if not values:
         return 0 if function == "sum" else None
     if function in ("min", "max"):
@@ -52,6 +56,16 @@ def folded(function: str, values: Sequence[Any], version: Version) -> Any:
             else (float(Fraction(total) / len(values)))
         )
     return total
+
+
+def _folded_array(function: str, values: np.ndarray) -> Any:
+    """`folded` of whole numbers, of which there are some, exactly."""
+    if function in ("min", "max"):
+        return int(values.min() if function == "min" else values.max())
+    largest = max(abs(int(values.min())), abs(int(values.max())))
+    fits = largest * len(values) < 1 << 63
+    total = int(values.sum()) if fits else sum(values.tolist())
+    return float(Fraction(total) / len(values)) if function == "mean" else total
 
 
 def _total(values: Sequence[Any]) -> Any:

@@ -57,8 +57,13 @@ class Version:
 
     def values(self, relation: str, row: Codes) -> tuple[Any, ...]:
         """The values of a row."""
-        columns = self.schema(relation).columns
-        return tuple(self.decode(type, code) for (_, type), code in zip(columns, row, strict=True))
+        columns, dictionary = self.schema(relation).columns, self.context.dictionary
+        return tuple(
+            [
+                decode_scalar(each[1], code, dictionary)
+                for each, code in zip(columns, row, strict=True)
+            ]
+        )
 
     @cached_property
     def derived(self) -> frozenset[str]:

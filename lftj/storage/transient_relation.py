@@ -93,6 +93,21 @@ class TransientRelation(RelationVersion):
         """Leading values: unknown, as the rows are in no order."""
 
 
+class OneRow(TransientRelation):
+    """One row of which another takes the place, without new pages: for searches that come one after
+    the other, each for one row. Nobody else may read it meanwhile.
+    """
+
+    __slots__ = ()
+
+    def put(self, row: Sequence[int]) -> None:
+        """Take this row instead."""
+        for place, column in enumerate(self._rows):
+            column[0] = row[place]
+        for order, tree in self._trees.items():
+            tree.overwrite([row[place] for place in order])
+
+
 class AnyOrder(RelationVersion):
     """A relation as if it had every key order, for choosing a plan: an order made in one round
     serves all later ones.

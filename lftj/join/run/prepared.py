@@ -84,11 +84,11 @@ class PreparedPlan:
         as `pieces` gives them.
         """
         pieces = [piece.copy() for piece in self.pieces(relations, context)]
-        return (
-            pieces[0]
-            if len(pieces) == 1
-            else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
-        )
+        if len(pieces) == 1:
+            return pieces[0]
+        if not pieces:
+            return np.empty((self._columns, 0), np.int64)
+        return np.concatenate(pieces, axis=1)
 
     def pieces(
         self, relations: Relations, context: Context, within: Ranges | None = None

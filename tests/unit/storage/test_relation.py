@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
-from lftj.storage.transient_relation import TransientRelation
+from lftj.storage.transient_relation import OneRow, TransientRelation
 from lftj.types import INT
 from scantree.tree import Arena
 
@@ -182,3 +182,16 @@ def test_rows_are_read_in_blocks_of_some_columns(arena: Arena, made: Any, only: 
     ]
     empty = made(TRIPLE, arena, columns([]))
     assert (list(empty.blocks(300, only)), empty.extremes(only)) == ([], [])
+
+
+def test_another_row_takes_the_place_of_one(arena: Arena) -> None:
+    relation = OneRow(TRIPLE, arena, np.array([[1], [2], [3]], np.int64))
+    trees = {order: relation.tree(order) for order in ((0, 1, 2), (2, 0, 1))}
+    before = arena.bytes_in_use
+    relation.put([7, 8, 9])
+    assert [column.tolist() for column in relation.columns()] == [[7], [8], [9]]
+    for order, tree in trees.items():
+        assert relation.tree(order) is tree
+        assert [int(column[0]) for column in tree.columns()] == [(7, 8, 9)[i] for i in order]
+    assert relation.tree((1, 2, 0)).columns()[0].tolist() == [8]
+    assert arena.bytes_in_use - before < 13_000  # the page of the third order alone
