@@ -13,7 +13,7 @@ as a flag.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -67,12 +67,23 @@ def sort_order(columns: Columns) -> np.ndarray:
     return np.arange(rows, dtype=np.int64) if is_sorted(columns) else places_in_order(columns)
 
 
-def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tuple[np.ndarray, int]:
+Take = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Gives the rows of a matrix of columns × rows at some places."""
+
+
+def take_rows(data: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The rows of a matrix of columns × rows at these places, in their order."""
+    return data.take(places, axis=1)
+
+
+def _sorted_matrix(
+    data: np.ndarray, width: int, *, unique: bool = False, take: Take = take_rows
+) -> tuple[np.ndarray, int]:
     """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or
     SORTED when it is so already.
 
     The columns behind the first `width` order equal rows where all fit into one number. `unique`:
-    each row once.
+    each row once. `take`: what moves rows too wide for that.
     """
     rows = data.shape[1]
     key, bounds = np.empty(rows, np.int64), np.empty((2, len(data)), np.int64)
@@ -82,9 +93,7 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = (
-            np.sort(data) if len(data) == 1 else data.take(places_in_order(data[:width]), axis=1)
-        )
+        ordered = np.sort(data) if len(data) == 1 else take(data, places_in_order(data[:width]))
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     sort_words(key, state)
     ordered = np.empty_like(data)
@@ -114,11 +123,11 @@ def sorted_matrix(data: np.ndarray) -> np.ndarray:
     return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
 
 
-def sorted_by(data: np.ndarray, width: int) -> np.ndarray:
+def sorted_by(data: np.ndarray, width: int, take: Take = take_rows) -> np.ndarray:
     """The rows of a matrix of columns × rows in ascending order of their first `width` columns;
-    those equal there in any order.
+    those equal there in any order. `take`: what moves many rows.
     """
-    return _sorted_matrix(data, width)[0] if width and data.shape[1] > 1 else data
+    return _sorted_matrix(data, width, take=take)[0] if width and data.shape[1] > 1 else data
 
 
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:

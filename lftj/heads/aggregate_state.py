@@ -25,6 +25,7 @@ from lftj.heads.text_order import TextOrder
 from lftj.heads.user import UserAggregate
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
+from partition.executor import ThreadExecutor
 from scantree import Arena, Tree
 from scantree.rows import sort_rows
 
@@ -132,14 +133,17 @@ class AggregateState:
         )
 
     def advanced(
-        self, columns: Sequence[np.ndarray], signed: np.ndarray
+        self,
+        columns: Sequence[np.ndarray],
+        signed: np.ndarray,
+        threads: ThreadExecutor | None = None,
     ) -> tuple[AggregateState, GroupsMoved | None]:
         """As `update`, with the change of the groups, from which every head over them reads its
-        own; None where there is none.
+        own; None where there is none. `threads`: who helps with many assignments.
         """
         won = self.plan.by_groups and len(signed) > _MANY and int(signed.min()) > 0
         rows, net, ascending = (
-            by_groups(columns, signed, self.shape.width)
+            by_groups(columns, signed, self.shape.width, threads)
             if won
             else (*net_changes(columns, signed), True)
         )

@@ -5,14 +5,16 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from lftj.heads.changes_kernels import OVERFLOW, divide, net_few
 from lftj.heads.support import too_many
+from partition.executor import ThreadExecutor
 from scantree.columns import as_matrix
 from scantree.rows import net_rows as netted
-from scantree.rows import sorted_by
+from scantree.rows import sorted_by, take_rows
 from scantree.summing import summed_in_place
 
 _FEW = 32
@@ -46,20 +48,49 @@ def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.n
 
 
 def by_groups(
-    columns: Sequence[np.ndarray], counts: np.ndarray, width: int
+    columns: Sequence[np.ndarray],
+    counts: np.ndarray,
+    width: int,
+    threads: ThreadExecutor | None = None,
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """As `net_changes`, of assignments that are all won, in order of the first `width` columns; and
     whether of all columns, each row once.
 
     That is so where it takes no sorting. Else rows are sorted by groups alone, which the columns
-    behind make no dearer.
+    behind make no dearer. `threads`: who moves many rows; counts that are all the same need not
+    move.
     """
     given = as_matrix([*columns, counts], len(columns) + 1)
-    rows = summed_in_place(given, zeros=False)
-    ascending = rows is not None
-    if rows is None:
-        rows = sorted_by(given, width)
-    return np.ascontiguousarray(rows[:-1]), rows[-1], ascending
+    if (rows := summed_in_place(given, zeros=False)) is not None:
+        return np.ascontiguousarray(rows[:-1]), rows[-1], True
+    take = partial(_take_together, threads) if _worth_it(given, threads) else take_rows
+    if len(columns) and (counts == counts[0]).all():
+        return sorted_by(given[:-1], width, take), counts, False
+    rows = sorted_by(given, width, take)
+    return np.ascontiguousarray(rows[:-1]), rows[-1], False
+
+
+def _worth_it(rows: np.ndarray, threads: ThreadExecutor | None) -> bool:
+    """Test for so many values that threads move them faster than one."""
+    return threads is not None and threads.workers > 1 and rows.size > threads.patience
+
+
+def _take_together(
+    threads: ThreadExecutor | None, data: np.ndarray, places: np.ndarray
+) -> np.ndarray:
+    """As `take_rows`, on several threads: NumPy lets others run meanwhile."""
+    assert threads is not None
+    found = np.empty((len(data), len(places)), data.dtype)
+    bounds = np.linspace(0, len(places), 4 * threads.workers + 1).astype(np.int64)
+
+    def take(piece: int) -> None:
+        low, high = bounds[piece : piece + 2]
+        for column, into in zip(data, found, strict=True):
+            # Places are within; a check of all before would need a copy.
+            column.take(places[low:high], out=into[low:high], mode="clip")
+
+    threads.together(take, range(len(bounds) - 1))
+    return found
 
 
 def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -159,7 +159,7 @@ class CommitHeads:
                 head if trace is head.trace else head._replace(trace=trace),
                 changed=(columns, signed),
             )
-        aggregate, moved = head.aggregate.advanced(columns, signed)
+        aggregate, moved = head.aggregate.advanced(columns, signed, self._context.threads)
         return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
     def _finer_change(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
@@ -242,7 +242,7 @@ class CommitHeads:
         )
         work.assignments = 0
         for columns, counts in evaluated.pieces:
-            aggregate, _ = aggregate.advanced(columns, counts)
+            aggregate, _ = aggregate.advanced(columns, counts, context.threads)
             work.assignments += int(counts.sum())
         return _Done(
             SharedHead(
