@@ -54,7 +54,7 @@ def test_rows_by_groups_are_those_given(width: int, most: int) -> None:
 
 def test_a_commit_of_many_groups_shares_them_among_threads() -> None:
     by, rows = np.random.default_rng(5), 8 * ROWS
-    table = pa.table({"n": range(rows), "g": by.integers(0, 9, rows), "v": by.random(rows)})
+    table = pa.table({"n": range(rows), "g": by.integers(0, 999, rows), "v": by.random(rows)})
     found = []
     for threads in (Threads(1, patience=50_000), Threads(2, patience=50_000)):
         with lftj.connect(executor=threads) as workspace:
