@@ -79,8 +79,13 @@ class AffectedParts:
             before, after = old[name][column], new[name][column]
             versions.note_parts(name, _whole(column, self.values, before, after, most))
 
-    def closure(self, versions: Versions, context: Context) -> Closure:
-        """The rules for these parts alone, over what they read."""
+    def closure(
+        self,
+        versions: Versions,
+        context: Context,
+        trail: list[Mapping[str, Columns]] | None = None,
+    ) -> Closure:
+        """The rules for these parts alone, over what they read; `trail` as of `Closure`."""
         name, column = next(iter(self.kept.items()))
         schema = RelationSchema(TOUCHED, (self.schemas[name].columns[column],))
         rules = self.prepared.rules
@@ -93,7 +98,9 @@ class AffectedParts:
                 rows = _rows_of(versions[base], column, self.values)
                 below[base] = TransientRelation(versions[base].schema, context.arena, rows)
         few = len(self.values) <= context.tuning.affected_planned
-        return Closure(self.schemas, rules, below, context, self.prepared if few else None)
+        return Closure(
+            self.schemas, rules, below, context, self.prepared if few else None, trail=trail
+        )
 
 
 def find_affected(

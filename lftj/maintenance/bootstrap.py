@@ -7,7 +7,7 @@ iteration's delta.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -61,6 +61,7 @@ class Iterations(Strategy[dict[str, Columns]]):
         fixpoint = _Rows(
             closure.schemas, closure.rules, closure.relations, closure.context, closure.prepared
         )
+        fixpoint.trail = closure.trail
         try:
             if not fixpoint.run_iterations(closure.after_iteration):
                 return Exhausted(Why.LONG_CHAIN, None)
@@ -71,6 +72,13 @@ class Iterations(Strategy[dict[str, Columns]]):
 
 class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     """Finds rows alone."""
+
+    trail: list[Mapping[str, Columns]] | None = None
+
+    def _next_iteration(self) -> None:
+        super()._next_iteration()
+        if self.trail is not None:
+            self.trail.append({n: rows.columns() for n, rows in self.deltas.items() if rows.count})
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
         """The rows of iteration 0, in a set for the values that are to be expected."""

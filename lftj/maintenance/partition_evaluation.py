@@ -7,6 +7,7 @@ from dataclasses import replace
 from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
+from lftj.maintenance.dred.ranks import Iteration
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy
 from lftj.storage.delta import Delta, stored_width
@@ -39,14 +40,21 @@ class AffectedPartitions(Strategy[Followed]):
         versions, context = change.versions, change.context
         meter, touched.prepared.runs = Meter(context), 0
         old = touched.rows(versions)
-        new = change.close(touched.closure(versions, context))
+        ranks = self.state.ranks
+        trail: list[Iteration] | None = None if ranks is None else []
+        new = change.close(touched.closure(versions, context, trail))
         if isinstance(new, Exhausted):
             return new._replace(state=self.state)
         touched.note(old, new, versions, context.tuning.followed_parts)
         walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: Uncounted = self.state
+        if ranks is not None:
+            found = trail or not any(len(rows[0]) for rows in new.values())
+            ranks = ranks.after(old, trail or []) if found else None
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
-        kept = replace(kept, **most._asdict(), iterations=ITERATION * touched.prepared.runs)
+        kept = replace(
+            kept, **most._asdict(), iterations=ITERATION * touched.prepared.runs, ranks=ranks
+        )
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}
         return Followed(deltas, kept, "parts")

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from lftj.maintenance.ladder import STRATA
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, History, TakeSnapshot, read_by, transactions
 from tests.strategies.histories import Transact as Transaction
 from tests.strategies.programs import Program, View, rule_for
 from tests.strategies.schemas import BASES, Spec, databases
 from tests.strategies.terms import Draw
-from tests.unit.recursion.stratum import check
+from tests.unit.recursion.stratum import check, check_ranks
 
 
 @st.composite
@@ -58,6 +59,12 @@ def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: Hist
     _follow(history, tuning=lftj.Tuning(chain_iterations=1, chain_rows=1 << 30, chain_rest=0))
 
 
+@given(recursive_histories())
+def test_oracle_rows_followed_by_ranks_equal_a_bootstrap(history: History):
+    ways = frozenset(each.name for each in STRATA if not each.needed) - {"rederivation"}
+    _follow(history, tuning=lftj.Tuning(ranked_at_once=1, without=ways), elastic=1e9)
+
+
 def _follow(history: History, **options: Any) -> None:
     pair = Pair((*BASES, *history.program.specs), lftj.connect(**options))
     pair.step(
@@ -73,4 +80,5 @@ def _follow(history: History, **options: Any) -> None:
     for step in history.steps:
         pair.step(step)
         check(pair.workspace)
+        check_ranks(pair.workspace)
     assert pair.workspace.verify() == []

@@ -11,6 +11,7 @@ from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
+from lftj.maintenance.dred.ranks import Iteration, Ranks
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy, Why
@@ -28,6 +29,7 @@ class FromNothing(Strategy[Followed]):
         """The stratum, and what its rows took."""
         change, kept = self.change, self._kept()
         meter = Meter(change.context)
+        trail: list[Iteration] | None = [] if self._ranked else None
         found = change.close(
             Closure(
                 change.schemas,
@@ -35,11 +37,36 @@ class FromNothing(Strategy[Followed]):
                 change.versions,
                 change.context,
                 after_iteration=Patience(change.context).after_iteration if self.patient else None,
+                trail=trail,
             )
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
-        return self._found(found, kept, meter)
+        ranks = (
+            Ranks.of(change.schemas, change.rules, change.context.arena, trail) if trail else None
+        )
+        return self._found(found, replace(kept, ranks=ranks), meter)
+
+    @property
+    def _ranked(self) -> bool:
+        """Tell whether ranks are noted: where deletions were followed by them, or were too dear
+        without. Walks need none.
+        """
+        change, kept = self.change, self.state
+        ranks = kept.ranks if isinstance(kept, Uncounted) else None
+        wanted = (
+            change.context.tuning.ranked_at_once > 0
+            or change.regretted is not None
+            or (ranks is not None and ranks.used)
+        )
+        return (
+            wanted
+            and change.keeps_counts
+            and change.countable
+            and not (change.choice or change.lattices)
+            and all(schema.arity for schema in change.schemas.values())
+            and walkable(change.schemas, change.rules) is None
+        )
 
     def _kept(self) -> Uncounted:
         if self.change.gave_up(Why.PROOFS):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from lftj.maintenance.counting.choosing import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
+from lftj.maintenance.dred.ranks import Ranks
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
@@ -106,6 +107,7 @@ class Uncounted:
     `cost_model`), and its kernel steps; 0 when nothing is known. `counting`: what one that counts
     is expected to cost. `regret`: what changes have taken since then that counts would have saved.
     `iterations`: what the iterations of an evaluation of parts cost, however little they found.
+    `ranks` of the rows, where they are known.
     """
 
     failures: int = 0
@@ -115,8 +117,12 @@ class Uncounted:
     counting: int = 0
     regret: int = 0
     iterations: int = 0
-    bytes = 0
-    """Kept beside the rows."""
+    ranks: Ranks | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are kept beside the rows."""
+        return 0 if self.ranks is None else self.ranks.bytes
 
 
 Kept = StratumState | Uncounted

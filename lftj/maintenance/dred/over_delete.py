@@ -31,7 +31,7 @@ def over_deleting(rule: NormalRule, head: str, lost: Callable[[str], str]) -> It
             rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :])
         )
     for atom in rule.negated:
-        yield replace(rule, relation=head, atoms=(atom.bound_in(_came_name(atom)), *rule.atoms))
+        yield replace(rule, relation=head, atoms=(atom.bound_in(appeared_name(atom)), *rule.atoms))
 
 
 def takes_and_adds(
@@ -64,7 +64,7 @@ def taken_below(
             found[lost(name)] = TransientRelation(versions[name].schema, arena, delta.erases)
     for atom in (atom for rule in rules for atom in rule.negated if atom.relation in changed):
         bound, columns = atom.bound_columns, versions[atom.relation].schema.columns
-        schema = RelationSchema(_came_name(atom), tuple(columns[column] for column in bound))
+        schema = RelationSchema(appeared_name(atom), tuple(columns[column] for column in bound))
         found[schema.name] = TransientRelation(
             schema, arena, versions.presence(atom.relation, bound).inserts
         )
@@ -83,6 +83,6 @@ def keep_orders(
                 now[name].tree(order)
 
 
-def _came_name(atom: NegatedAtom) -> Source:
+def appeared_name(atom: NegatedAtom) -> Source:
     """The name for the values of an atom's bound columns that came to be there."""
     return Source(atom.relation, Role.APPEARED, atom.bound_columns)

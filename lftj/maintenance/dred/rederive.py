@@ -72,6 +72,8 @@ class Returning:
         }
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
+        self.returned: list[Found] = []
+        """The rows that returned, iteration by iteration."""
         most = sum(len(rows[0]) for rows in lost.values())
         self._lasting = most * context.tuning.rederive_lasting < rows
 
@@ -101,6 +103,7 @@ class Returning:
 
     def back(self, found: Found) -> Found:
         """Bring found rows back; return them by the relations where rules read them."""
+        self.returned.append(found)
         for name, rows in found.items():
             self._context.budget.charge(LOOK_UP * len(rows[0]))
             gone = self._gone[name]

@@ -8,6 +8,7 @@ that may have it (`repair`) [Backward/Forward, for reachability]. Nothing is kep
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -77,7 +78,8 @@ class Reachability(Strategy[Followed]):
             return self.stopped(0)
         else:
             delta = repair.run()
-        return Followed({shape.relation: delta}, self.state, "update", change.below.rows)
+        kept = replace(self.state, ranks=None)
+        return Followed({shape.relation: delta}, kept, "update", change.below.rows)
 
     def stopped(self, allowed: int) -> Exhausted:
         """The rows to begin anew with."""

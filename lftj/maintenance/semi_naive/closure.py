@@ -21,7 +21,8 @@ class Closure:
     """The rules of a stratum over relations below it, base rows among them.
 
     `prepared`: the same rules as they are kept for many commits, where few rows are expected.
-    `after_iteration` as in `Fixpoint.run_iterations`.
+    `after_iteration` as in `Fixpoint.run_iterations`. `trail`: where each iteration notes the rows
+    that it found; it stays empty where rows are found otherwise.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -30,6 +31,7 @@ class Closure:
     context: Context
     prepared: PreparedRules | None = None
     after_iteration: Callable[[int], bool] | None = None
+    trail: list[Mapping[str, Columns]] | None = None
 
     @cached_property
     def normal(self) -> list[NormalRule]:

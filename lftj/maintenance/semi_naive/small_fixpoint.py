@@ -59,7 +59,7 @@ class SmallFixpoint(Strategy[dict[str, Columns]]):
         iterations = _SmallFixpoint(
             closure.schemas, closure.prepared, closure.relations, closure.context
         )
-        if not iterations.run():
+        if not iterations.run(closure.trail):
             return Exhausted(Why.PASS, None)
         return {name: Lines(rows) for name, rows in iterations.rows.items()}
 
@@ -89,8 +89,10 @@ class _SmallFixpoint:
         self._found: dict[str, list[np.ndarray]] = {name: [] for name in schemas}
         self._candidates = 0  # in this iteration
 
-    def run(self) -> bool:
-        """Do iterations until nothing is new; False when that is left to others."""
+    def run(self, trail: list[Mapping[str, Columns]] | None = None) -> bool:
+        """Do iterations until nothing is new; False when that is left to others. `trail` as of
+        `Closure`.
+        """
         for name, found in self._found.items():
             base = self._read.get(base_name(name))
             if base is not None and base.count:
@@ -100,17 +102,21 @@ class _SmallFixpoint:
         most = self._context.tuning.small_rows
         for _ in range(self._context.tuning.small_iterations):
             if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > most:
-                return False
+                break
             deltas = {
                 name: self._apply(name, found) for name, found in self._found.items() if found
             }
             self._candidates = 0
+            if trail is not None:
+                trail.append({name: delta.columns() for name, delta in deltas.items()})
             if not any(delta.count for delta in deltas.values()):
                 return True
             for variant in self._prepared.variants:
                 delta = deltas.get(variant.source)
                 if delta is not None and delta.count:
                     self._follow(variant, delta)
+        if trail is not None:
+            trail.clear()
         return False
 
     def _apply(self, name: str, found: list[np.ndarray]) -> TransientRelation:

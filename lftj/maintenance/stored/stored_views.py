@@ -16,6 +16,8 @@ from lftj.maintenance.counting.choosing import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
+from lftj.maintenance.dred.ranks import Ranks
+from lftj.maintenance.dred.supports import Supports, ranked_name, with_rank
 from lftj.maintenance.lattice.optimal_support import support_rule
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.chosen_state import ChosenState
@@ -60,9 +62,8 @@ class ViewWriter:
     def view(self, state: ViewState) -> dict[str, Any]:
         """The state of a view, or of a recursive stratum, as data."""
         if isinstance(state, Uncounted):
-            return {
-                "alone": [state.failures, state.patience, state.work, state.steps, state.counting]
-            }
+            known = [state.failures, state.patience, state.work, state.steps, state.counting]
+            return {"alone": known, "ranks": self._ranks(state.ranks)}
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, RelationState)
@@ -73,6 +74,14 @@ class ViewWriter:
             else {}
         )
         return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}
+
+    def _ranks(self, ranks: Ranks | None) -> dict[str, Any] | None:
+        if ranks is None:
+            return None
+        relations = {
+            name: relation_data(ranked, self._trees) for name, ranked in ranks.relations.items()
+        }
+        return {"relations": relations, "height": ranks.height, "used": ranks.used}
 
     def _stratum(self, state: StratumState) -> dict[str, Any]:
         relations = {name: self._orders(relation) for name, relation in state.relations.items()}
@@ -172,7 +181,7 @@ class ViewReader:
         fit the program.
         """
         if "alone" in data:
-            return Uncounted(*data["alone"])
+            return Uncounted(*data["alone"], ranks=self._ranks(data.get("ranks")))
         if "stratum" in data:
             return self._stratum(data)
         support = None if data["support"] is None else SupportState(self.trees[data["support"]])
@@ -183,6 +192,20 @@ class ViewReader:
             data["candidates"], replace(self.schemas[name], choice=()), self.trees
         )
         return ChosenState(rules, support, candidates)
+
+    def _ranks(self, data: dict[str, Any] | None) -> Ranks | None:
+        if data is None:
+            return None
+        schemas = {read_name(name): self.schemas[name] for name in data["relations"]}
+        relations = {
+            name: relation_of(
+                data["relations"][name], with_rank(ranked_name(name), schema), self.trees
+            )
+            for name, schema in schemas.items()
+        }
+        rules = [rule for rule in self.rules if rule.relation in schemas]
+        supports = Supports(schemas, [rule for rule in rules if isinstance(rule, NormalRule)])
+        return Ranks(relations, supports, data["height"], data["used"])
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
         schemas = {read_name(name): self.schemas[name] for name in data["stratum"]}

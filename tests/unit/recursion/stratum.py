@@ -14,10 +14,13 @@ import pytest
 
 from lftj.maintenance.counting.derivation_count import without_proofs
 from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
-from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
+from lftj.maintenance.dred.ranks import Ranks
+from lftj.maintenance.dred.supports import SupportCheck, ranked_name
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_update import prove
 from lftj.program.normal_form import NormalRule
+from lftj.storage.database import base_name
 
 Rows = dict[tuple[int, ...], tuple[int, int]]
 
@@ -99,6 +102,43 @@ def check(workspace: Any) -> int:
                 column.tolist() for column in database[name].columns()
             ]
             _check_orders(relation)
+    return len(kept)
+
+
+def ranks_of(workspace: Any) -> list[Ranks]:
+    """The ranks that a workspace keeps."""
+    return [
+        state.ranks
+        for state in workspace._backend.state.heads.values()
+        if isinstance(state, Uncounted) and state.ranks is not None
+    ]
+
+
+def check_ranks(workspace: Any) -> int:
+    """Ranks have the rows of the views, and each row has a derivation from lower ranks. The number
+    of strata.
+    """
+    engine = workspace._backend
+    database = engine.state.database
+    kept = ranks_of(workspace)
+    for ranks in kept:
+        ranked = {ranked_name(name): rows for name, rows in ranks.relations.items()}
+        base = {
+            name: database[base_name(name)]
+            for name in ranks.relations
+            if base_name(name) in database
+        }
+        context = engine.context(engine.state.aggregates)
+        checking = SupportCheck(ranks.supports, base, {**database, **ranked}, context)
+        for name, relation in ranks.relations.items():
+            rows = relation.columns()
+            assert [column.tolist() for column in rows[:-1]] == [
+                column.tolist() for column in database[name].columns()
+            ]
+            assert max(rows[-1], default=0) <= ranks.height
+            first = rows[-1] == 0
+            left = checking.unsupported(name, [column[~first] for column in rows], {})
+            assert not len(left[0])
     return len(kept)
 
 

@@ -1,0 +1,254 @@
+"""A recursive stratum after a change, from its rows alone: what follows from rows that came,
+without what rested on rows that went [DRed].
+
+After insertions semi-naïve iterations go on from the rows there are. Where something went below,
+whatever may have lost a derivation is found first (`over_delete`); where the rows have ranks, what
+has no derivation left from lower ranks (`supports`). The other rows are true now. What follows from
+them alone is left too (`rederive`). The rest goes, and iterations go on from what came. A rule that
+went may have taken every row that it derived; what one that came derives is added to what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from lftj.join.context import Context
+from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
+from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
+from lftj.maintenance.dred.over_delete import (
+    keep_orders,
+    over_deleting,
+    taken_below,
+    takes_and_adds,
+)
+from lftj.maintenance.dred.ranks import Iteration, Ranks, ranked_name, with_rank
+from lftj.maintenance.dred.rederive import Returning
+from lftj.maintenance.dred.supports import SupportCheck, deleted_name, lost_name
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.lattice.best_rows import BestRows
+from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import TransientRelation
+from lftj.types.sources import Role, without_role
+
+
+class _Iterations(MonotoneFixpoint):
+    """Iterations for few rows among many, which are charged with what they take. `trail`: what each
+    of them found, where that is asked for.
+    """
+
+    lasting = True
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        rules: list[NormalRule],
+        relations: Mapping[str, RelationVersion],
+        context: Context,
+        trail: list[Iteration] | None = None,
+    ):
+        super().__init__(schemas, {}, rules, relations, context)
+        self.compiled = trail is None
+        self._trail = trail
+
+    def _next_iteration(self) -> None:
+        super()._next_iteration()
+        found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
+        due = sum(variant.source in found for variant in self.variants)
+        self.context.budget.charge(ITERATION * (1 + due))
+        for name, rows in found.items():
+            self.context.budget.charge(
+                ROW_ALONE * rows
+                + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()),
+            )
+        if self._trail is not None:
+            self._trail.append({name: self.deltas[name].columns() for name in found})
+
+
+class _Unsupported(BestRows):
+    """Rows that lost a derivation from lower ranks, of which those come out that have none left."""
+
+    def __init__(
+        self,
+        total: RelationVersion,
+        unsupported: Callable[[Columns], Columns],
+        context: Context,
+    ):
+        super().__init__(total, None, context.dictionary, tuning=context.tuning)
+        self._unsupported = unsupported
+
+    def _new(self, rows: Columns) -> Delta:
+        rows = self._unsupported(super()._new(rows).inserts)
+        return Delta(rows, no_rows(len(rows)))
+
+
+class _RankedDeletion(_Iterations):
+    """Over-deletion that stops at rows with a derivation left from lower ranks. `base`: rows that
+    are given to relations of the stratum, which need none.
+    """
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        ranks: Ranks,
+        lower: Mapping[str, RelationVersion],
+        base: Mapping[str, RelationVersion],
+        context: Context,
+    ):
+        super().__init__(schemas, ranks.supports.deleting, lower, context)
+        self.compiled = False
+        self._check = SupportCheck(ranks.supports, base, lower, context)
+
+    def _table(self, name: str) -> BestRows:
+        def unsupported(rows: Columns) -> Columns:
+            deleted = {
+                without_role(each, Role.DELETED): table.total for each, table in self.rows.items()
+            }
+            return self._check.unsupported(relation, rows, deleted)
+
+        relation = without_role(name, Role.DELETED)
+
+        return _Unsupported(self.totals[name], unsupported, self.context)
+
+
+class Rederivation:
+    """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them
+    have another one; `ranks`: of the rows before it, and once it ran of those after it, where they
+    are known and no rule came or went.
+    """
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        rules: list[NormalRule],
+        versions: Versions,
+        context: Context,
+        rule_change: RuleChange = NO_CHANGE,
+        ranks: Ranks | None = None,
+    ):
+        self.ranks = ranks if rule_change is NO_CHANGE else None
+        self.taken = self.returned = 0
+        self._schemas, self._rules, self._rule_change = schemas, rules, rule_change
+        self._versions, self._context = versions, context
+        self._own = {base_name(name) for name in schemas}
+        read = {name for rule in rules for name in rule.reads}.union(self._own)
+        self._below = [name for name in read - set(schemas) if name in versions]
+        self._changed = {
+            name: versions.deltas[name] for name in self._below if name in versions.deltas
+        }
+        self.only_grows = not (
+            rule_change.went or takes_and_adds(rules, self._own, self._changed)[0]
+        )
+
+    def run(self) -> dict[str, RelationVersion]:
+        """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError;
+        nothing given is changed.
+        """
+        lost = dict[str, Columns]()
+        if not self.only_grows:
+            lost = self._over_deleted() if self.ranks is None else self._unsupported(self.ranks)
+        gone, returned = lost, list[Iteration]()
+        if lost:
+            returning = Returning(self._schemas, self._rules, lost, self._versions, self._context)
+            gone, returned = returning.run(), returning.returned
+        self.taken = sum(len(rows[0]) for rows in lost.values())
+        self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
+        came: list[Iteration] | None = None if self.ranks is None else []
+        iterations = _Iterations(self._schemas, self._rules, self._versions, self._context, came)
+        iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
+        iterations.offer_opened(self._versions)
+        iterations.offer(self._rule_change.came)
+        iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
+        found = iterations.finish()
+        if self.ranks is not None:
+            self.ranks = self.ranks.after(lost, [*returned, *(came or ())])
+        return found
+
+    def _over_deleted(self) -> dict[str, Columns]:
+        """The rows of each relation that may have lost a derivation."""
+        rules = [
+            each
+            for rule in self._rules
+            for each in over_deleting(rule, deleted_name(rule.relation), self._lost)
+        ]
+        went = [
+            replace(rule, relation=deleted_name(rule.relation)) for rule in self._rule_change.went
+        ]
+        before, taken = self._inputs(name for rule in went for name in rule.reads)
+        schemas = {
+            name: replace(schema, name=name, key=None)
+            for name, schema in self._deleted_schemas().items()
+        }
+        iterations = _Iterations(schemas, [*rules, *went], before | taken, self._context)
+        return self._taken(iterations, before, taken, went)
+
+    def _unsupported(self, ranks: Ranks) -> dict[str, Columns]:
+        """The rows of each relation that have no derivation left from lower ranks."""
+        schemas = {
+            name: with_rank(name, schema) for name, schema in self._deleted_schemas().items()
+        }
+        before, taken = self._inputs()
+        for name in self._schemas:
+            gone = base_name(deleted_name(name))
+            if gone in taken:
+                rows = ranks.rows(name, taken[gone].columns())
+                schema = replace(schemas[deleted_name(name)], name=gone)
+                taken[gone] = TransientRelation(schema, self._context.arena, rows)
+        ranked = {ranked_name(name): rows for name, rows in ranks.relations.items()}
+        given = {name: base_name(name) for name in self._schemas}
+        base = {
+            name: self._versions[given[name]] for name in given if given[name] in self._versions
+        }
+        iterations = _RankedDeletion(schemas, ranks, before | taken | ranked, base, self._context)
+        return {name: rows[:-1] for name, rows in self._taken(iterations, before, taken).items()}
+
+    def _deleted_schemas(self) -> dict[str, RelationSchema]:
+        return {deleted_name(name): schema for name, schema in self._schemas.items()}
+
+    def _inputs(
+        self, more: Iterable[str] = ()
+    ) -> tuple[dict[str, RelationVersion], dict[str, RelationVersion]]:
+        """Relations as they were, and what they lost, that rules of over-deletion read."""
+        taken = taken_below(
+            self._rules, self._lost, self._changed, self._versions, self._context.arena
+        )
+        read = dict.fromkeys((*self._below, *self._schemas, *more))
+        return {name: self._versions.before(name) for name in read}, taken
+
+    def _taken(
+        self,
+        iterations: _Iterations,
+        before: Mapping[str, RelationVersion],
+        taken: Mapping[str, RelationVersion],
+        went: Iterable[NormalRule] = (),
+    ) -> dict[str, Columns]:
+        """The rows that iterations of over-deletion find, from what went below."""
+        iterations.resume(
+            {
+                name: RelationVersion.empty(schema, self._context.arena)
+                for name, schema in iterations.schemas.items()
+            }
+        )
+        iterations.offer(went)
+        iterations.proceed({name: rows.columns() for name, rows in taken.items()})
+        found = iterations.finish()
+        keep_orders(self._changed, before, self._versions)
+        return {
+            name: rows.columns()
+            for name in self._schemas
+            if (rows := found[deleted_name(name)]).count
+        }
+
+    def _lost(self, name: str) -> str:
+        return lost_name(name, self._own)
+
+    def _without(self, name: str, rows: Columns | None) -> RelationVersion:
+        version = self._versions[name]
+        if rows is None:
+            return version
+        self._context.budget.charge(change_of(len(rows[0]), version.count))
+        return version.apply(Delta(no_rows(len(rows)), rows))
