@@ -51,7 +51,7 @@ class AffectedPartitions(Strategy[Followed]):
         kept: Uncounted = self.state
         if ranks is not None:
             found = trail or not any(len(rows[0]) for rows in new.values())
-            ranks = ranks.after(old, trail or []) if found else None
+            ranks = ranks.after(old, trail or [], context.budget) if found else None
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
         kept = replace(
             kept, **most._asdict(), iterations=ITERATION * touched.prepared.runs, ranks=ranks

@@ -225,8 +225,8 @@ class CountingTuning:
     """Cost that a deletion, or a change of rules, may have even where a bootstrap takes less: ten
     milliseconds.
     """
-    rows_worth: int = 3
-    """Bootstraps that a deletion may cost by a count that takes it for dearer than it mostly is."""
+    rows_worth: float = 0.6
+    """Share of a bootstrap that a deletion may cost: as much is lost where it is given up."""
     ranked_at_once: int = 0
     """1: a first evaluation notes ranks. It takes a tenth of its time and the memory of the rows
     once more, and not even the first deletion is followed without them.

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lftj.join.budget import Budget
+from lftj.maintenance.cost.cost_model import change_of
 from lftj.maintenance.dred.supports import Supports, ranked_name, with_rank
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import RelationVersion, build_tree
 from scantree import Arena
-from scantree.rows import sort_rows
+from scantree.rows import sort_rows, sort_with
 
 Iteration = Mapping[str, Columns]
 """The rows that an iteration found, by relation."""
@@ -45,7 +47,7 @@ class Ranks:
     ) -> Ranks:
         """Ranks of rows by the iterations that found them. O(n log n) for n rows."""
         relations = {
-            name: RelationVersion.build(
+            name: _built(
                 with_rank(ranked_name(name), schema),
                 arena,
                 _joined(name, schema.arity + 1, iterations),
@@ -54,14 +56,16 @@ class Ranks:
         }
         return Ranks(relations, Supports(schemas, rules), len(iterations))
 
-    def after(self, gone: Iteration, iterations: Sequence[Iteration]) -> Ranks:
+    def after(self, gone: Iteration, iterations: Sequence[Iteration], budget: Budget) -> Ranks:
         """The ranks without the rows that are `gone`, and with those that iterations found, one
-        after the other. O(δ log n) for δ rows.
+        after the other. O(δ log n) for δ rows. Raises AllowanceSpentError.
         """
         relations = dict(self.relations)
         for name, ranked in self.relations.items():
             came = _joined(name, ranked.schema.arity, iterations, self.height + 1)
             went = self.rows(name, gone[name]) if name in gone else no_rows(len(came))
+            changed = len(came[0]) + len(went[0])
+            budget.charge(change_of(changed, ranked.count) * len(ranked.orders()))
             relations[name] = ranked.apply(Delta(sort_rows(came), went))
         height = self.height + len(iterations)
         return replace(self, relations=relations, height=height, used=self.used or bool(gone))
@@ -75,6 +79,12 @@ class Ranks:
     def bytes(self) -> int:
         """Bytes of the ranked rows in all key orders."""
         return sum(sum(ranked.memory().values()) for ranked in self.relations.values())
+
+
+def _built(schema: RelationSchema, arena: Arena, ranked: Columns) -> RelationVersion:
+    rows, ranks = sort_with(ranked[:-1], ranked[-1])
+    tree = build_tree(arena, [*rows, ranks])
+    return RelationVersion(schema, arena, {tuple(range(schema.arity)): tree})
 
 
 def _joined(name: str, width: int, iterations: Sequence[Iteration], first: int = 0) -> Columns:

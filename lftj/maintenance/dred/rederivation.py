@@ -165,7 +165,7 @@ class Rederivation:
         iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
         found = iterations.finish()
         if self.ranks is not None:
-            self.ranks = self.ranks.after(lost, [*returned, *(came or ())])
+            self.ranks = self.ranks.after(lost, [*returned, *(came or ())], self._context.budget)
         return found
 
     def _over_deleted(self) -> dict[str, Columns]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import chunks, plan_rule
+from lftj.maintenance.cost.cost_model import LOOK_UP
 from lftj.maintenance.dred.over_delete import appeared_name, over_deleting
 from lftj.maintenance.rules.full import head_picks
 from lftj.program.normal_form import (
@@ -102,23 +103,23 @@ class Supports:
             if rule.relation == name:
                 lost = (self._lost(atom.relation) for atom in rule.atoms)
                 came = map(appeared_name, rule.negated)
-                told = deleted.union(each for each in (*lost, *came) if each in below)
-                if (number, told) not in self._checks:
-                    self._checks[number, told] = self._check(rule, told)
-                yield self._checks[number, told]
+                changed = deleted.union(each for each in (*lost, *came) if each in below)
+                if (number, changed) not in self._checks:
+                    self._checks[number, changed] = self._check(rule, changed)
+                yield self._checks[number, changed]
 
-    def _check(self, rule: NormalRule, told: Collection[str]) -> NormalRule:
+    def _check(self, rule: NormalRule, changed: Collection[str]) -> NormalRule:
         ranked = self._ranked(rule)
         negated = list(ranked.negated)
         for atom in ranked.atoms:
             args = (*atom.args[:-1], None) if in_role(atom.relation, Role.RANKED) else atom.args
             if (
-                without_role(atom.relation, Role.RANKED) in told
-                or self._lost(atom.relation) in told
+                without_role(atom.relation, Role.RANKED) in changed
+                or self._lost(atom.relation) in changed
             ):
                 negated.append(NegatedAtom(self._lost(atom.relation), args))
         for none in ranked.negated:
-            if (came := appeared_name(none)) in told:
+            if (came := appeared_name(none)) in changed:
                 negated.append(NegatedAtom(came, none.bound_in(came).args))
         sought = ranked.head_in(_doubted_name(rule.relation))
         return replace(ranked, atoms=(sought, *ranked.atoms), negated=tuple(negated))
@@ -159,7 +160,7 @@ class SupportCheck:
         self._lower, self._context = lower, context
 
     def unsupported(self, name: str, rows: Columns, deleted: Relations) -> Columns:
-        """Those of the ranked rows of a relation, sorted, that have no derivation from lower ranks
+        """Select the ranked rows of a relation, sorted, that have no derivation from lower ranks
         without the rows that are `deleted` so far, by relation.
         """
         if name in self._base and len(rows[0]):
@@ -171,6 +172,7 @@ class SupportCheck:
         for check in self._supports.checks(name, some, self._lower):
             if not len(rows[0]):
                 break
+            self._context.budget.charge(LOOK_UP * len(rows[0]))
             doubted = TransientRelation(schema, self._context.arena, rows)
             found = self._derived(check, {**self._lower, **gone, schema.name: doubted})
             rows = difference(rows, found) if len(found[0]) else rows

@@ -229,7 +229,7 @@ def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
 def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
-    with retuned(closure, rows_steps=1000):
+    with retuned(closure, rows_steps=1000, rows_least=1000, rows_worth=0.0):
         for _ in range(4):
             change(closure, {}, {"e": middles})
             assert strategies(closure) == ["fallback"], "a quarter of the rows go"
