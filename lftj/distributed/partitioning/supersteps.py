@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import local_name
-from lftj.maintenance.dred.over_delete import over_deleting
+from lftj.maintenance.deletion.over_delete import over_deleting
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name

@@ -34,7 +34,7 @@ from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.budget import AllowanceSpentError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import chunks, plan_rule
-from lftj.maintenance.dred.over_delete import keep_orders, taken_below, takes_and_adds
+from lftj.maintenance.deletion.over_delete import keep_orders, taken_below, takes_and_adds
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.row_checks import check_rows
 from lftj.program.normal_form import RelationSchema

@@ -11,7 +11,7 @@ from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
-from lftj.maintenance.dred.ranks import Iteration, Ranks
+from lftj.maintenance.deletion.ranks import Iteration, Ranks
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.maintenance.strategy import Exhausted, Strategy, Why

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from lftj.maintenance.counting.choosing import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
-from lftj.maintenance.dred.ranks import Ranks
+from lftj.maintenance.deletion.ranks import Ranks
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import no_rows

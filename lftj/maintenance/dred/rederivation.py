@@ -16,15 +16,15 @@ from dataclasses import replace
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
-from lftj.maintenance.dred.over_delete import (
+from lftj.maintenance.deletion.over_delete import (
     keep_orders,
     over_deleting,
     taken_below,
     takes_and_adds,
 )
-from lftj.maintenance.dred.ranks import Iteration, Ranks, ranked_name, with_rank
+from lftj.maintenance.deletion.ranks import Iteration, Ranks, ranked_name, with_rank
+from lftj.maintenance.deletion.supports import SupportCheck, deleted_name, lost_name
 from lftj.maintenance.dred.rederive import Returning
-from lftj.maintenance.dred.supports import SupportCheck, deleted_name, lost_name
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint

@@ -16,8 +16,8 @@ from lftj.maintenance.counting.choosing import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
-from lftj.maintenance.dred.ranks import Ranks
-from lftj.maintenance.dred.supports import Supports, ranked_name, with_rank
+from lftj.maintenance.deletion.ranks import Ranks
+from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
 from lftj.maintenance.lattice.optimal_support import support_rule
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.chosen_state import ChosenState

@@ -15,8 +15,8 @@ import pytest
 from lftj.maintenance.counting.derivation_count import without_proofs
 from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
-from lftj.maintenance.dred.ranks import Ranks
-from lftj.maintenance.dred.supports import SupportCheck, ranked_name
+from lftj.maintenance.deletion.ranks import Ranks
+from lftj.maintenance.deletion.supports import SupportCheck, ranked_name
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_update import prove
 from lftj.program.normal_form import NormalRule

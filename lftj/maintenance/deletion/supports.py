@@ -18,7 +18,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.evaluate import chunks, plan_rule
 from lftj.maintenance.cost.cost_model import LOOK_UP
-from lftj.maintenance.dred.over_delete import appeared_name, over_deleting
+from lftj.maintenance.deletion.over_delete import appeared_name, over_deleting
 from lftj.maintenance.rules.full import head_picks
 from lftj.program.normal_form import (
     Filter,

@@ -16,7 +16,7 @@ import numpy as np
 
 from lftj.join.budget import Budget
 from lftj.maintenance.cost.cost_model import change_of
-from lftj.maintenance.dred.supports import Supports, ranked_name, with_rank
+from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, build_tree
