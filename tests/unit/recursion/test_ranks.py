@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +58,57 @@ def test_ranks_and_rows_are_right_after_every_change(name: str, elastic: float):
     if elastic > 1 and name not in WALKED:
         assert kept, "no ranks were kept"
         assert used_ranks, "no deletion was followed by ranks"
+
+
+FLOWS = """
+    .decl move(to: number, origin: number)  .decl store(base: number, source: number)
+    .decl flow(to: number, origin: number)  .decl alias(a: number, b: number)
+    flow(x, y) :- move(x, y).  flow(x, z) :- flow(x, y), alias(y, w), flow(w, z).
+    flow(x, y) :- store(x, y), alias(x, y).  alias(x, y) :- flow(x, z), flow(y, z).
+"""
+
+
+def _flows() -> dict[str, list[tuple[int, int]]]:
+    rnd = random.Random(1)
+    near = [(x, (x + rnd.randrange(-6, 7)) % 60) for x in range(60) for _ in range(2)]
+    return {"move": sorted(set(near[:90])), "store": sorted(set(near[90:]))}
+
+
+def _loaded(workspace: lftj.Workspace) -> lftj.Workspace:
+    workspace.add_rules(FLOWS)
+    with workspace.transaction() as transaction:
+        for name, rows in _flows().items():
+            transaction.insert(name, rows)
+    return workspace
+
+
+def _steps_of_a_deletion(workspace: lftj.Workspace) -> int:
+    with workspace.transaction() as transaction:
+        transaction.delete("move", [_flows()["move"][40]])
+    return sum(workspace.profile(last=1)["steps"])
+
+
+def test_a_deletion_of_few_rows_looks_at_few():
+    ranked = _loaded(_connect(elastic=1e9))
+    without = _loaded(lftj.connect(tuning=lftj.Tuning(without=ALONE), elastic=1e9))
+    assert 3 * _steps_of_a_deletion(ranked) < _steps_of_a_deletion(without)
+    assert ranked["flow"].fetchall() == without["flow"].fetchall()
+
+
+def test_ranks_come_back_with_a_workspace(tmp_path: Path):
+    path = str(tmp_path / "flows.lftj")
+    with _loaded(lftj.connect(path, tuning=lftj.Tuning(ranked_at_once=1))) as workspace:
+        _steps_of_a_deletion(workspace)
+        assert check_ranks(workspace) == 1
+        rows = workspace["flow"].fetchall()
+    with lftj.connect(path) as workspace:
+        assert check_ranks(workspace) == 1
+        with workspace.transaction() as transaction:
+            transaction.insert("move", [_flows()["move"][40]])
+            transaction.delete("move", [_flows()["move"][41]])
+        assert check_ranks(workspace) == 1
+        with workspace.transaction() as transaction:
+            transaction.insert("move", [_flows()["move"][41]])
+            transaction.delete("move", [_flows()["move"][40]])
+        assert workspace["flow"].fetchall() == rows
+        assert workspace.verify() == []
