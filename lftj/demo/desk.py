@@ -148,6 +148,19 @@ class Desk:
         """All rows of a relation or view, sorted."""
         return sorted(self.workspace[relation].fetchall())
 
+    def asked(self) -> str:
+        """A question about a row that takes several steps to derive, in words."""
+        day, start, airport = self._connected()
+        return f"On {day} one can be in {airport} from {start}, without a flight of its own:"
+
+    def explained(self) -> Any:
+        """The proof of that row."""
+        return self.workspace.explain("only_by_connection", self._connected())
+
+    def _connected(self) -> Row:
+        """The last airport that was reached by connection only."""
+        return max(self.workspace["only_by_connection"].fetchall())
+
     def check(self) -> tuple[float, int]:
         """Derive all views anew and compare: seconds, and how many differ from what the commits
         made of them.

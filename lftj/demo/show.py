@@ -14,6 +14,7 @@ from lftj.demo import feed, picture, rehearsal
 from lftj.demo.desk import VIEWS, Commit, Desk, Row
 
 DEFAULT_DAYS = 14
+PAGE = "lftj-demo.html"
 
 
 def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | None = None) -> Path:
@@ -49,7 +50,11 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
         console.print(f"\n[bold]{title}[/bold]")
         console.print(table)
     path = picture.draw(desk.figures, folder)
+    console.print(f"\n[bold]Why?[/bold] {desk.asked()}", highlight=False)
+    console.print(str(desk.explained()), highlight=False, markup=False, soft_wrap=True)
     console.print(f"\nPicture: {path}", soft_wrap=True)
+    page = desk.workspace.report(folder / PAGE, samples=3, explaining=2.0)
+    console.print(f"Page: {page.as_uri()}", soft_wrap=True)
     return path
 
 

@@ -165,6 +165,17 @@ def test_the_picture_is_a_picture(demo: Show) -> None:
     assert len(colours) > 10
 
 
+def test_one_row_is_explained_and_the_page_is_there(demo: Show) -> None:
+    proof = demo.desk.explained()
+    facts = {name: demo.desk.rows(name) for name in ("flight", "tail", "delay", "plane")}
+    assert proof.row in demo.desk.rows("only_by_connection")
+    assert all(row in facts[name] for name, rows in proof.facts.items() for row in rows)
+    assert str(proof).splitlines()[0] in demo.text
+    page = demo.picture.with_name(show.PAGE)
+    assert f"Page: {page.as_uri()}" in demo.text
+    assert "only_by_connection" in page.read_text(encoding="utf-8")
+
+
 def test_nothing_is_drawn_at_random() -> None:
     again = feed.daily(feed.FIRST_DAY)
     assert again == feed.daily(feed.FIRST_DAY)
