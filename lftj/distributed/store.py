@@ -50,6 +50,8 @@ from partition.executor import Executor
 _log = logging.getLogger(__name__)
 
 REMEMBERED_REPORTS = 1000
+_LONG = 1.0
+"""Seconds of compiling in the tasks of a commit that the user is told of."""
 
 
 class Store:
@@ -152,6 +154,9 @@ class Store:
         outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
         draft.check(outcome.manifest.counts, after=True)
         if outcome.report is not None:
+            if (seconds := outcome.report.compile_seconds) >= _LONG:
+                said = "workers compiled kernels for %.0f s in commit %d: a machine is new here"
+                _log.info(said, seconds, outcome.report.version)
             outcome.report.compile_seconds += draft.compile_seconds
         if draft.batch is not None:
             stream, batch = draft.batch

@@ -4,6 +4,7 @@ when a path is opened: never in a commit or a query, once, and counted apart.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 import lftj
 from lftj.distributed import compiling as driver
-from lftj.distributed.work import compiling
+from lftj.distributed.work import compiling, stage
 from lftj.distributed.work.compiling import CompileTask
 from lftj.syntax.attention import look_now
 from tests.distributed.inline import InlineExecutor
@@ -85,6 +86,21 @@ def test_workers_that_have_all_kernels_are_asked_once_and_nothing_is_said(
         many.add_rules(EDGES)
         assert len(executor.asked()) == 6
         assert "kernels, once for this machine" not in caplog.text
+
+
+def test_a_machine_that_compiles_in_a_commit_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "lftj")
+    seconds = itertools.count(step=2)
+    with lftj.connect(executor=InlineExecutor(tmp_path, 3)) as many:
+        many.add_rules(EDGES)
+        many.load("e", [(1, 2)])
+        assert "a machine is new here" not in caplog.text
+        monkeypatch.setattr(stage, "compile_seconds", lambda: next(seconds))
+        many.load("e", [(2, 3)])
+        assert "workers compiled kernels for 2 s in commit 3: a machine is new here" in caplog.text
+        assert many.profile(last=1)["compile_seconds"].tolist() == [2]
 
 
 def test_a_limit_of_time_ends_compilation_on_workers(
