@@ -84,6 +84,14 @@ def run(
         bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")
     ] = False,
     no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
+    db: Annotated[
+        Path | None,
+        typer.Option(
+            "--db",
+            metavar="PATH",
+            help="A workspace that keeps what is derived: the next run follows what changed.",
+        ),
+    ] = None,
 ) -> None:
     """Evaluate a program as Soufflé does: facts from files, results into files or to standard
     output.
@@ -96,8 +104,53 @@ def run(
         )
     threads = None if jobs == "auto" else int(jobs)
     command.run(
-        program, fact_dir, output_dir, warn=not no_warn, threads=threads, allow_paths=allow_paths
+        program,
+        fact_dir,
+        output_dir,
+        warn=not no_warn,
+        threads=threads,
+        allow_paths=allow_paths,
+        db=db,
     )
+
+
+@app.command()
+def watch(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the files of `.input` relations are.")
+    ],
+    program: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PROGRAM]",
+            help="A file of rules; by default the one in DIR.",
+            show_default=False,
+        ),
+    ] = None,
+    db: Annotated[
+        Path | None,
+        typer.Option("--db", metavar="PATH", help="A workspace that keeps what is derived."),
+    ] = None,
+    output_dir: Annotated[
+        str | None,
+        typer.Option(
+            "-D",
+            "--output-dir",
+            metavar="DIR",
+            help="Write `.output` relations there after each commit.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option("--interval", metavar="S", min=0.01, help="Seconds between two looks."),
+    ] = 0.5,
+) -> None:
+    """Keep a program's views true while the files of its facts change: each change is a commit.
+    Ctrl-C ends it.
+    """
+    from lftj.cli import watch as command
+
+    command.watch(folder, program, db=db, output_dir=output_dir, seconds=seconds)
 
 
 @app.command()
@@ -268,6 +321,10 @@ def demo(
             "--spark", help="Do it on Spark, in this machine, and compare; needs the extra `spark`."
         ),
     ] = False,
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", metavar="PATH", help="Where the workspace lasts, with its past."),
+    ] = None,
 ) -> None:
     """Keep views over the 2013 flights from New York true, one committed day after another."""
     from rich.console import Console
@@ -275,6 +332,8 @@ def demo(
     from lftj.demo import show
     from scantree.jit.announcing import said_by
 
+    if spark and keep is not None:
+        raise typer.BadParameter("what Spark holds is not kept", param_hint="--keep")
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, 120))
@@ -284,4 +343,4 @@ def demo(
 
             on_spark.run(console, days)
         else:
-            show.run(console, out, days)
+            show.run(console, out, days, keep=keep)

@@ -5,12 +5,13 @@ transaction.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
+from lftj.cli.renewing import renew
 from lftj.engine.program_draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
 from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
@@ -107,8 +108,10 @@ def run(
     warn: bool = True,
     threads: int | None = 1,
     allow_paths: bool = False,
+    db: Path | None = None,
 ) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
+    With `db` a workspace at this path keeps what is derived, and the next run follows what changed.
 
     Without `allow_paths` directives read files in `fact_dir` only, and write such in `output_dir`.
     `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for
@@ -131,7 +134,7 @@ def run(
             hint="name a folder, which is made if need be, or - to print",
         )
     written_in = "." if output_dir == STANDARD_STREAM else output_dir
-    inside = _Folders(None, None) if allow_paths else _Folders(fact_dir, Path(written_in))
+    inside = Folders(None, None) if allow_paths else Folders(fact_dir, Path(written_in))
     if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         for directive in of_kind(directives, "limitsize"):  # before an evaluation without end
             print(
@@ -139,38 +142,56 @@ def run(
                 "it stops no recursion",
                 file=sys.stderr,
             )
-    with progress() as say:
-        workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
-        with workspace.transaction() as tx:
-            tx.add_rules(parsed)
-            check_directives(directives, from_input=program == STANDARD_STREAM)
-            for directive in of_kind(directives, "output"):
-                _check_place(directive, written_in, inside)
-            for directive in of_kind(directives, "input"):
-                say(f"reading {directive.relation}")
-                with inside.reading(directive):
-                    _read(tx, directive, fact_dir)
-    outputs = of_kind(directives, "output", "printsize")
-    if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+    with ExitStack() as closing:
+        with progress() as say:
+            workspace = lftj.connect(db, progress=say, executor=lftj.ThreadExecutor(threads))
+            closing.callback(workspace.close)
+            with workspace.transaction(message=f"run {name}") as tx:
+                renew(workspace, tx, parsed)
+                check_directives(directives, from_input=program == STANDARD_STREAM)
+                for directive in of_kind(directives, "output"):
+                    _check_place(directive, written_in, inside)
+                for directive in of_kind(directives, "input"):
+                    say(f"reading {directive.relation}")
+                    with inside.reading(directive):
+                        read_input(tx, directive, fact_dir)
+        if warn:
+            _warn(parsed, directives)
+        write_outputs(workspace, directives, output_dir, inside)
+
+
+def _warn(parsed: tree.ParsedProgram, directives: Sequence[tree.Directive]) -> None:
+    """Say what a program asks for in vain."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
+    if not of_kind(directives, "output", "printsize"):
         print(
             "warning: the program has no .output and no .printsize; nothing is written",
             file=sys.stderr,
         )
-    if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
-            print(
-                f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
-                file=sys.stderr,
-            )
+    for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
+        print(
+            f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
+            file=sys.stderr,
+        )
+
+
+def write_outputs(
+    workspace: Workspace,
+    directives: Sequence[tree.Directive],
+    output_dir: str,
+    inside: Folders,
+) -> None:
+    """Write what directives want, of what the workspace has."""
     limits = {
         directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")
     }
-    for directive in outputs:
+    for directive in of_kind(directives, "output", "printsize"):
         with inside.writing(directive):
             _write(workspace, directive, output_dir, limits.get(directive.relation))
 
 
-class _Folders(NamedTuple):
+class Folders(NamedTuple):
     """The folders that directives may name files in, or None for any."""
 
     read: Path | None
@@ -201,7 +222,7 @@ def _confined(directive: tree.Directive, folder: Path | None) -> Generator[None]
         ) from None
 
 
-def _check_place(directive: tree.Directive, folder: str, inside: _Folders) -> None:
+def _check_place(directive: tree.Directive, folder: str, inside: Folders) -> None:
     """Raise PathOutsideError (E233) for an `.output` into another folder, before anything is
     evaluated.
     """
@@ -211,7 +232,7 @@ def _check_place(directive: tree.Directive, folder: str, inside: _Folders) -> No
             check_inside(layout.path(directive.relation, folder, output=True))
 
 
-def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
+def read_input(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
     parameters, layout = layout_of(directive)
     source = (

