@@ -34,7 +34,8 @@ def watch(
     wait: Callable[[float], object] = time.sleep,
 ) -> None:
     """Evaluate a program over the facts of a folder, print what changes, and go on as files change.
-    Ends by an interrupt. Where a file cannot be read, an error is printed, and what was there before stays.
+    Ends by an interrupt. Where a file cannot be read, an error is printed, and what was there
+    before stays.
 
     `program`: a file; by default the one whose name ends in `.dl` in the folder. Raises any
     LftjError that the first evaluation meets.
