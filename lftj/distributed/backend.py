@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, fields
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
@@ -33,6 +33,9 @@ from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
 from lftj.types import FLOAT, INT
 from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    from lftj.distributed.copies import Copies
 
 _FEW = 100_000
 """Rows that are brought to this process to show some of them."""
@@ -91,8 +94,23 @@ class PartsVersion:
         return parts_plan(self._present, self.program, rule, passes)
 
     def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
-        """Refused."""
-        raise refused("explain_plan", Kind.PARTS)
+        """Plans, and what their levels take on a copy of the relations that they read."""
+        from lftj.distributed.copies import relations_of  # only those who ask pay for importing it
+        from lftj.explain.explain_plan import explain_plan
+
+        rules = [RuleHandle(each, self.program.rule(each)) for each in self.program.sources]
+        copies = self._copies()
+        state = copies.below(relations_of(what, rules))
+        return explain_plan(copies.engine, state, what, analyze)
+
+    def _copies(self) -> Copies:
+        """Copies of relations of this version, the ones that were made before if it is the same."""
+        from lftj.distributed.copies import Copies
+
+        store = self._store
+        if store.copies is None or not store.copies.shows(self._present):
+            store.copies = Copies.of(self._present, store.limits)
+        return store.copies
 
     def overview(self) -> Overview:
         """Relations with their rows."""
@@ -102,12 +120,22 @@ class PartsVersion:
     def explain(
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
-        """Refused."""
-        raise refused("explain", Kind.PARTS)
+        """Proofs, searched for on a copy of what the row is derived from."""
+        from lftj.explain.asked import asked_row
+        from lftj.explain.explain import explain
+
+        copies = self._copies()
+        relation, values = asked_row(copies.state, what, row)
+        return explain(copies.engine, copies.below([relation]), relation, values, rows, proofs)
 
     def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
-        """Refused."""
-        raise refused("why_not", Kind.PARTS)
+        """Attempts and changes, searched for on a copy; a dry run derives what it touches anew."""
+        from lftj.explain.asked import asked_row
+        from lftj.explain.why_not import why_not
+
+        copies = self._copies()
+        relation, values = asked_row(copies.state, what, row)
+        return why_not(copies.engine, copies.below([relation]), relation, values, rows, changes)
 
     @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.changes import Changes
@@ -53,6 +53,9 @@ REMEMBERED_REPORTS = 1000
 _LONG = 1.0
 """Seconds of compiling in the tasks of a commit that the user is told of."""
 
+if TYPE_CHECKING:
+    from lftj.distributed.copies import Copies
+
 
 class Store:
     """One open path, and its committed version."""
@@ -94,6 +97,8 @@ class Store:
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
         self.held = HeldFiles()
+        self.copies: Copies | None = None
+        """Relations of the last version that was asked for explanations, in this process."""
 
     @property
     def manifest(self) -> Manifest:

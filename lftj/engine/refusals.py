@@ -80,21 +80,9 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "bind the variables that it shares with the rest by an atom of a finished relation, or "
         "take lftj.connect() without an executor",
     ),
-    ("explain", Kind.PARTS): _not_yet(
-        "explain",
-        "load what the row rests on into lftj.connect() and explain it there",
-    ),
-    ("explain_plan", Kind.PARTS): _not_yet(
-        "explain_plan",
-        "ws.plan(rule) shows the estimates, which need no rows",
-    ),
     ("explain_change", Kind.PARTS): _not_yet(
         "explain_change",
         "tx.changes(name) has the rows that came and went",
-    ),
-    ("why_not", Kind.PARTS): _not_yet(
-        "why_not",
-        "load what the rules read into lftj.connect() and ask there",
     ),
     ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
     ("feed", Kind.PATH): _feed(Kind.PATH),

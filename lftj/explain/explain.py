@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -153,21 +153,28 @@ def _count(engine: Engine, made: partial[_Explanation]) -> int:
 def program_text(state: State, relation: str) -> str:
     """Declarations and rules of everything that a relation is derived from, as text."""
     sources = [source.rule for source in state.program.sources.values()]
+    names = relations_below(sources, [relation])
+    relations = state.program.catalog.relations
+    declared = [f".decl {describe(relations[name])}" for name in names]
+    needed = [rule for rule in sources if any(head.relation in names for head in rule.heads)]
+    return "\n".join([*declared, *map(str, needed)]) + "\n"
+
+
+def relations_below(rules: Sequence[tree.Rule], relations: Iterable[str]) -> dict[str, None]:
+    """These relations and all that they are derived from, as keys, nearest first."""
     derived: dict[str, list[tree.Rule]] = {}
-    for rule in sources:
+    for rule in rules:
         for head in rule.heads:
             derived.setdefault(head.relation, []).append(rule)
-    names, waiting = {relation: None}, [relation]
+    names = dict.fromkeys(relations)
+    waiting = list(names)
     while waiting:
         for rule in derived.get(waiting.pop(), ()):
             for read in (*(head.relation for head in rule.heads), *reads_of(rule)):
                 if read not in names:
                     names[read] = None
                     waiting.append(read)
-    relations = state.program.catalog.relations
-    declared = [f".decl {describe(relations[name])}" for name in names]
-    needed = [rule for rule in sources if any(head.relation in names for head in rule.heads)]
-    return "\n".join([*declared, *map(str, needed)]) + "\n"
+    return names
 
 
 def reads_of(*nodes: tree.Node) -> list[str]:

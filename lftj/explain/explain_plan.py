@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
 def explain_plan(engine: Engine, state: State, what: object, analyze: bool) -> PlanAnalysis:
     """The plans of a rule or query, with their costs if `analyze`; see `Workspace.explain_plan`."""
     with interrupts_as_such(), engine.dictionary.in_use():
-        rule = what if isinstance(what, RuleHandle) else _written(state, what)
+        handles = (RuleHandle(each, state.program.rule(each)) for each in state.program.sources)
+        rule = what if isinstance(what, RuleHandle) else written(what, handles)
         if rule is not None:
             return _of_rule(engine, state, plan_report(engine, state, rule), analyze)
         return _of_question(engine, state, what, analyze)
 
 
-def _written(state: State, what: object) -> RuleHandle | None:
-    """The rule of this text, if there is one."""
+def written(what: object, handles: Iterable[RuleHandle]) -> RuleHandle | None:
+    """The rule of this text among these, if it is one."""
     if not isinstance(what, str) or ":-" not in what:
         return None
-    handles = (RuleHandle(number, state.program.rule(number)) for number in state.program.sources)
     return next((each for each in handles if str(each).split() == what.split()), None)
 
 

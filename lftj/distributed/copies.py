@@ -1,0 +1,134 @@
+"""Copies of a version's relations in this process, in which rows are explained and plans analyzed.
+
+A proof crosses parts: the rows that it rests on lie in any of them. So what a row is derived from
+is read from the files of all parts, views as they are kept there; nothing of it is derived again
+but hidden relations that rules read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from lftj.distributed.committed_version import Present
+from lftj.distributed.result import gathered
+from lftj.engine.engine import Engine
+from lftj.engine.handles import RuleHandle
+from lftj.engine.limits import LimitStack
+from lftj.engine.question import question_body
+from lftj.engine.state import State
+from lftj.explain.explain import reads_of, relations_below
+from lftj.explain.explain_plan import written
+from lftj.maintenance.commit import refresh
+from lftj.program.normal_form import RelationSchema
+from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.storage.database import Database, base_name
+from lftj.storage.relation import RelationVersion
+from lftj.syntax.attention import attending
+
+
+@dataclass
+class Copies:
+    """An engine with the relations of one version that were asked about so far; others are empty.
+    `state` grows.
+    """
+
+    engine: Engine
+    present: Present
+    state: State
+    known: set[str] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+
+    def shows(self, present: Present) -> bool:
+        """Test for copies of this version."""
+        own, other = self.present.manifest, present.manifest
+        return (own.token, own.version) == (other.token, other.version)
+
+    @staticmethod
+    def of(present: Present, limits: LimitStack) -> Copies:
+        """Copies of nothing yet. Explanations keep to these limits."""
+        engine = Engine(writer_timeout=30.0, progress=None, tuning=present.settings.tuning)
+        engine.limits = limits
+        program = present.program
+        empty = {
+            name: RelationVersion.empty(schema, engine.arena)
+            for name, schema in program.stratified.relations.items()
+        }
+        for name, schema in program.catalog.relations.items():
+            if program.derives(name) and name not in present.views:
+                own = replace(schema, name=base_name(name))
+                empty[own.name] = RelationVersion.empty(own, engine.arena)
+        database = Database(empty, present.manifest.version)
+        return Copies(engine, present, State(program, database, present.views))
+
+    def below(self, relations: Iterable[str]) -> State:
+        """The state with these relations and all that they are derived from. O(rows) at first."""
+        rules = [source.rule for source in self.state.program.sources.values()]
+        names = relations_below(rules, relations)
+        with self._lock, self.engine.dictionary.in_use():
+            missing = [name for name in names if name not in self.known and name in self._catalog]
+            if missing:
+                self._read(missing)
+            return self.state
+
+    @property
+    def _catalog(self) -> dict[str, RelationSchema]:
+        return dict(self.state.program.catalog.relations)
+
+    def _read(self, names: Iterable[str]) -> None:
+        """Read relations from the files of all parts, and derive the hidden ones of their rules."""
+        plan, found = self.present.plan, dict[str, RelationVersion]()
+        context = self.engine.context({})
+        for name in names:
+            schema = self._catalog[name]
+            own = replace(schema, name=base_name(name))
+            if plan.derived(name):
+                found[name] = self._rows(name, schema)
+                if base_name(name) in self.state.database:
+                    found[base_name(name)] = self._rows(base_name(name), own)
+            else:
+                found[name] = self._rows(base_name(name), schema)
+            context.check_memory()
+        database = self.state.database.replace(found)
+        self.known |= set(found)
+        self.state = replace(self.state, database=self._with_hidden(database))
+
+    def _rows(self, entries: str, schema: RelationSchema) -> RelationVersion:
+        present, engine = self.present, self.engine
+        rows = gathered(
+            present.executor, present.manifest.log.get(entries, ()), schema, engine.dictionary
+        )
+        return RelationVersion.build(schema, engine.arena, rows)
+
+    def _with_hidden(self, database: Database) -> Database:
+        """The hidden relations of rules whose heads are known, derived from what these read."""
+        program = self.state.program
+        hidden = [
+            schema
+            for source in program.sources.values()
+            if any(head.relation in self.known for head in source.rule.heads)
+            for schema in source.normal.hidden
+        ]
+        if not hidden:
+            return database
+        names = [schema.name for schema in hidden]
+        own = Stratification.of(program.order.strata_of(names))
+        stratified = StratifiedProgram(program.stratified.relations, own)
+        context = self.engine.context({})
+        empty = {schema.name: RelationVersion.empty(schema, self.engine.arena) for schema in hidden}
+        database = database.replace(empty)
+        with attending(context.plan_on):
+            return refresh(
+                stratified, database, database, {}, {}, context, changed_rules=frozenset(names)
+            ).database
+
+
+def relations_of(what: object, rules: Iterable[RuleHandle]) -> list[str]:
+    """The relations that a plan reads or derives: of a rule, by its handle or text, or a query."""
+    rule = what if isinstance(what, RuleHandle) else written(what, rules)
+    if rule is None:
+        return reads_of(question_body(what))
+    if rule.rule is None:
+        return []
+    return [*(head.relation for head in rule.rule.heads), *reads_of(rule.rule)]
