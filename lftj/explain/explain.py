@@ -161,7 +161,7 @@ def program_text(state: State, relation: str) -> str:
 
 
 def relations_below(rules: Sequence[tree.Rule], relations: Iterable[str]) -> dict[str, None]:
-    """These relations and all that they are derived from, as keys, nearest first."""
+    """Relations and all that they are derived from, as keys, nearest first."""
     derived: dict[str, list[tree.Rule]] = {}
     for rule in rules:
         for head in rule.heads:
