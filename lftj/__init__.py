@@ -195,9 +195,24 @@ def __getattr__(name: str) -> Any:
         return import_module("lftj.sql")
     if (module := _HOME.get(name) or _WITH_SPARK.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
-    found = getattr(import_module(module), name)
+    found = getattr(_imported(module), name)
     globals()[name] = found
     return found
+
+
+def _imported(module: str) -> Any:
+    """A module. What is imported lives on: that the collector of cyclic garbage looks at it again
+    and again takes as long as a sixth of the import.
+    """
+    import gc
+
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -66,6 +65,8 @@ class Changes(Uncopied):
         return self
 
     async def __anext__(self) -> Result:
+        import asyncio
+
         published = self._timeline.published
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         pause = None if self._timeline.writes else _LOOK

@@ -22,14 +22,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
 from lftj.types import INT, Type, code_of, code_range, floats_to_codes, type_of_python
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import as_large_strings, numpy_array
-
-pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 
 def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColumn:

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
-import pyarrow.parquet
 
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
@@ -84,7 +83,9 @@ def write_table(path: Path, table: Any) -> None:
         gzip.open(file, "wb") if is_compressed(path) else nullcontext(file) as sink,
     ):
         if file_kind(path) == ".parquet":
-            pyarrow.parquet.write_table(table, sink)
+            from pyarrow import parquet
+
+            parquet.write_table(table, sink)
         else:
             with pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
@@ -220,10 +221,12 @@ def _read_parquet(path: Path) -> pa.Table:
     """One file, or a directory of files as Spark writes them, where directories named
     `column=value` are columns too.
     """
+    from pyarrow import parquet
+
     if path.is_dir():
         path = check_inside(path)
-        return pyarrow.parquet.read_table(path, schema=_schema_of_all(path))
-    return pyarrow.parquet.ParquetFile(_opened(path)).read()
+        return parquet.read_table(path, schema=_schema_of_all(path))
+    return parquet.ParquetFile(_opened(path)).read()
 
 
 def _schema_of_all(folder: Path) -> pa.Schema:
@@ -231,7 +234,9 @@ def _schema_of_all(folder: Path) -> pa.Schema:
     Arrow goes by the first alone, and has dictionaries for what the names of folders say, which it
     does not find again.
     """
-    files = pyarrow.parquet.ParquetDataset(folder)
+    from pyarrow import parquet
+
+    files = parquet.ParquetDataset(folder)
     inside = {name for file in files.fragments for name in file.physical_schema.names}
     named = [
         field

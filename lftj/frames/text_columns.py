@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
 from lftj.types import INT64_MAX, INT64_MIN, Type, code_of, code_range
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array, arrow_scalar, numpy_array
-
-pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 _HINTS = {
     "int": "write whole numbers as -12, or declare the column float or str",

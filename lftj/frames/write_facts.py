@@ -11,11 +11,10 @@ import io
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any, BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
@@ -24,12 +23,11 @@ from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
 from lftj.frames.whole_files import whole_write
 from lftj.types import Type, float_text
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array, arrow_scalar
 from lftj.types.texts import Texts
 
 _ORDER_MARK = "\ufeff"
-
-pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 
 def write_facts(

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import ValueTypeError
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array
-from lftj.types.texts import pc
 
 _CLASSES = {"d": "0-9", "s": r"\t\n\v\f\r ", "w": "0-9A-Za-z_"}
 """Classes of ECMAScript's that RE2 does not know by these names."""

@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import NullValueError, ValueTypeError
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import (
     arrow_array,
     as_large_strings,
@@ -38,7 +39,7 @@ from lftj.types.arrow_arrays import (
     to_str,
 )
 from lftj.types.text_index import Table, TextIndex
-from lftj.types.texts import Texts, of_codes, pc
+from lftj.types.texts import Texts, of_codes
 from scantree.forking import held_while_forking
 
 _ENTRY = 190

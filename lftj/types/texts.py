@@ -7,15 +7,12 @@ that no relation holds any more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
+from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array, bytes_of, numpy_array
-
-pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 Flat = tuple[np.ndarray, np.ndarray]
 """`(offsets int64[n+1], data uint8[])`: code c is the UTF-8 text `data[offsets[c]:offsets[c+1]]`.
