@@ -14,7 +14,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 
 from lark import Lark, Token, UnexpectedInput
 from lark.utils import TextSlice
@@ -25,6 +24,7 @@ from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
 from lftj.syntax.diagnosis import diagnose
 from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
+from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after
 from lftj.syntax.source import Source
 from scantree.forking import held_while_forking
@@ -183,21 +183,10 @@ held_while_forking(_one_at_a_time)
 
 @cache
 def _reader() -> tuple[Lark, ClauseActions]:
-    """The parser and the actions that it calls; made at the first use, in about a tenth of a
-    second.
-    """
+    """The parser and the actions that it calls; made at the first use."""
     actions = ClauseActions()
-    grammar = files("lftj.syntax").joinpath("grammar.lark").read_text(encoding="utf-8")
     watched = dict.fromkeys(_WATCHED, _seen)
-    lark = Lark(
-        grammar,
-        parser="lalr",
-        lexer="contextual",
-        maybe_placeholders=True,
-        transformer=actions,
-        lexer_callbacks=watched,
-    )
-    return lark, actions
+    return parser(transformer=actions, lexer_callbacks=watched), actions
 
 
 def _seen(token: Token) -> Token:
