@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 import zipfile
 
+from scantree.jit.library import file_name, target
+
 PACKAGES = {"lftj", "sensitivity", "scantree", "partition"}
 NEEDED = {
     "lftj/py.typed",
@@ -18,6 +20,7 @@ NEEDED = {
     "lftj/report/page/page.html",
     "lftj/report/page/page.js",
     "lftj/report/page/style.css",
+    "lftj/syntax/parse_tables.json",
 }
 
 
@@ -28,8 +31,24 @@ def main(path: str) -> int:
     wrong = [f"unexpected at the top level: {name}" for name in sorted(top - PACKAGES)]
     wrong += [f"package missing: {name}" for name in sorted(PACKAGES - top)]
     wrong += [f"file missing: {name}" for name in sorted(NEEDED - names)]
+    wrong += _library_problems(path, names)
     print("\n".join(wrong) or f"{len(names)} files, top level: {', '.join(sorted(top))}")
     return 1 if wrong else 0
+
+
+def _library_problems(path: str, names: set[str]) -> list[str]:
+    """The library of kernels of these sources is there where one can be built, and the wheel's name
+    says so.
+    """
+    processor = target()
+    if processor is None:
+        return []
+    wrong = []
+    if f"scantree/jit/machine_code/{file_name(processor)}" not in names:
+        wrong.append("the library of these kernels is missing")
+    if not path.endswith("-py3-none-manylinux_2_17_x86_64.whl"):
+        wrong.append(f"the name does not say what the library is for: {path}")
+    return wrong
 
 
 if __name__ == "__main__":

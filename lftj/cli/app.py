@@ -307,6 +307,14 @@ def shell(
 
 
 @app.command()
+def warmup() -> None:
+    """See that kernels are compiled for this machine: for images, and before tests."""
+    from lftj.cli import warmup as command
+
+    command.warmup()
+
+
+@app.command()
 def demo(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")

@@ -10,13 +10,14 @@ from contextlib import suppress
 from lftj.demo import feed
 from lftj.demo.desk import Desk
 from scantree.jit.directory import DISABLED, cache_directory
+from scantree.jit.library import library
 
 _DAYS = 2  # days loaded, and as many committed
 
 
 def rehearsed() -> bool:
     """True when the kernels of the demo were compiled on this machine already, or never are."""
-    return DISABLED or (cache_directory() / "demo-rehearsed").exists()
+    return DISABLED or library() is not None or (cache_directory() / "demo-rehearsed").exists()
 
 
 def rehearse() -> float:

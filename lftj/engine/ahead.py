@@ -1,175 +1,26 @@
-"""Kernels that a program may call, compiled when its rules are added, so that no commit and no
-query compiles any.
+"""Kernels that a program may call, as machine code when its rules are added, so that no commit and
+no query compiles any.
 
-Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs
-with what they are for: `sums` and `floats` aggregates, `strings` columns of text, `recursion`
-cycles. Compiling all of them takes a processor about a minute, of which three kernels with a join
-inside (`run`, `run_iterations`, `run_improvement`) take half. What works on a part on Spark needs
-`parts` besides, and the driver, where it has a machine of its own, `driver`.
+They come from the library of kernels (`scantree.jit.library`). Where none fits these sources and
+this machine, all of it is built, which takes a processor about a minute, once.
+
+Where none can be built, Numba compiles kernels one by one and keeps them, in groups: every relation
+needs `rows`, every rule `rules`; the others only programs with what they are for: `sums` and
+`floats` aggregates, `strings` columns of text, `recursion` cycles. What works on a part on Spark
+needs `parts` besides, and the driver, where it has a machine of its own, `driver`.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 
+from lftj.engine.kernel_library import build_library
+from lftj.engine.kernel_signatures import GROUPS
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.syntax.attention import look_now
 from scantree.jit.ahead import compile_groups, lines_of, missing_groups
-
-_GROUPS = {
-    "rows": """
-scantree.apply_kernels apply W W i i R R
-scantree.diff_kernels diff W W i i i i
-scantree.read_kernels look_up W i i W R B R
-scantree.build_kernels build W W R i
-scantree.read_kernels read_edges W i i W R b B R
-scantree.seek_kernels lower_bound W i i W R i
-scantree.build_kernels build_packed W W W W W W i
-scantree.rows_kernels locate_ascending W W W W
-scantree.packing_kernels pack_rows R i W W W
-scantree.place_sort_kernels sort_places W W W W i i
-scantree.word_sort_kernels sort_digits W W i i i
-scantree.reorder_kernels pack_leaves W i i W W W W W
-scantree.read_kernels read_rows W i i i i W R
-scantree.packing_kernels sum_equal R i b
-scantree.packing_kernels unpack_rows W W W b R
-scantree.reorder_kernels survey_leaves W i i W W W W
-scantree.read_kernels read_evenly W i i i i R
-scantree.packing_kernels survey R W W
-scantree.packing_kernels unpack_sums W U8 W W b R
-scantree.page_kernels release W i
-scantree.rows_kernels mark_common R R B B
-scantree.packing_kernels sum_packed R W W W U8
-scantree.place_sort_kernels sort_ties W i R W i
-scantree.seek_kernels rank W i i i
-scantree.packing_kernels run_lengths W W
-scantree.rows_kernels run_sums W W W
-scantree.rows_kernels refine_ranges W W W W
-scantree.packing_kernels state_of R i
-scantree.place_sort_kernels add_field W W i i
-scantree.place_sort_kernels spread W
-scantree.page_kernels index_column i i
-scantree.word_sort_kernels ascending W
-scantree.page_kernels leaf_column i i
-""",
-    "rules": """
-lftj.join.kernels.triejoin_kernels run i i i i i i i i
-scantree.count_kernels add_counts W W i i R W R R R W
-sensitivity.coverage_kernels merge_gaps B W W W i i
-scantree.interval_kernels overlap W W i i i R W
-lftj.join.kernels.statistics_kernels count_values R R
-sensitivity.surgery_kernels branch_depths W i i R W
-lftj.heads.changes_kernels net_few R W R W
-lftj.join.kernels.lookup_kernels compute_rows i i W R i i W
-lftj.heads.changes_kernels divide R W i W W
-sensitivity.region_kernels mark_outside R W R B
-lftj.join.kernels.lookup_kernels find_placed W i I32 W W
-sensitivity.coverage_kernels merge_touching B W W W
-lftj.join.kernels.lookup_kernels place_rows W i I32 W
-lftj.join.kernels.lookup_kernels add_up W W W
-lftj.join.kernels.bitmap_kernels clear_cache i i
-""",
-    "sums": """
-lftj.heads.integer_sum_kernels total_runs W W W W W
-lftj.heads.integer_sum_kernels merge_totals W W W W
-""",
-    "floats": """
-lftj.heads.float_sum_kernels advance_states R W W W W W
-lftj.heads.float_sum_kernels sum_runs W W W W W
-lftj.heads.float_sum_kernels changed_words R R R R R
-lftj.heads.float_sum_kernels read_states W i i W R R
-lftj.heads.float_sum_kernels divide_floats W W W
-""",
-    "strings": """
-lftj.types.text_index_kernels find W i i i i i W
-lftj.heads.concatenation_kernels write_joined W U8 W W W W U8
-lftj.heads.text_order_kernels find_neighbours W i i W U8 i i i
-scantree.page_kernels note_words W U8
-lftj.types.text_index_kernels enter W i i i i i
-lftj.heads.concatenation_kernels measure_joined W W W W W W
-lftj.types.text_index_kernels enter_some W i i i W
-""",
-    "recursion": """
-lftj.maintenance.lattice.improvement_kernels run_improvement W
-  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
-  lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W R R W
-lftj.maintenance.counting.iteration_kernels run_iterations W
-  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
-  lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W
-  lftj.maintenance.counting.waiting_kernels.Waiting:R,W R R W
-lftj.maintenance.separable.counted_walk_kernels counted_walk
-  lftj.maintenance.separable.walk_kernels.Parts:W,W,W
-  lftj.maintenance.separable.walk_kernels.Graph:W,W
-  lftj.maintenance.separable.counted_walk_kernels.Weights:W,W
-  lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W
-  lftj.maintenance.separable.counted_walk_kernels.Marks:W,W W
-  lftj.maintenance.separable.counted_walk_kernels.Counted:W,W,W i
-lftj.maintenance.separable.walk_kernels walk lftj.maintenance.separable.walk_kernels.Parts:W,W,W
-  lftj.maintenance.separable.walk_kernels.Graph:W,W
-  lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W W W i
-lftj.maintenance.reachability.graph_kernels repair
-  lftj.maintenance.reachability.graph_kernels.Rows:W,W,W
-  lftj.maintenance.reachability.graph_kernels.Rows:W,W,W
-  lftj.maintenance.reachability.graph_kernels.Doubt:W,I8
-  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8
-  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8
-  lftj.maintenance.reachability.graph_kernels.Search:I8,W W
-  lftj.maintenance.reachability.graph_kernels.Found:W,W
-  lftj.maintenance.reachability.graph_kernels.Found:W,W
-lftj.maintenance.reachability.graph_kernels components
-  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8 i
-  W W W W W
-lftj.maintenance.reachability.graph_kernels reach
-  lftj.maintenance.reachability.graph_kernels.Steps:W,W,U8 i
-  lftj.maintenance.reachability.graph_kernels.Search:I8,W i i I8
-lftj.maintenance.semi_naive.row_set_kernels add_sparse A i W W W W U32 i b W i
-lftj.maintenance.semi_naive.row_set_kernels add_sparse A i W W W W W i b W i
-lftj.maintenance.semi_naive.row_set_kernels add_sparse R i W W W W U32 i b W i
-lftj.maintenance.semi_naive.row_set_kernels add_sparse R i W W W W W i b W i
-lftj.maintenance.semi_naive.proof_table_kernels add_proofs A W W i W i i
-lftj.maintenance.semi_naive.proof_table_kernels add_proofs R W W i W i i
-lftj.maintenance.semi_naive.row_set_kernels add_dense A i W W W W W b W i
-lftj.maintenance.semi_naive.row_set_kernels add_dense R i W W W W W b W i
-scantree.rows_kernels merge_news A R R R
-scantree.rows_kernels merge_news R R R R
-scantree.rows_kernels merge_distinct R R R
-lftj.maintenance.counting.apply_iteration_kernels follow R R R
-lftj.maintenance.semi_naive.row_set_kernels fill W U32 i
-lftj.maintenance.semi_naive.row_set_kernels fill W W i
-lftj.maintenance.separable.walk_kernels invert W W W W
-lftj.maintenance.semi_naive.proof_table_kernels rehash W i i W i
-lftj.maintenance.counting.apply_iteration_kernels judge_rows B W W i W W
-lftj.maintenance.counting.apply_iteration_kernels tell_iterations R i W
-lftj.maintenance.separable.walk_kernels take
-  lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W i W
-  i
-lftj.maintenance.counting.apply_iteration_kernels amend R R B W
-lftj.maintenance.semi_naive.row_set_kernels bounds A W W W
-lftj.maintenance.semi_naive.row_set_kernels bounds R W W W
-lftj.maintenance.semi_naive.row_set_kernels reordered W W W W W
-lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
-""",
-    "parts": """
-scantree.rows_kernels merge_distinct R R R
-scantree.stored_kernels write_pages W W i W W W W
-scantree.stored_kernels address_pages W W i i i
-scantree.stored_kernels page_words W i
-""",
-    "driver": """
-scantree.rows_kernels merge_distinct R R R
-scantree.packing_kernels pack_rows R i W W W
-scantree.packing_kernels unpack_rows W W W b R
-scantree.rows_kernels mark_common R R B B
-scantree.word_sort_kernels sort_digits W W i i i
-scantree.word_sort_kernels ascending W
-""",
-}
-"""The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called
-with, the slowest to compile first.
-"""
-
+from scantree.jit.library import library
 
 PARTS, DRIVER = "parts", "driver"
 """Groups that no program asks for by itself."""
@@ -186,15 +37,21 @@ def compile_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum]) ->
 
 
 def compile_named(names: Iterable[str]) -> float:
-    """Compile groups by their names, as `compile_for`."""
+    """Compile groups by their names, as `compile_for`: all groups, where that makes a library."""
     wanted = frozenset(names)
-    groups = {name: lines for name, lines in _GROUPS.items() if name in wanted}
-    return compile_groups(groups, look_now)
+    if not missing(wanted):
+        return 0.0
+    started = time.perf_counter()
+    if build_library(look_now) is None:
+        compile_groups({name: lines for name, lines in GROUPS.items() if name in wanted}, look_now)
+    return time.perf_counter() - started
 
 
 def missing(names: Iterable[str]) -> int:
     """The number of kernels in those of the groups that nobody has compiled on this machine."""
-    return len(lines_of(_GROUPS[name] for name in missing_groups(names)))
+    if library() is not None:
+        return 0
+    return len(lines_of(GROUPS[name] for name in missing_groups(names)))
 
 
 def groups_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum] = ()) -> frozenset[str]:

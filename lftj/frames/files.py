@@ -292,7 +292,9 @@ def _place(path: Path, table: pa.Table) -> ArrowCarrier:
 
 def _row_in_folder(folder: Path, row: int) -> tuple[str, int]:
     """The file with a row of all files of a folder, and its number there."""
-    for file in pyarrow.parquet.ParquetDataset(folder).fragments:
+    from pyarrow import parquet
+
+    for file in parquet.ParquetDataset(folder).fragments:
         if row < (rows := file.count_rows()):
             return name_within(Path(file.path), folder), row
         row -= rows

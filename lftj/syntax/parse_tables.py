@@ -58,5 +58,5 @@ def _fits(text: str) -> str:
 
 
 def _numbered(read: dict[str, Any]) -> dict[Any, Any]:
-    """What JSON made strings of: keys that are numbers."""
+    """The same, keys that are numbers as such: JSON makes strings of all keys."""
     return {int(key) if key.isdigit() else key: value for key, value in read.items()}

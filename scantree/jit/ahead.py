@@ -12,37 +12,14 @@ and limits are looked at between two of them.
 
 from __future__ import annotations
 
-import importlib
-import os
-import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
-from numba import types
-
-from scantree.jit import announcing
+from scantree.jit import announcing, processes
 from scantree.jit.compile_lock import turn
-from scantree.jit.directory import CACHED, CHECKED, DISABLED, cache_directory
-
-_array: Any = types.Array
-_tuple_of: Any = types.BaseTuple.from_types
-_KINDS: Mapping[str, Any] = {
-    "i": types.int64, "b": types.boolean,
-    "W": _array(types.int64, 1, "C"), "R": _array(types.int64, 2, "C"),
-    "A": _array(types.int64, 2, "A"),
-    "B": _array(types.boolean, 1, "C"), "U8": _array(types.uint8, 1, "C"),
-    "U32": _array(types.uint32, 1, "C"),
-    "I8": _array(types.int8, 1, "C"), "I32": _array(types.int32, 1, "C"),
-}  # fmt: skip
-"""Types by the letters of a signature: numbers, words, rows, rows with strides, and arrays of other
-words.
-"""
+from scantree.jit.directory import CHECKED, DISABLED, cache_directory, kept_in
 
 _ready: set[str] = set()
 
@@ -52,9 +29,9 @@ def compile_groups(groups: Mapping[str, str], attend: Callable[[], None] = lambd
     it took.
 
     A group by its name: lines `module kernel kinds`, the kernel that takes longest first; a line
-    that is indented goes on with the one before. A kind is one of `_KINDS`, or
-    `module.Class:kind,kind` for a named tuple. `attend` is called some twenty times a second, or
-    between two kernels, and may raise; then no group counts as compiled.
+    that is indented goes on with the one before. Kinds are those of
+    `scantree.jit.kinds`. `attend` is called some twenty times a second, or between two kernels, and
+    may raise; then no group counts as compiled.
     """
     if not missing_groups(groups):
         return 0.0
@@ -67,7 +44,7 @@ def compile_groups(groups: Mapping[str, str], attend: Callable[[], None] = lambd
                     for line in lines:
                         attend()
                         _compile(line)
-            for name in names if CACHED else ():
+            for name in names if kept_in() else ():
                 with suppress(OSError):
                     _marker(name).touch()
     _ready.update(groups)
@@ -79,13 +56,18 @@ def missing_groups(groups: Iterable[str]) -> list[str]:
     if DISABLED or CHECKED:  # checked kernels take arrays where others take addresses
         return []
     return [
-        name for name in groups if name not in _ready and not (CACHED and _marker(name).exists())
+        name for name in groups if name not in _ready and not (kept_in() and _marker(name).exists())
     ]
 
 
 def lines_of(groups: Iterable[str]) -> list[str]:
     """The kernels of groups, one line each."""
-    return [line for group in groups for line in group.replace("\n  ", " ").split("\n") if line]
+    return [
+        " ".join(line.split())
+        for group in groups
+        for line in group.replace("\n  ", " ").split("\n")
+        if line
+    ]
 
 
 def _marker(group: str) -> Path:
@@ -94,31 +76,17 @@ def _marker(group: str) -> Path:
 
 def _compile(line: str) -> None:
     module_name, kernel, *kinds = line.split()
-    _named(module_name, kernel).compile_ahead(tuple(map(_kind, kinds)))
+    from scantree.jit.kinds import kind, named
 
-
-def _kind(text: str) -> Any:
-    name, _, fields = text.partition(":")
-    if not fields:
-        return _KINDS[name]
-    module_name, _, class_name = name.rpartition(".")
-    return _tuple_of(
-        tuple(_KINDS[field] for field in fields.split(",")), _named(module_name, class_name)
-    )
-
-
-def _named(module: str, name: str) -> Any:
-    return getattr(importlib.import_module(module), name)
+    named(module_name, kernel).compile_ahead(tuple(map(kind, kinds)))
 
 
 # ── helpers ───────────────────────────────────────────────────────────────────────────────────────
 _HELPER = (
-    "import sys; sys.path[:] = {path!r}; from scantree.jit.ahead import compile_lines; "
+    "from scantree.jit.ahead import compile_lines; "
     "compile_lines(sys.stdin.read().split('\\n'), {directory!r})"
 )
 _WORTH_IT = 8  # kernels for which other processes are started
-_LOOK = 0.05
-"""Seconds between two looks at helpers, limits and interrupts."""
 
 
 def compile_lines(lines: Iterable[str], directory: str) -> None:
@@ -127,58 +95,33 @@ def compile_lines(lines: Iterable[str], directory: str) -> None:
     """
     if directory != str(cache_directory()):
         raise ValueError(f"kernels are kept in {cache_directory()}, not in {directory}")
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    processes.end_with_parent()
     with announcing.said_by(lambda text: None):
         for line in lines:
             _compile(line)
 
 
-def _end_with(parent: int) -> None:
-    """End this process soon after the one that started it."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(1)
-
-
 def _helped(lines: list[str], attend: Callable[[], None]) -> bool:
     """Have other processes compile these; whether they did. They are gone when this returns or
-    raises.
+    raises: one that is not ready then would only read what it has not seen.
     """
-    python = re.match(r"python[\d.]*$", Path(sys.executable or "").name)
-    if not (CACHED and len(lines) >= _WORTH_IT and python):
+    if not (kept_in() and len(lines) >= _WORTH_IT and processes.interpreter()):
         return False
-    helpers: list[subprocess.Popen[str]] = []
-    try:
+    started: list[processes.Helper] = []
+
+    def ready() -> bool:
+        return any(helper.poll() == 0 for helper in started)
+
+    with processes.gone_afterwards(started):
         with suppress(OSError):
-            for order in (lines, lines[::-1])[: _cores()]:
-                helpers.append(_helper(order))
-        while any(helper.poll() is None for helper in helpers):
-            if any(helper.poll() == 0 for helper in helpers):
-                break
-            attend()
-            time.sleep(_LOOK)
-        return any(helper.poll() == 0 for helper in helpers)
-    finally:
-        for helper in helpers:
-            helper.kill()  # all is compiled: it would only read what it has not seen
-        for helper in helpers:
-            helper.wait()
+            for order in (lines, lines[::-1])[: processes.cores()]:
+                started.append(_helper(order))
+        processes.wait_for(
+            lambda: ready() or all(each.poll() is not None for each in started), attend
+        )
+        return ready()
 
 
-def _helper(lines: list[str]) -> subprocess.Popen[str]:
+def _helper(lines: list[str]) -> processes.Helper:
     """Start a process that compiles these kernels in their order."""
-    code = _HELPER.format(path=sys.path, directory=str(cache_directory()))
-    quiet = subprocess.DEVNULL
-    helper = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    if helper.stdin is not None:
-        with suppress(OSError):
-            helper.stdin.write("\n".join(lines))
-            helper.stdin.close()
-    return helper
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processes.start(_HELPER.format(directory=str(cache_directory())), lines)

@@ -47,6 +47,16 @@ def all_of(kernels: int) -> Iterator[None]:
         end()
 
 
+@contextmanager
+def whole_library(kernels: int, seconds: int) -> Iterator[None]:
+    """Say that the library of so many kernels is being built, and how long that may take."""
+    _say(f"compiling {kernels} kernels, once for this machine: some {seconds} seconds")
+    try:
+        yield
+    finally:
+        end()
+
+
 def begin(kernel: str) -> None:
     """Say that this kernel is being compiled."""
     if not _several:

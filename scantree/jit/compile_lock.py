@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 
 from scantree.file_locks import lock_byte, unlock_byte
-from scantree.jit.directory import CACHED, cache_directory
+from scantree.jit.directory import kept_in
 
 _PATIENCE = 60.0
 """Seconds after which a kernel is made all the same: a process that was stopped in the middle must
@@ -44,10 +44,10 @@ def _file(process: int) -> int | None:
     """A file of the cache, a byte of which is locked for each kernel that is being made. Such locks
     end with the process that has them.
     """
-    if not CACHED:
+    if (folder := kept_in()) is None:
         return None
     with suppress(OSError):
-        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT, 0o600)
+        return os.open(folder / "being-made", os.O_RDWR | os.O_CREAT, 0o600)
     return None
 
 

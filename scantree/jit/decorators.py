@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-import gc
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import logging
+from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any, TypeVar
 
-import numba
-from numba import types
-
-from scantree.interrupts import interrupts_wait
-from scantree.jit import announcing
-from scantree.jit.compile_lock import turn
-from scantree.jit.directory import CACHED, DISABLED
-from scantree.jit.kept import KernelCache
-from scantree.jit.libraries import CalleeCompiler, EntryCompiler
+from scantree.jit.directory import DISABLED
+from scantree.jit.library import library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_njit: Any = numba.njit
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made
-    code behind, unusable ever after.
-
-    So does the collection of cyclic garbage: the compiler makes millions of small objects that live
-    till its end, and a tenth of its time would go into looking at them again and again.
-    """
-    with interrupts_wait():
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            yield
-        finally:
-            if collecting:
-                gc.enable()
 
 
 _seconds = 0.0
@@ -49,70 +21,96 @@ def compile_seconds() -> float:
     return _seconds
 
 
-@contextmanager
-def _at_work(kernel: str) -> Iterator[None]:
-    """While a kernel is made: by no other process, undisturbed, announced and counted."""
+def add_seconds(seconds: float) -> None:
+    """Count seconds as spent on compiling."""
     global _seconds
-    started = time.perf_counter()
-    try:
-        with turn(kernel), _undisturbed():
-            yield
-    finally:
-        _seconds += time.perf_counter() - started
-        announcing.end()
+    _seconds += seconds
 
 
-def _jit(function: Function, **options: Any) -> Function:
-    if DISABLED:
-        return function
-    options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
-    dispatcher = _njit(nogil=True, pipeline_class=EntryCompiler, **options)(function)
-    callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
-    if CACHED:
-        dispatcher._cache = KernelCache(function)
-    name, compile_now = (
-        f"{function.__module__}.{function.__qualname__}",
-        dispatcher._compile_for_args,
-    )
+class Kernel:
+    """A function that runs as machine code: from the library (`scantree.jit.library`), or compiled
+    by Numba, which is imported only then.
 
-    def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
-        with _at_work(name):
-            return compile_now(*arguments, **named)
-
-    def compile_ahead(kinds: tuple[Any, ...]) -> None:
-        with _at_work(name):
-            dispatcher.compile(kinds)
-
-    # Numba looks these up on the dispatcher: the first at each new signature, the others for calls
-    # from compiled code.
-    dispatcher._compile_for_args, dispatcher.compile_ahead = compile_for_arguments, compile_ahead
-    dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(
-        *_without_constants(arguments, named)
-    )
-    dispatcher.get_overload = callee.get_overload
-    return dispatcher
-
-
-def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:
-    """The types of a call from compiled code, constants taken as what they are constants of.
-
-    A variable that starts as 0 is first typed as that very constant, and Numba would compile a
-    kernel it is passed to twice.
+    Which one is found at the first call. What the library lacks, a signature too, goes to Numba.
     """
-    return tuple(types.unliteral(kind) for kind in arguments), {
-        name: types.unliteral(kind) for name, kind in named.items()
-    }
+
+    py_func: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any], inline: bool) -> None:
+        update_wrapper(self, function)
+        self.py_func, self._inline = function, inline
+        self._call: Callable[..., Any] = self._begin
+        self._dispatcher: Any = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._call(*arguments, **named) if named else self._call(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self._full_name}>"
+
+    def __reduce__(self) -> Any:
+        """Pickle by name, as a function; one inside a function by its parts, for Numba's keys."""
+        name = self.py_func.__qualname__
+        return (Kernel, (self.py_func, self._inline)) if "<locals>" in name else name
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of Numba's dispatcher of this function: `signatures`, `stats`, …"""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's dispatcher of this function. Imports Numba."""
+        if self._dispatcher is None:
+            from scantree.jit.dispatchers import dispatcher_of
+
+            self._dispatcher = dispatcher_of(self.py_func, self._inline)
+        return self._dispatcher
+
+    @property
+    def _full_name(self) -> str:
+        return f"{self.py_func.__module__}.{self.py_func.__qualname__}"
+
+    def _begin(self, *arguments: Any, **named: Any) -> Any:
+        """The first call."""
+        found = library()
+        function = None if found is None else found.function(self._full_name, self._by_numba)
+        self._call = function or self.dispatcher
+        return self._call(*arguments, **named)
+
+    def _by_numba(self, *arguments: Any, **named: Any) -> Any:
+        """A call that the library has no signature for."""
+        if self._dispatcher is None:
+            logging.getLogger("lftj").info(
+                "the library of kernels lacks %s for (%s): Numba compiles it", self._full_name,
+                ", ".join(map(_described, arguments)),
+            )  # fmt: skip
+        return self.dispatcher(*arguments, **named)
+
+
+def _described(argument: Any) -> str:
+    """The type of an argument, for a line of the log."""
+    if isinstance(argument, tuple):
+        return f"{type(argument).__name__}:{','.join(map(_described, argument))}"
+    kind, flags = getattr(argument, "dtype", None), getattr(argument, "flags", None)
+    if kind is None or flags is None or not hasattr(argument, "shape"):
+        return type(argument).__name__
+    layout = ("C" if flags.c_contiguous else "A") + ("" if flags.writeable else " readonly")
+    return f"{kind}[{argument.ndim}] {layout}"
 
 
 def compiled(function: Function) -> Function:
     """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python
     objects.
     """
-    return _jit(function)
+    made: Any = function if DISABLED else Kernel(function, inline=False)
+    return made
 
 
 def inlined(function: Function) -> Function:
     """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot
     loops.
     """
-    return _jit(function, forceinline=True)
+    made: Any = function if DISABLED else Kernel(function, inline=True)
+    return made

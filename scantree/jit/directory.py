@@ -1,12 +1,16 @@
-"""The directory of machine code, and the settings by which this process makes it.
+"""The folders of machine code, and the settings by which this process makes it.
 
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file
 leaves the caller's cached machine code in place, and the old result is served without a word. So
 the cache lives in a directory named by a hash of *all* kernel sources, the processor and the
 versions of what compiles: any edit to any kernel starts a fresh one, and all installations of the
-same sources share one, wherever they are. Set `LFTJ_CACHE_DIR` to choose where those directories go
-(default: the user's cache directory). Numba's index is a pickle, so only a folder that others
-cannot write is used (`scantree.private_folders`), else one that this process makes for itself.
+same sources share one, wherever they are. The library of kernels (`scantree.jit.library`) depends
+on the sources alone, and its folder too. Set `LFTJ_CACHE_DIR` to choose where those directories go
+(default: the user's cache directory). Numba's index is a pickle, and a library is code, so only a
+folder that others cannot write is used (`scantree.private_folders`), else one that this process
+makes for itself.
+
+Numba's settings are read as Numba reads them, without importing it.
 """
 
 from __future__ import annotations
@@ -22,24 +26,31 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding
-import numba
-import numpy as np
-from numba.core import codegen, config
-
 from scantree.private_folders import UnsafeFolderError, private_folder
 
-# Numba's own types do not tell what this is: settings known at run time only.
-_config: Any = config
 
-DISABLED = bool(_config.DISABLE_JIT)
+def _is_set(name: str) -> bool:
+    """One of Numba's switches: as Numba has it where it is there already, else by the
+    environment.
+    """
+    if "numba" in sys.modules:
+        from numba.core import config
+
+        settings: Any = config
+        return bool(getattr(settings, name, None))
+    with suppress(ValueError):
+        return bool(int(os.environ.get(f"NUMBA_{name}", "0")))
+    return False
+
+
+DISABLED = _is_set("DISABLE_JIT")
 """True when kernels run as Python."""
 
-CHECKED = bool(_config.BOUNDSCHECK)
+CHECKED = _is_set("BOUNDSCHECK")
 """True when every access is checked against the array's bounds."""
 
 ADDRESSES = not (DISABLED or CHECKED)
@@ -48,26 +59,46 @@ ADDRESSES = not (DISABLED or CHECKED)
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _MONTHS = 90 * 24 * 60 * 60  # seconds
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
+_ENDINGS = ("_kernels.py", "kernel_signatures.py")
+_COMPILING = (
+    "dispatchers", "entry_points", "kinds", "libraries", "lowerings", "memory", "object_code",
+    "shared_object", "table",
+)  # fmt: skip
+"""Modules of this package that machine code depends on."""
 
 
 def _kernel_sources() -> list[Path]:
-    found = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*_kernels.py")]
-    return sorted([*found, *Path(__file__).resolve().parent.glob("*.py")])
+    """All that machine code is made from: kernels, their signatures, and what compiles them."""
+    found = [Path(__file__).resolve().parent / f"{name}.py" for name in _COMPILING]
+    for package in _PACKAGES:
+        for folder, _, files in os.walk(_ROOT / package):
+            found += [Path(folder, name) for name in files if name.endswith(_ENDINGS)]
+    return sorted(found)
 
 
-def _processor() -> tuple[str, str]:
-    """Name and features of the processor, as Numba tells machine code apart by them."""
-    name = _config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
-    features = (
-        _config.CPU_FEATURES
-        if _config.CPU_FEATURES is not None
-        else codegen.get_host_cpu_features()
-    )
-    return name, features
+@cache
+def sources_hash() -> str:
+    """Hash all kernel sources, whatever folder they are in."""
+    digest = hashlib.sha256()
+    for path in _kernel_sources():
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_ROOT).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()[:16]
 
 
 def _identity() -> str:
-    """Hash everything that machine code depends on, except the place of the sources."""
+    """Hash everything that Numba's machine code depends on, except the place of the sources."""
+    import llvmlite
+    import llvmlite.binding
+    import numba
+    import numpy as np
+    from numba.core import codegen, config
+
+    settings: Any = config
+    name = settings.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    features = settings.CPU_FEATURES
+    processor = (name, codegen.get_host_cpu_features() if features is None else features)
     versions = (
         numba.__version__,
         llvmlite.__version__,
@@ -76,21 +107,28 @@ def _identity() -> str:
         platform.machine(),
         sys.abiflags,
     )
-    settings = _config.BOUNDSCHECK, _config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE
-    digest = hashlib.sha256(repr((versions, settings, _processor())).encode())
-    for path in _kernel_sources():
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(_ROOT).as_posix()} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()[:16]
+    switches = settings.BOUNDSCHECK, settings.OPT, settings.LOOP_VECTORIZE, settings.SLP_VECTORIZE
+    known = repr((versions, switches, processor, sources_hash()))
+    return hashlib.sha256(known.encode()).hexdigest()[:16]
 
 
-def _wanted() -> Path:
-    """The folder that the user's settings name for this set of kernel sources."""
+def user_folder() -> Path:
+    """The folder that the user's settings name for machine code."""
     base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj"
     )
-    return Path(base) / f"kernels-{_identity()}"
+    return Path(base)
+
+
+def library_folder() -> Path:
+    """The folder in it for the library of these sources."""
+    return user_folder() / f"kernels-{sources_hash()}"
+
+
+@cache
+def _wanted() -> Path:
+    """The folder in it for what Numba compiles one by one."""
+    return user_folder() / f"kernels-{_identity()}"
 
 
 def _usable() -> Path | None:
@@ -99,7 +137,7 @@ def _usable() -> Path | None:
     """
     wanted = _wanted()
     try:
-        return _begun(wanted)
+        return begun(wanted)
     except UnsafeFolderError as reason:
         problem, remedy = (
             str(reason),
@@ -116,7 +154,7 @@ def _usable() -> Path | None:
     return None
 
 
-def _begun(wanted: Path) -> Path:
+def begun(wanted: Path) -> Path:
     """The folder, marked as used now. Raises UnsafeFolderError, OSError."""
     fresh = not wanted.exists()
     directory = private_folder(wanted)
@@ -147,12 +185,14 @@ def _forget_unused(base: Path) -> None:
                 shutil.rmtree(directory)
 
 
-_directory = None if DISABLED else _usable()
-
-CACHED = _directory is not None
-"""True when machine code is kept on disk."""
+@cache
+def kept_in() -> Path | None:
+    """The folder that Numba keeps machine code in, or None where it keeps none. Imports Numba."""
+    return None if DISABLED else _usable()
 
 
 def cache_directory() -> Path:
-    """The directory for the machine code of this set of kernel sources, even if none is kept."""
-    return _directory or _wanted()
+    """The directory for what Numba compiles of these kernels, even if none is kept. Imports
+    Numba.
+    """
+    return kept_in() or _wanted()

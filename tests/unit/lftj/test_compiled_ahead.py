@@ -1,8 +1,6 @@
-"""A commit or query compiles nothing: what a program can need is compiled when its rules are added.
-
-A kernel that is asked for in a commit counts, be it compiled or read from the cache: each program
-runs in a process of its own, forked before any kernel was called. Limits and Ctrl-C end
-compilation.
+"""A commit or query compiles nothing: all that a program can need is in the library of kernels, and
+Numba is not even imported. Each program runs in a process of its own, forked before any kernel was
+called. Limits and Ctrl-C end compilation, of the library and of kernels one by one.
 """
 
 from __future__ import annotations
@@ -11,62 +9,48 @@ import _thread
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from signal import SIGKILL
 from threading import Timer
 from typing import Any
 
 import pytest
 
 import lftj
+from lftj.engine import ahead
+from lftj.engine.kernel_library import build_library
 from scantree.jit import ahead as groups
-from scantree.jit.directory import DISABLED
+from scantree.jit import building
+from scantree.jit.directory import ADDRESSES
+from scantree.jit.library import library, target
 from tests.distributed.inline import InlineExecutor
 from tests.interrupting import heeding_interrupts  # noqa: F401
 
-pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: nothing is compiled")
+pytestmark = pytest.mark.skipif(
+    not ADDRESSES or target() is None, reason="there is no library for such kernels"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library_of_kernels() -> None:
+    """The library is there, as an installation brings it or the first program builds it."""
+    assert library() is not None or build_library() is not None
+
 
 HARNESS = """
 import pathlib, random, sys
 import lftj
-from lftj.engine import ahead
-from scantree.jit import ahead as groups, libraries
-from scantree.jit import decorators
+from scantree.jit.decorators import Kernel
 
-asked, known = [], set()
-compile_for = ahead.compile_for
+asked = []
+by_numba = Kernel._by_numba
 
-def key(kernel, kinds):
-    return kernel, tuple(map(str, kinds))
+def watched(kernel, *arguments, **named):
+    asked.append(kernel._full_name)
+    return by_numba(kernel, *arguments, **named)
 
-def lines(name):
-    return [line.split() for line in ahead._GROUPS[name].replace("\\n  ", " ").split("\\n") if line]
-
-def compile_groups(wanted, attend):
-    for name in wanted:
-        for module, kernel, *kinds in lines(name):
-            known.add(key(f"{module}.{kernel}", map(groups._kind, kinds)))
-    return 0.0
-
-ahead.compile_groups = compile_groups
-
-import numba
-def watched(module_kernel, dispatcher):
-    before = dispatcher._compile_for_args
-    def asks(*arguments, **named):
-        kinds = [dispatcher.typeof_pyval(each) for each in arguments]
-        if (found := key(module_kernel, kinds)) not in known:
-            asked.append(found)
-        return before(*arguments, **named)
-    dispatcher._compile_for_args = asks
-
-import importlib, pkgutil, lftj, scantree, sensitivity
-for package in (lftj, scantree, sensitivity):
-    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if found.name.endswith("_kernels"):
-            module = importlib.import_module(found.name)
-            for name, value in vars(module).items():
-                if hasattr(value, "compile_ahead") and value.py_func.__module__ == found.name:
-                    watched(f"{found.name}.{name}", value)
+Kernel._by_numba = watched
 
 def play(text, row, rows=300, steps=8, threads=1, query=None, parts=None):
     chance = random.Random(3)
@@ -87,7 +71,7 @@ def play(text, row, rows=300, steps=8, threads=1, query=None, parts=None):
         ws[name].fetchall()
     if query:
         ws.query(query).fetchall()
-    print(sorted({kernel for kernel, _ in asked}))
+    print(sorted(set(asked)), "numba" in sys.modules)
 """
 NUMBERS = "lambda chance: (chance.randrange(60), chance.randrange(60))"
 CHAIN = "lambda chance: (lambda x: (x, x + 1))(chance.randrange(2000))"
@@ -220,14 +204,14 @@ def asked_by_program(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 def test_a_commit_asks_for_no_kernel_that_was_not_compiled_ahead(
     name: str, asked_by_program: dict[str, str]
 ) -> None:
-    assert asked_by_program[name] == "[]"
+    assert asked_by_program[name] == "[] False"
 
 
 @pytest.mark.parametrize("name", OVER_PARTS)
 def test_neither_driver_nor_workers_ask_for_a_kernel_that_was_not_compiled_ahead(
     name: str, asked_by_program: dict[str, str]
 ) -> None:
-    assert asked_by_program[f"{name} over parts"] == "[]"
+    assert asked_by_program[f"{name} over parts"] == "[] False"
 
 
 RULES = """
@@ -238,39 +222,65 @@ t(x, z) :- t(x, y), e(y, z).
 """
 
 
-@pytest.fixture
-def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Groups count as compiled by nobody, so that helpers are started: these."""
-    started, start = [], groups._helper
+FEW = "scantree.page_kernels leaf_column i i\n" * 8
+"""A group that is compiled soon."""
 
-    def helper(lines: list[str]) -> Any:
-        started.append(start(lines))
+
+@pytest.fixture(params=["library", "one by one"])
+def nothing_compiled(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], list[Any]]]:
+    """From the call on nothing counts as compiled, so that helpers are started: those in the list.
+    Afterwards nothing is left of a library that was not built to its end.
+    """
+    started, start = [], groups.processes.start
+    folder = tmp_path / "library"
+
+    def helper(*arguments: Any) -> Any:
+        started.append(start(*arguments))
         return started[-1]
 
-    monkeypatch.setattr(groups, "_ready", set())
-    monkeypatch.setattr(groups, "_marker", lambda group: tmp_path / group)
-    monkeypatch.setattr(groups, "_helper", helper)
-    return started
+    def forget() -> list[Any]:
+        monkeypatch.setattr(groups.processes, "start", helper)
+        monkeypatch.setattr(groups, "_ready", set())
+        monkeypatch.setattr(groups, "_marker", lambda group: tmp_path / group)
+        monkeypatch.setattr(ahead, "library", lambda: None)
+        monkeypatch.setattr(building, "library_folder", lambda: folder)
+        if request.param == "one by one":
+            monkeypatch.setattr(ahead, "build_library", lambda attend: None)
+            monkeypatch.setattr(ahead, "GROUPS", dict.fromkeys(ahead.GROUPS, FEW))
+        return started
+
+    yield forget
+    assert [path.name for path in folder.glob("*")] in ([], ["being-built"])
 
 
 @pytest.mark.usefixtures("heeding_interrupts")
 @pytest.mark.parametrize("over", ["one process", "parts"])
 def test_limits_and_interrupts_end_compilation_and_leave_the_workspace_as_it_was(
-    over: str, helpers: list[Any], tmp_path: Path
+    over: str,
+    nothing_compiled: Callable[[], list[Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     executor: Any = InlineExecutor(tmp_path / "parts") if over == "parts" else None
     with lftj.connect(executor=executor) as ws:
+        helpers = nothing_compiled()
         with ws.limits(seconds=0.2), pytest.raises(lftj.LimitError, match="time limit") as raised:
             ws.add_rules(RULES)
         assert raised.value.code == "E331"
         Timer(0.5, _thread.interrupt_main).start()
         with pytest.raises(KeyboardInterrupt):
             ws.add_rules(RULES)
-        assert helpers
-        assert all(helper.returncode is not None for helper in helpers)
+        assert len(helpers) >= 2
+        assert all(helper.returncode == -SIGKILL for helper in helpers)
         assert list(ws.relations) == []
+        interrupted, one_by_one = len(helpers), ahead.build_library is not build_library
+        if not one_by_one:
+            monkeypatch.setattr(ahead, "library", library)
         ws.add_rules(RULES)
         ws.load("e", [(1, 2), (2, 3)])
         assert sorted(ws["t"].fetchall()) == [(1, 2), (1, 3), (2, 3)]
-        assert ws.profile()["compile_seconds"].max() > 0
+        assert (ws.profile()["compile_seconds"].max() > 0) == one_by_one
+        assert (len(helpers) > interrupted) == one_by_one
         assert all(helper.returncode is not None for helper in helpers)

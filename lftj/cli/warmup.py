@@ -1,0 +1,30 @@
+"""`lftj warmup`: machine code made before a program needs it."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from lftj.engine.kernel_library import build_library
+from lftj.engine.kernel_signatures import GROUPS
+from scantree.jit.announcing import said_by
+from scantree.jit.directory import ADDRESSES
+from scantree.jit.library import library
+
+
+def warmup() -> None:
+    """Print where the library of kernels is; build it where there is none."""
+    if not ADDRESSES:
+        typer.echo("Kernels are interpreted or checked: there is nothing to compile ahead.")
+        return
+    started = time.perf_counter()
+    with said_by(lambda text: typer.echo(f"{text} …", err=True)):
+        found = library()
+        path = build_library() if found is None else found.path
+        if path is None:
+            from scantree.jit.ahead import compile_groups
+
+            compile_groups(GROUPS)
+    seconds = time.perf_counter() - started
+    typer.echo(f"Kernels are ready: {path or 'compiled one by one'} ({seconds:.1f} s).")
