@@ -29,6 +29,10 @@ BARS: dict[str, dict[str, Bar]] = {
     "load": {
         "load_vs_pyarrow": Bar("at most", 4),
     },
+    "match": {
+        "match_vs_duckdb": Bar("at most", 1.5),
+        "match_few_vs_duckdb": Bar("at most", 1),
+    },
     "study": {
         "update_vs_recompute_worst": Bar("at most", None, "inform"),
         "load_vs_plain_worst": Bar("at most", None, "inform"),
