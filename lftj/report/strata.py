@@ -85,7 +85,8 @@ def _width(relation: Mapping[str, Any]) -> float:
 
 def _node(relation: Mapping[str, Any], x: float, y: float, width: float) -> dict[str, Any]:
     recursive = " ↻" if relation["kind"] == "recursive view" else ""
-    rows = "" if relation["rows"] is None else f"{relation['rows']:,} rows"
+    count = relation["rows"]
+    rows = "" if count is None else f"{count:,} row{'s' * (count != 1)}"
     return {
         "name": relation["name"],
         "label": f"{_label(relation['name'])}{recursive}",
