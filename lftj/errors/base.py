@@ -1,0 +1,133 @@
+"""Common parts of all errors: a code, a place in the source, and what to write instead."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+_PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_OWN = tuple(os.path.join(_ROOT, name) + os.sep for name in _PACKAGES)
+"""Beginnings of the names of our own files."""
+
+_MOST_SHOWN = 120
+"""Characters of a line that an error shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in rule text. Lines and columns count from 1; `end_column` is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    file: str | None = None
+    source: str | None = None
+    """The whole source text, kept by reference so that an error can show the line."""
+
+    @property
+    def written(self) -> Span:
+        """The place in the file that a preprocessor found the text in; the place itself where there
+        was none.
+        """
+        written_at = getattr(self.source, "written_at", None)
+        return self if written_at is None else written_at(self)
+
+    def __str__(self) -> str:
+        place = self.written
+        return f"{place.file or '<rules>'}:{place.line}:{place.column}"
+
+    def caret(self) -> str:
+        """The source line with the span underlined; empty when the source is not known."""
+        return self.written._caret()
+
+    def _caret(self) -> str:
+        if self.source is None:
+            return ""
+        lines = self.source.splitlines()
+        if not 1 <= self.line <= len(lines):
+            return ""
+        text = "".join(char if char.isprintable() else " " for char in lines[self.line - 1])
+        last = self.end_column if self.end_line == self.line else len(text) + 1
+        first = max(0, self.column - 1 - _MOST_SHOWN // 2) if len(text) > _MOST_SHOWN else 0
+        shown = text[first : first + _MOST_SHOWN]
+        gutter = f"{self.line:>4} | {'…' if first else ''}"
+        indent = self.column - 1 - first
+        width = max(1, min(last - self.column, len(shown) - indent))
+        return (
+            f"{gutter}{shown}{'…' if len(text) > first + _MOST_SHOWN else ''}\n"
+            f"{' ' * (len(gutter) + indent)}{'^' * width}"
+        )
+
+
+class LftjError(Exception):
+    """Base of every error this library raises on purpose.
+
+    `code` is stable and may be matched on; `span` is the place in rule text, or None; `hint` says
+    what to write instead.
+    """
+
+    code = "E000"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+    ):
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.span}: " if self.span else ""
+        parts = [f"{place}error[{self.code}]: {self.message}"]
+        if self.span and (caret := self.span.caret()):
+            parts.append(caret)
+        if self.hint:
+            parts.append(f"  help: {self.hint}")
+        return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """Lines for IPython and notebooks: the message first, then the frames that are not the
+        engine's own. Python itself shows all of them.
+        """
+        import traceback  # only where an error is shown so
+
+        frames = [
+            frame
+            for frame in traceback.extract_tb(self.__traceback__)
+            if not (frame.filename.startswith(_OWN) or _is_machinery(frame.filename))
+        ]
+        lines = [f"{type(self).__name__}: {self}".rstrip()]
+        if frames:
+            lines += ["", "Traceback (most recent call last):"]
+            lines += "".join(traceback.format_list(frames)).rstrip().split("\n")
+        return lines
+
+
+def _is_machinery(filename: str) -> bool:
+    """Test for files whose frames stand between cells, decorators and what is called."""
+    return f"{os.sep}IPython{os.sep}" in filename or filename == contextmanager.__code__.co_filename
+
+
+class ProgramErrors(LftjError, ValueError):
+    """All errors of one program, in the order of the text. `errors` holds them one by one."""
+
+    code = "E001"
+
+    def __init__(self, errors: list[LftjError]):
+        self.errors = errors
+        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''} in the program")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.errors,)
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors) + f"\n{self.message}"

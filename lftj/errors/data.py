@@ -1,0 +1,55 @@
+"""Errors of data that comes in: E2xx."""
+
+from __future__ import annotations
+
+from lftj.errors.base import LftjError
+
+
+class NullValueError(LftjError, ValueError):
+    """NULL (E200) or NaN (E201) in a column that does not admit it; the message names row and
+    column.
+    """
+
+    code = "E200"
+
+
+class ValueTypeError(LftjError, TypeError):
+    """A value that cannot be stored in its column without a change."""
+
+    code = "E210"
+
+
+class ValueRangeError(LftjError, OverflowError):
+    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a
+    division by zero (E221); a result that is not a number (E222).
+    """
+
+    code = "E220"
+
+
+class FrameError(LftjError, ValueError):
+    """A frame or file with the wrong columns (E230), an unknown format (E231) or unreadable content
+    (E232).
+    """
+
+    code = "E230"
+
+
+class PathOutsideError(FrameError):
+    """A file that a directive names and that lies outside the folder given for files."""
+
+    code = "E233"
+
+
+class FileMissingError(LftjError, FileNotFoundError):
+    """An input file that is not there."""
+
+    code = "E240"
+
+
+class MissingDependencyError(LftjError, ImportError):
+    """A package that only some calls need (E250), or Java (E251), is not installed; the message
+    says what to install.
+    """
+
+    code = "E250"

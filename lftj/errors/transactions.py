@@ -1,0 +1,209 @@
+"""Errors of transactions and of what a workspace keeps: E3xx."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lftj.errors.base import LftjError, Span
+
+
+class KeyViolationError(LftjError, ValueError):
+    """Two rows of a relation share a key, or a function has two values for one argument; `rows`
+    holds those of the first few keys by value, `keys` the same key by key, `count` is how many
+    keys there are, and `what` names the relation and what is wrong.
+    """
+
+    code = "E300"
+    shown = 3
+    """Keys in a message."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        what: str = "",
+        keys: Sequence[Sequence[tuple[object, ...]]] = (),
+        count: int = 0,
+        **rest: object,
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.what, self.keys, self.count = what, [list(rows) for rows in keys], count
+        self.rows = [row for rows in self.keys for row in rows]
+
+    @staticmethod
+    def of(
+        what: str,
+        keys: Sequence[Sequence[tuple[object, ...]]],
+        count: int,
+        hint: str | None,
+        span: Span | None = None,
+    ) -> KeyViolationError:
+        """The error about `count` keys, of which `keys` are the first by value, each with its rows;
+        `what` names the relation and what is wrong.
+        """
+        shown = [f"{rows[0]} and {rows[1]}" for rows in keys[: KeyViolationError.shown]]
+        if count > len(shown):
+            shown.append(f"and {count - len(shown)} more")
+        return KeyViolationError(
+            f"{what}: {'; '.join(shown)}",
+            what=what,
+            keys=keys,
+            count=count,
+            hint=hint,
+            span=span,
+        )
+
+
+class MissingRowError(LftjError, KeyError):
+    """A delete of an absent row (E310) or an insert of a present one (E311) under the policy
+    `error`; `rows` holds the first of them by value, `count` is how many there are.
+    """
+
+    code = "E310"
+    shown = 5
+    """Rows in a message."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        relation: str = "",
+        rows: Sequence[tuple[object, ...]] = (),
+        count: int = 0,
+        **rest: object,
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.relation, self.rows, self.count = relation, list(rows), count
+
+    @staticmethod
+    def of(
+        relation: str, rows: Sequence[tuple[object, ...]], count: int, code: str
+    ) -> MissingRowError:
+        """The error about `count` rows of a relation; `rows` are the first `shown` by value."""
+        what, remedy = (
+            ("already", 'existing="ignore"') if code == "E311" else ("not", 'missing="ignore"')
+        )
+        more = f" and {count - len(rows)} more" if count > len(rows) else ""
+        message = (
+            f"relation `{relation}`: {', '.join(map(str, rows))}{more} "
+            f"{'is' if count == 1 else 'are'} {what} there"
+        )
+        hint = f"write {remedy} to pass over such rows"
+        return MissingRowError(
+            message, relation=relation, rows=rows, count=count, code=code, hint=hint
+        )
+
+
+class TransactionError(LftjError, RuntimeError):
+    """A transaction used after its end, inside another one, or on a view."""
+
+    code = "E320"
+
+
+class CopyError(LftjError, TypeError):
+    """A workspace, snapshot, transaction or subscription that was to be copied or pickled."""
+
+    code = "E343"
+
+
+class UserFunctionError(LftjError, RuntimeError):
+    """A function of a user aggregate raised; `__cause__` is what it raised."""
+
+    code = "E223"
+
+
+class OptionError(LftjError, TypeError):
+    """A call with an option, a keyword argument, that it does not have (E170), or with an argument
+    of another kind (E171).
+    """
+
+    code = "E170"
+
+
+class ProofError(LftjError, ValueError):
+    """A proof of which `step` (its number, from 0) does not follow (E360)."""
+
+    code = "E360"
+
+    def __init__(self, message: str, *, step: int | None = None, hint: str | None = None):
+        super().__init__(message, hint=hint)
+        self.step = step
+
+
+class ExplanationError(LftjError, LookupError):
+    """An explanation of a row that is not there (E361), or of what is not one row (E362)."""
+
+    code = "E361"
+
+
+class SqlError(LftjError, NotImplementedError):
+    """A rule that cannot be said in SQL (E370)."""
+
+    code = "E370"
+
+
+class LimitError(LftjError, RuntimeError):
+    """A work, time or memory limit was reached; everything was rolled back."""
+
+    code = "E330"
+
+
+class DurableError(LftjError, RuntimeError):
+    """Files of a workspace that cannot be opened, read or written (E350 to E357)."""
+
+    code = "E350"
+
+
+class PastError(LftjError, LookupError):
+    """A version that is not kept any more, or is not there yet (E371)."""
+
+    code = "E371"
+
+
+class ConsumerError(LftjError, RuntimeError):
+    """A consumer that reads another view than it was made for, or acknowledges what it was not
+    given (E372).
+    """
+
+    code = "E372"
+
+
+class BranchError(LftjError, LookupError):
+    """A branch that is not there, was dropped, or cannot be begun, merged or dropped (E380)."""
+
+    code = "E380"
+
+
+class MergeConflictError(LftjError, ValueError):
+    """Rows, or keys of rows, that changed in both branches of a merge (E381): `conflicts` has them
+    all, by relation; for one with a key they are values of the key.
+    """
+
+    code = "E381"
+    shown = 3
+    """Rows in a message, of each relation."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        conflicts: Mapping[str, Sequence[tuple[object, ...]]] | None = None,
+        **rest: object,
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.conflicts = {name: list(rows) for name, rows in (conflicts or {}).items()}
+
+    @classmethod
+    def of(cls, conflicts: Mapping[str, Sequence[tuple[object, ...]]]) -> MergeConflictError:
+        """The error for these conflicts."""
+        parts = [
+            f"{name}: {', '.join(map(repr, rows[: cls.shown]))}"
+            + (f" and {len(rows) - cls.shown} more" if len(rows) > cls.shown else "")
+            for name, rows in conflicts.items()
+        ]
+        return cls(
+            f"both branches have changed {'; '.join(parts)}",
+            conflicts=conflicts,
+            hint="take the change back in one of the two, and merge again; "
+            "error.conflicts lists all",
+        )
