@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,61 +18,88 @@ from bench.figure import Report, require_equal
 REPEATS = 5
 EXTRA_RULES = {"s": 20, "m": 200, "l": 1_000}
 ROOT = Path(__file__).resolve().parent.parent
-FIRST_RESULT = ("-m", "bench.first_result")
+TRIVIAL = ".decl e(x: number, y: number)\n.output e\ne(1, 2).\n"
+TRACKED = """
+import gc, resource, first_result
+first_result.main()
+gc.collect()
+print(len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 EXPECTED = "reachable 6, busiest 2, unreachable 3, mean 20.0"
 
 
-def _environment(cache: Path) -> dict[str, str]:
-    """Ours, with kernels and Python's bytecode cached under `cache` and nowhere else: warm then
-    means warm on every machine.
+class Installed:
+    """A wheel of these sources, installed in an empty environment, and new processes of it. They
+    keep kernels and Python's bytecode in a folder of their own and nowhere else: warm then means
+    warm on every machine.
     """
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    return environment | {
-        "LFTJ_CACHE_DIR": str(cache / "kernels"),
-        "PYTHONPYCACHEPREFIX": str(cache / "bytecode"),
-    }
 
+    def __init__(self, folder: Path) -> None:
+        """Build and install it: needs `uv`, and the build step takes a minute where it was not run
+        on this machine.
+        """
+        self._folder, venv = folder, str(folder / "venv")
+        self._python = str(folder / "venv" / "bin" / "python")
+        _uv("build", "--wheel", "--out-dir", str(folder / "wheel"))
+        _uv("venv", "--python", sys.executable, venv)
+        _uv("pip", "install", "--python", venv, *map(str, (folder / "wheel").glob("*.whl")))
+        shutil.copy(ROOT / "bench" / "first_result.py", folder)
+        (folder / "trivial.dl").write_text(TRIVIAL, encoding="utf-8")
 
-def _fresh_process(arguments: tuple[str, ...], cache: Path) -> tuple[float, str]:
-    """Wall seconds and last printed line of a new interpreter, its caches in `cache`."""
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=_environment(cache),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise RuntimeError(
-            f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}"
+    def run(self, *arguments: str) -> tuple[float, float, str]:
+        """Wall and processor seconds of a new interpreter, and what it printed."""
+        inherited = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
+        environment = {
+            name: value for name, value in os.environ.items() if name not in inherited
+        } | {
+            "LFTJ_CACHE_DIR": str(self._folder / "kernels"),
+            "PYTHONPYCACHEPREFIX": str(self._folder / "bytecode"),
+        }
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [self._python, *arguments],
+            cwd=self._folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    return seconds, done.stdout.strip()
+        seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode:
+            raise RuntimeError(
+                f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}"
+            )
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return seconds, used, done.stdout.strip()
+
+    def least(self, *arguments: str) -> tuple[float, float]:
+        """The least wall and processor seconds of several runs."""
+        walls, used = zip(*(self.run(*arguments)[:2] for _ in range(REPEATS)), strict=True)
+        return min(walls), min(used)
 
 
-def _numpy_seconds(cache: Path) -> float:
-    return min(_fresh_process(("-c", "import numpy"), cache)[0] for _ in range(REPEATS))
-
-
-def _first_result(cache: Path) -> float:
-    seconds, line = _fresh_process(FIRST_RESULT, cache)
-    require_equal("first result", line, EXPECTED)
-    return seconds
+def _uv(*arguments: str) -> None:
+    subprocess.run(["uv", "--quiet", *arguments], cwd=ROOT, check=True)
 
 
 def _processes(report: Report) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
-        numpy_seconds = _numpy_seconds(cache)
-        cold = _first_result(cache)
-        warm = min(_first_result(cache) for _ in range(REPEATS))
+        installed = Installed(Path(folder))
+        numpy_seconds, _ = installed.least("-c", "import numpy")
+        cold, cold_used, line = installed.run("first_result.py")
+        require_equal("first result", line, EXPECTED)
+        warm, warm_used = installed.least("first_result.py")
+        objects, megabytes = installed.run("-c", TRACKED)[2].splitlines()[-1].split()
+        _, run_used = installed.least("-m", "lftj", "run", "trivial.dl", "-D", "-")
+        help_seconds, _ = installed.least("-m", "lftj", "--help")
     report.add("first_result_warm_s", warm - numpy_seconds)
     report.add("first_result_cold_s", cold - numpy_seconds)
+    report.add("tracked_objects", float(objects))
+    report.add("first_result_mb", float(megabytes))
+    report.add("run_cpu_s", run_used)
+    report.add("help_s", help_seconds)
     report.note(figure="first_result", warm_s=warm, cold_s=cold, import_numpy_s=numpy_seconds)
+    report.note(figure="first_result", warm_cpu_s=warm_used, cold_cpu_s=cold_used)
 
 
 # One rule of each of these shapes in turn, so that the thousand are not a thousand times the same.
