@@ -15,10 +15,7 @@ from typing import NamedTuple
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.checked import CheckedProgram, Row
-from lftj.program.checks.choices import (
-    refuse_choice_beside_asking,
-    refuse_choice_beside_extremes,
-)
+from lftj.program.checks import choices
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
 from lftj.program.hidden import source_of
@@ -201,14 +198,14 @@ class Program:
         made = [rule for each in new for rule in each.rules]
         try:
             order = self._restratified(checked.catalog, made)
-            refuse_choice_beside_extremes(
+            choices.refuse_choice_beside_extremes(
                 order.strata_of(rule.relation for rule in made),
                 {**checked.catalog.relations, **hidden},
             )
             asked = {each.name: each.asked_by for each in hidden.values() if each.asked_by}
             if asked:
                 schemas = {**checked.catalog.relations, **hidden}
-                refuse_choice_beside_asking(order, asked, schemas)
+                choices.refuse_choice_beside_asking(order, asked, schemas)
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
         return Program(

@@ -1,0 +1,104 @@
+"""Looking inside a workspace: plans, memory, what commits did, a page, and a check of all views."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lftj.api.backend import Backend
+from lftj.api.snapshot import Snapshot
+from lftj.engine.handles import RuleHandle
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
+from lftj.engine.verify import Discrepancy
+from lftj.explain.plan import PlanReport
+from scantree.interrupts import interrupts_as_such
+
+if TYPE_CHECKING:
+    from lftj.explain.profile import Profile
+
+
+@with_named_options
+class Inspection(ABC):
+    """Access to how a workspace does its work."""
+
+    @property
+    @abstractmethod
+    def _backend(self) -> Backend:
+        """The open backend. Raises LftjError (E341) where it is closed."""
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The last version, held."""
+
+    def plan(self, rule: RuleHandle | None = None, passes: bool = False) -> PlanReport:
+        """Plan of a rule, or without one of all: how it is evaluated and why. `print()` it, or take
+        its `df()`; its `places()` say where relations lie. Evaluates nothing.
+
+        `passes`: the text shows each rule after each rewrite that changed it, with the reason. Over
+        parts the joins are those that one process would plan for relations of these sizes.
+        UnknownNameError (E114) for a rule that is not, or no longer, here.
+        """
+        return self._backend.current().plan(rule, passes)
+
+    def memory(self) -> Result:
+        """Rows and bytes, one row per relation and key order, and per state that is kept of a
+        view's head, or index of its trace.
+
+        Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)`
+        of those above; `(pages)`, all pages in use, those of older versions and free room included;
+        `(dictionary)`, the strings.
+
+        Over parts these are sums over the parts that workers keep now, with a column `held` for the
+        cut, and after them the rows and bytes on disk. One job, which opens no part.
+        """
+        return self._backend.memory()
+
+    def profile(self, last: int | None = None) -> Profile:
+        """What the last commits did, one row per commit and rule that had work, the oldest commit
+        first; 1,000 commits are remembered. `print()` it, take `to_dict()`, or use it as a pandas
+        DataFrame.
+
+        Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree
+        `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
+        `bytes` of state kept, `seconds`; `parts` into which large evaluations were divided, and the
+        steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
+        `seconds` does not count; `rows` of the relation after the commit, and the `reason` for the
+        strategy in words. Over parts there is one row per commit, with the columns of
+        `lftj.distributed.parts.outcome.Report`. Strategies are those of
+        `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full",
+        "fallback", "forecast" and "bootstrap" for what was evaluated anew. Raises DeclarationError
+        (E160) for a `last` below 0.
+        """
+        return self._backend.profile(last)
+
+    @interrupts_as_such()
+    def report(
+        self,
+        destination: str | os.PathLike[str],
+        *,
+        samples: int = 8,
+        explaining: float = 5.0,
+    ) -> Path:
+        """Write a page about the last version, one file of HTML that needs no network: relations
+        and views, the graph of strata, rules with plans, commits, memory, and a search that
+        explains rows of its samples. Returns its path.
+
+        `samples` rows of each relation are shown, so do not pass on what they must not tell; 0
+        shows none. They are explained as long as that takes no more than `explaining` seconds in
+        all. Raises FrameError (E232) for a file that cannot be written.
+        """
+        from lftj.report.render import write_report  # only those who ask pay for importing it
+
+        return write_report(self._backend, destination, samples, explaining)
+
+    def verify(self) -> list[Discrepancy]:
+        """Recompute every view from the base rows and compare: the views that differ, so `assert
+        not ws.verify()`.
+
+        Costs as much as computing every view from nothing, in time and memory; over parts on the
+        executors and below the path, and only rows that differ come to this process.
+        """
+        return self.snapshot().verify()
