@@ -1,4 +1,4 @@
-"""How a large evaluation of a rule is divided: by which variables, into parts of which sizes, and
+"""Division of large evaluations of a rule: by which variables, into parts of which sizes, and
 what the parts share.
 """
 
