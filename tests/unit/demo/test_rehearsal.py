@@ -1,4 +1,6 @@
-"""The demo compiles its kernels beforehand, once per machine, and under a line of its own."""
+"""Where no library of kernels is to be had, the demo compiles its kernels beforehand, once per
+machine, and under a line of its own.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,11 @@ from rich.console import Console
 from lftj.demo import rehearsal, show
 
 
-def _shown(monkeypatch: pytest.MonkeyPatch, cache: Path, folder: Path) -> str:
+def _shown(
+    monkeypatch: pytest.MonkeyPatch, cache: Path, folder: Path, library: str | None = None
+) -> str:
     monkeypatch.setattr(rehearsal, "cache_directory", lambda: cache)
+    monkeypatch.setattr(rehearsal, "library", lambda: library)
     out = io.StringIO()
     show.run(Console(file=out, width=160), folder, days=1)
     return out.getvalue()
@@ -31,6 +36,10 @@ def test_a_cache_that_cannot_be_written_does_no_harm(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert "Compiled kernels" in _shown(monkeypatch, tmp_path / "missing", tmp_path)
+
+
+def test_a_library_of_kernels_spares_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert "Compiled" not in _shown(monkeypatch, tmp_path, tmp_path, library="kernels.so")
 
 
 @pytest.mark.parametrize(
