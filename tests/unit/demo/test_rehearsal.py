@@ -1,5 +1,5 @@
-"""Where no library of kernels is to be had, the demo compiles its kernels beforehand, once per
-machine, and under a line of its own.
+"""The demo compiles its kernels beforehand where no library of them is to be had: once per machine,
+and under a line of its own.
 """
 
 from __future__ import annotations
