@@ -225,8 +225,8 @@ class CountingTuning:
     """Cost that a deletion, or a change of rules, may have even where a bootstrap takes less: ten
     milliseconds.
     """
-    rows_worth: float = 0.6
-    """Share of a bootstrap that a deletion may cost: as much is lost where it is given up."""
+    rows_worth: float = 1.0
+    """Share of a small bootstrap that a deletion may cost: as much is lost where it is given up."""
     ranked_at_once: int = 0
     """1: a first evaluation notes ranks. It takes a tenth of its time and the memory of the rows
     once more, and not even the first deletion is followed without them.

@@ -122,7 +122,8 @@ class Rows(Strategy[Followed]):
             return max(least, 0 if self._direct else tuning.rows_least)
         if not takes or not kept.work:
             return tuning.rows_steps
-        return max(tuning.rows_least, int(tuning.rows_worth * kept.work))
+        worth = int(tuning.rows_worth * kept.work)
+        return min(tuning.rows_steps, max(tuning.rows_least, worth))
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
