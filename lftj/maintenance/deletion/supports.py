@@ -13,13 +13,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
-
 from lftj.join.context import Context
-from lftj.join.run.evaluate import chunks, plan_rule
 from lftj.maintenance.cost.cost_model import LOOK_UP
 from lftj.maintenance.deletion.over_delete import appeared_name, over_deleting
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full import head_rows
 from lftj.program.normal_form import (
     Filter,
     NegatedAtom,
@@ -174,13 +171,7 @@ class SupportCheck:
                 break
             self._context.budget.charge(LOOK_UP * len(rows[0]))
             doubted = TransientRelation(schema, self._context.arena, rows)
-            found = self._derived(check, {**self._lower, **gone, schema.name: doubted})
-            rows = difference(rows, found) if len(found[0]) else rows
+            read = {**self._lower, **gone, schema.name: doubted}
+            found = head_rows(check, read, self._context, lasting=True)
+            rows = difference(rows, sort_rows(found)) if len(found[0]) else rows
         return rows
-
-    def _derived(self, rule: NormalRule, relations: Relations) -> Columns:
-        needed, picks = head_picks(rule)
-        plan = plan_rule(rule, relations, self._context, needed=needed, count=False, lasting=True)
-        pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
-        rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
-        return sort_rows(rows) if len(rows[0]) else rows

@@ -111,7 +111,6 @@ class _RankedDeletion(_Iterations):
             return self._check.unsupported(relation, rows, deleted)
 
         relation = without_role(name, Role.DELETED)
-
         return _Unsupported(self.totals[name], unsupported, self.context)
 
 
@@ -151,21 +150,22 @@ class Rederivation:
         lost = dict[str, Columns]()
         if not self.only_grows:
             lost = self._over_deleted() if self.ranks is None else self._unsupported(self.ranks)
-        gone, returned = lost, list[Iteration]()
+        trail: list[Iteration] | None = None if self.ranks is None else []
+        gone = lost
         if lost:
-            returning = Returning(self._schemas, self._rules, lost, self._versions, self._context)
-            gone, returned = returning.run(), returning.returned
+            gone = Returning(
+                self._schemas, self._rules, lost, self._versions, self._context, trail
+            ).run()
         self.taken = sum(len(rows[0]) for rows in lost.values())
         self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
-        came: list[Iteration] | None = None if self.ranks is None else []
-        iterations = _Iterations(self._schemas, self._rules, self._versions, self._context, came)
+        iterations = _Iterations(self._schemas, self._rules, self._versions, self._context, trail)
         iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
         iterations.offer_opened(self._versions)
         iterations.offer(self._rule_change.came)
         iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
         found = iterations.finish()
         if self.ranks is not None:
-            self.ranks = self.ranks.after(lost, [*returned, *(came or ())], self._context.budget)
+            self.ranks = self.ranks.after(lost, trail or (), self._context.budget)
         return found
 
     def _over_deleted(self) -> dict[str, Columns]:

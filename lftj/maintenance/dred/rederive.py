@@ -16,10 +16,10 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.rent_or_buy import NOTHING_LOST, Rent
-from lftj.join.run.evaluate import Columns, chunks, plan_rule
+from lftj.join.run.evaluate import Columns
 from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full import head_rows
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
@@ -54,7 +54,8 @@ class _Search:
 
 class Returning:
     """One commit: `run` gives what is gone for good of the rows that were `lost`, as far as rows
-    that come do not bring it back.
+    that come do not bring it back. `trail`: where the rows that return are noted, iteration by
+    iteration.
     """
 
     def __init__(
@@ -64,16 +65,16 @@ class Returning:
         lost: Mapping[str, Columns],
         versions: Versions,
         context: Context,
+        trail: list[Mapping[str, Columns]] | None = None,
     ):
         self._schemas, self._rules = schemas, rules
+        self._trail = trail
         self._versions, self._context = versions, context
         self._gone = {
             name: self._are_gone(name, rows) for name, rows in lost.items() if len(rows[0])
         }
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
-        self.returned: list[Found] = []
-        """The rows that returned, iteration by iteration."""
         most = sum(len(rows[0]) for rows in lost.values())
         self._lasting = most * context.tuning.rederive_lasting < rows
 
@@ -103,7 +104,8 @@ class Returning:
 
     def back(self, found: Found) -> Found:
         """Bring found rows back; return them by the relations where rules read them."""
-        self.returned.append(found)
+        if self._trail is not None:
+            self._trail.append(found)
         for name, rows in found.items():
             self._context.budget.charge(LOOK_UP * len(rows[0]))
             gone = self._gone[name]
@@ -166,21 +168,13 @@ class Returning:
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
         search, before = self._searches.setdefault(rule, _Search()), self._context.work
         asked = replace(rule, atoms=rule.atoms[1:]) if search.forward else rule
-        needed, picks = head_picks(asked)
-        plan = plan_rule(
-            asked, relations, self._context, needed=needed, count=False, lasting=self._lasting
-        )
-        pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
-        found = sum(piece.shape[1] for piece in pieces)
-        self._context.found += found
+        rows = head_rows(asked, relations, self._context, lasting=self._lasting)
+        self._context.found += len(rows[0])
         search.took(
             self._context.work - before,
-            found + min(relations[atom.relation].count for atom in rule.atoms),
+            len(rows[0]) + min(relations[atom.relation].count for atom in rule.atoms),
             self._context.tuning,
         )
-        if not needed:
-            return [np.zeros(min(len(pieces), 1), np.int64)]
-        rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
         return self.among_gone(rule.relation, sort_rows(rows)) if asked is not rule else rows
 
     def _resolved(self, *found: Iterator[tuple[str, Columns]]) -> Found:

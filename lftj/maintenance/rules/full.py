@@ -11,7 +11,16 @@ from lftj.heads.support import support_counts
 from lftj.join.access.row_scan import scanned_rows
 from lftj.join.context import Context
 from lftj.join.run.by_groups import evaluate_by_groups
-from lftj.join.run.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once, run_plan
+from lftj.join.run.evaluate import (
+    Columns,
+    Relations,
+    chunks,
+    looked_up,
+    owned,
+    plan_once,
+    plan_rule,
+    run_plan,
+)
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
@@ -83,6 +92,20 @@ def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
     head = rule.group
     needed = tuple(dict.fromkeys(head))
     return needed, np.array([needed.index(variable) for variable in head], np.int64)
+
+
+def head_rows(
+    rule: NormalRule, relations: Relations, context: Context, *, lasting: bool
+) -> Columns:
+    """The head rows of a rule, in no order, some perhaps repeated; `lasting` as in `make_plan`.
+    Costs what the search takes.
+    """
+    needed, picks = head_picks(rule)
+    plan = plan_rule(rule, relations, context, needed=needed, count=False, lasting=lasting)
+    pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, context)]
+    if not needed:
+        return [np.zeros(min(len(pieces), 1), np.int64)]
+    return list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
 
 
 def _fewer(rows: np.ndarray) -> np.ndarray:
