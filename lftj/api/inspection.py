@@ -57,7 +57,7 @@ class Inspection(ABC):
         return self._backend.memory()
 
     def profile(self, last: int | None = None) -> Profile:
-        """What the last commits did, one row per commit and rule that had work, the oldest commit
+        """Work of the last commits, one row per commit and rule that had any, the oldest commit
         first; 1,000 commits are remembered. `print()` it, take `to_dict()`, or use it as a pandas
         DataFrame.
 

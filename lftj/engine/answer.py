@@ -11,12 +11,39 @@ from functools import partial
 from lftj.engine.ahead import compile_for
 from lftj.engine.engine import Engine
 from lftj.engine.limits import short_of_memory
+from lftj.engine.question import Asked
 from lftj.engine.result import Result
 from lftj.engine.state import State
+from lftj.join.context import Context
 from lftj.maintenance.commit import refresh
+from lftj.storage.database import Database
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
 from scantree.interrupts import interrupts_as_such
+
+
+def read(engine: Engine, state: State, question: object) -> Asked:
+    """Read a question, and compile what it needs. Raises what a rule with this body would raise."""
+    context = engine.context(state.aggregates)
+    with attending(context.read_on):
+        asked = engine.questions.asked(
+            state.program, question, partial(engine.statistics.repeats, state.database)
+        )
+        compile_for(asked.fresh.values(), asked.program.order.strata)
+    return asked
+
+
+def evaluated(engine: Engine, state: State, asked: Asked, context: Context) -> Database:
+    """The version with the rows of the relations that a question is about. Raises what evaluation
+    raises.
+    """
+    database = state.database.replace(
+        {name: RelationVersion.empty(each, engine.arena) for name, each in asked.fresh.items()}
+    )
+    with attending(context.plan_on):
+        return refresh(
+            asked.program, database, database, {}, {}, context, changed_rules=frozenset(asked.fresh)
+        ).database
 
 
 def answer(engine: Engine, state: State, question: object) -> Result:
@@ -26,25 +53,15 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     Raises what a rule with this body would raise: ProgramErrors with places in the text,
     LimitError, ValueRangeError …
     """
-    reading = engine.context(state.aggregates)
-    with attending(reading.read_on):
-        program, schema, fresh = engine.questions.asked(
-            state.program, question, partial(engine.statistics.repeats, state.database)
-        )
-        compile_for(fresh.values(), program.order.strata)
+    asked = read(engine, state, question)
+    schema = asked.schema
     with (
         interrupts_as_such(),
         engine.dictionary.in_use(),
         short_of_memory("there is no answer", "ask for less at a time"),
     ):
         context = engine.passing_context(state.aggregates)
-        database = state.database.replace(
-            {name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()}
-        )
-        with attending(context.plan_on):
-            database = refresh(
-                program, database, database, {}, {}, context, changed_rules=frozenset(fresh)
-            ).database
+        database = evaluated(engine, state, asked, context)
         rows, texts = database[schema.name], engine.dictionary.texts()
         return Result(
             schema.columns,

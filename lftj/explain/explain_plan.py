@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
-from lftj.engine.ahead import compile_for
+from lftj.engine.answer import evaluated, read
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import State
 from lftj.explain.analysis import PlanAnalysis
 from lftj.explain.level_costs import Bodies
 from lftj.explain.plan import PlanReport, needed, plan_report
 from lftj.join.run.evaluate import plan_rule
-from lftj.maintenance.commit import refresh
 from lftj.program.normal_form import NormalRule
-from lftj.storage.relation import RelationVersion
-from lftj.syntax.attention import attending
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
@@ -49,22 +45,11 @@ def _of_question(engine: Engine, state: State, question: object, analyze: bool) 
     """The plans of the rules that a question is rewritten to, over the rows of all of them: these
     are evaluated for it, also where nothing is measured.
     """
-    reading = engine.context(state.aggregates)
-    with attending(reading.read_on):
-        program, _, fresh = engine.questions.asked(
-            state.program, question, partial(engine.statistics.repeats, state.database)
-        )
-        compile_for(fresh.values(), program.order.strata)
+    asked = read(engine, state, question)
     context = engine.passing_context(state.aggregates)
-    database = state.database.replace(
-        {name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()}
-    )
-    with attending(context.plan_on):
-        database = refresh(
-            program, database, database, {}, {}, context, changed_rules=frozenset(fresh)
-        ).database
+    database = evaluated(engine, state, asked, context)
     bodies = Bodies(database, context, analyze)
-    rules = [rule for stratum in program.order.strata for rule in stratum.rules]
+    rules = [rule for stratum in asked.program.order.strata for rule in stratum.rules]
     found = [
         bodies.of(plan_rule(rule, database, context, needed=needed(rule), count=True))
         for rule in rules
