@@ -14,6 +14,7 @@ import bench.recursion.rules
 import bench.recursion.shortest
 import bench.registry
 from bench.__main__ import main
+from bench.analytics.loads import peak_over_rest
 from bench.bars import BARS
 from bench.cases import CASES
 from bench.clock import once
@@ -97,7 +98,7 @@ def _once(edges: Sequence[np.ndarray], rule: str) -> tuple[float, int]:
 
 
 @pytest.mark.usefixtures("few_turns")
-@pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])
+@pytest.mark.parametrize("name", ["storage", "triejoin", "load", "analytics", "recursion"])
 def test_the_smallest_size_runs_and_fills_every_figure(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +107,8 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     monkeypatch.setattr("bench.storage.DIFFS", 3)
     monkeypatch.setattr("bench.triejoin.SIZES", {"s": ((500, 7), (300, 6), 50)})
     monkeypatch.setattr("bench.load.ROWS", {"s": 500})
+    monkeypatch.setattr("bench.analytics.loads.TURNS", 1)
+    monkeypatch.setattr("bench.analytics.loads._in_a_process", peak_over_rest)
     path = tmp_path / "figures.json"
     assert main([name, "--size", "s", "--json", str(path)]) == 0
     written = json.loads(path.read_text())
