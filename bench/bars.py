@@ -86,6 +86,15 @@ BARS: dict[str, dict[str, Bar]] = {
         "page_mb": Bar("at most", 5, unit="MB"),
         "page_opens_s": Bar("at most", 2, unit="s"),
     },
+    "latency": {
+        "p999_vs_p50": Bar("at most", 5),
+        "worst_ms": Bar("at most", 20, unit="ms"),
+        "first_vs_tenth": Bar("at most", 5),
+        "bound_query_ms": Bar("at most", 0.2, unit="ms"),
+        "bound_query_p99_ms": Bar("at most", 1, unit="ms"),
+        "per_view_ms": Bar("at most", 0.05, unit="ms"),
+        "rows_per_s": Bar("at least", 200_000, unit="rows/s"),
+    },
     "maintenance": {
         "edit1_median": Bar("at most", 1 / 1000),
         "edit1_p99": Bar("at most", 1 / 50),
