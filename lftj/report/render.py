@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _PARTS = Path(__file__).parent / "page"
 _BARS = 120
+_AT_ONCE = 50
+"""Rows of a list that the browser makes elements of at once."""
 
 
 def page(contents: Mapping[str, Any], token: str | None = None) -> str:
@@ -73,6 +75,7 @@ def _shown(contents: Mapping[str, Any]) -> dict[str, Any]:
         **contents,
         "graph": layout(contents["relations"]),
         "bars": _bars(contents["commits"]),
+        "at_once": _AT_ONCE,
         "data": data_of(contents),
     }
 

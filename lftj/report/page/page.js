@@ -6,6 +6,33 @@
   const PAGE = 200, MATCHES = 12;
   let shown = 50;
 
+  // What comes after the first rows of a long list waits as text, so that the page opens at once.
+  // It takes its place when the browser has nothing else to do.
+  const unfold = () => {
+    const waiting = document.querySelector("script.later");
+    if (waiting) waiting.outerHTML = waiting.textContent; // escaped as all of the page is
+    return waiting !== null;
+  };
+  const unfoldAll = () => {
+    while (unfold());
+  };
+  const idle = window.requestIdleCallback
+    || ((run) => setTimeout(run, 50, { timeRemaining: () => 0 }));
+  const unfoldIdly = () => idle((deadline) => {
+    do {
+      if (!unfold()) return;
+    } while (deadline.timeRemaining() > 10);
+    unfoldIdly();
+  });
+
+  // Open the samples of a relation, by the id of its element.
+  const show = (id) => {
+    if (!byId(id)) unfoldAll();
+    const details = byId(id);
+    if (details) details.open = true;
+    return details;
+  };
+
   const element = (name, text, className) => {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -99,7 +126,7 @@
     }
     if (event.target.id === "more") more();
     const link = event.target.closest('a[href^="#relation-"]');
-    if (link) byId(link.getAttribute("href").slice(1)).open = true;
+    if (link) show(link.getAttribute("href").slice(1));
   });
 
   const duration = (seconds) => {
@@ -136,6 +163,8 @@
           data = news.data;
           shown = 50;
           byId("content").innerHTML = news.content; // escaped by the server; scripts in it do not run
+          if (open.size) unfoldAll();
+          else unfoldIdly();
           for (const summary of document.querySelectorAll("#content details > summary")) {
             if (open.has(summary.textContent)) summary.parentElement.open = true;
           }
@@ -147,6 +176,9 @@
     }
   };
 
+  addEventListener("load", unfoldIdly);
+  addEventListener("beforeprint", unfoldAll);
+  if (location.hash.startsWith("#relation-")) show(location.hash.slice(1))?.scrollIntoView();
   const wanted = location.hash.match(/^#why=(.*)$/);
   if (wanted) explain(decodeURIComponent(wanted[1]));
   if (token) follow();
