@@ -6,11 +6,15 @@ It goes into wheels, and beside the sources of an editable installation.
   that holds one says so in its name. Where none can be built, and with `LFTJ_PURE=1`, the wheel is
   for all systems, and kernels are compiled when a program first needs them.
 - The tables of the parser (`lftj.syntax.parse_tables`).
+
+And it writes what an index of packages shows: the README, whose links lead to the pages at the
+project's address, and that address, where `pyproject.toml` has one.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +23,7 @@ from runpy import run_path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _LIBRARIES = "scantree/jit/machine_code"
 _TABLES = "lftj/syntax/parse_tables.json"
@@ -78,6 +83,33 @@ class MachineProductsHook(BuildHookInterface[Any]):
             if other != kept:
                 other.unlink()
         return f"{_LIBRARIES}/{found.name}"
+
+
+class DescriptionHook(MetadataHookInterface):
+    """Fills in `readme` and `urls`."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set both from README.md and the setting `address`."""
+        address: str = self.config["address"].rstrip("/")
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {
+            "content-type": "text/markdown",
+            "text": with_absolute_links(text, address),
+        }
+        pages = {"Documentation": "docs/index.md", "Changelog": "CHANGELOG.md", "Source": ""}
+        metadata["urls"] = (
+            {name: f"{address}/{page}".rstrip("/") for name, page in pages.items()}
+            if address
+            else {}
+        )
+
+
+def with_absolute_links(text: str, address: str) -> str:
+    """Markdown whose relative links begin with an address; without one they are their texts."""
+    link = r"\[([^\]]+)\]\((?!https?://|#)([^)]+)\)"
+    return re.sub(link, rf"[\1]({address}/\2)" if address else r"\1", text)
 
 
 def _put(path: Path, content: bytes) -> None:

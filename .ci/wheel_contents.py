@@ -1,9 +1,10 @@
-"""Refuse a wheel whose top level holds anything but our four packages, or that lacks the files that
-are not Python.
+"""Refuse a wheel whose top level holds anything but our four packages, that lacks the files that are
+not Python, or whose description has links that lead nowhere outside of the sources.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 
@@ -11,7 +12,7 @@ from scantree.jit.library import file_name, target
 
 PACKAGES = {"lftj", "sensitivity", "scantree", "partition"}
 NEEDED = {
-    "lftj/py.typed",
+    *(f"{package}/py.typed" for package in PACKAGES),
     "lftj/demo/flights.dl",
     "lftj/demo/data/flights.parquet",
     "lftj/demo/data/README.md",
@@ -26,12 +27,15 @@ NEEDED = {
 
 def main(path: str) -> int:
     """Print what is wrong with the wheel at `path`; 0 when nothing is."""
-    names = set(zipfile.ZipFile(path).namelist())
+    wheel = zipfile.ZipFile(path)
+    names = set(wheel.namelist())
     top = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     wrong = [f"unexpected at the top level: {name}" for name in sorted(top - PACKAGES)]
     wrong += [f"package missing: {name}" for name in sorted(PACKAGES - top)]
     wrong += [f"file missing: {name}" for name in sorted(NEEDED - names)]
     wrong += _library_problems(path, names)
+    (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+    wrong += _links_within(wheel.read(metadata).decode())
     print("\n".join(wrong) or f"{len(names)} files, top level: {', '.join(sorted(top))}")
     return 1 if wrong else 0
 
@@ -41,14 +45,22 @@ def _library_problems(path: str, names: set[str]) -> list[str]:
     says so.
     """
     processor = target()
+    if path.endswith("-py3-none-any.whl"):
+        return [f"machine code for all systems: {name}" for name in names if name.endswith(".so")]
     if processor is None:
-        return []
+        return ["a wheel for one system, where no library of kernels can be built"]
     wrong = []
     if f"scantree/jit/machine_code/{file_name(processor)}" not in names:
         wrong.append("the library of these kernels is missing")
     if not path.endswith("-py3-none-manylinux_2_17_x86_64.whl"):
         wrong.append(f"the name does not say what the library is for: {path}")
     return wrong
+
+
+def _links_within(metadata: str) -> list[str]:
+    """Relative links of the description."""
+    text = re.sub(r"(?s)```.*?```", "", metadata.partition("\n\n")[2])
+    return [f"relative link: {link}" for link in re.findall(r"\]\((?!https?://|#)([^)]*)\)", text)]
 
 
 if __name__ == "__main__":

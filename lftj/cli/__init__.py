@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-OK, FAILED, USAGE = 0, 1, 2
+OK, FAILED, INTERRUPTED = 0, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,24 +23,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `arguments` are those after the program's name (default: the process's own).
     """
     from lftj.cli.app import app
-    from lftj.errors import LftjError
 
     _speak_utf8()
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="lftj")
+        code = app(sys.argv[1:] if arguments is None else arguments)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else OK if end.code is None else FAILED
-    except (
-        LftjError,
-        OSError,
-        ImportError,
-    ) as error:  # what an extra of the package holds may be missing
-        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- else it would go among what is printed
-            print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away
         code = FAILED
-    else:
-        code = OK
+    except Exception as error:
+        _tell(error)
+        code = FAILED
     return code if _flushed() else FAILED
+
+
+def _tell(error: Exception) -> None:
+    """Print an error in program, data or files, or about an extra of the package that is missing.
+    Raises all others.
+    """
+    from lftj.errors import LftjError
+
+    if not isinstance(error, LftjError | OSError | ImportError):
+        raise error
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- else it would go among what is printed
+        print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
 
 
 def _speak_utf8() -> None:

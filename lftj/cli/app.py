@@ -1,354 +1,494 @@
-"""The commands and their options, with typer. What a command needs is imported when it runs, so
-that `--help` is quick.
+"""The commands and their options, with argparse. A command's options are described, and what it
+needs is imported, when it is the one asked for: `--help` imports nothing else.
 """
 
 from __future__ import annotations
 
+import argparse
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import NamedTuple
 
-import typer
-from typer.core import TyperGroup
-
-
-class _Commands(TyperGroup):
-    """The commands, with a word for those who give a program alone, as to Soufflé."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in self.commands and Path(args[0]).suffix == ".dl":
-            ctx.fail(f"No command before the program: lftj run {' '.join(args)}")
-        return super().resolve_command(ctx, args)
+Options = argparse.Namespace
+Parser = argparse.ArgumentParser
 
 
-app = typer.Typer(
-    cls=_Commands,
-    help="Datalog whose views stay true while the data changes.",
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+class Command(NamedTuple):
+    """One command: its summary, what adds its options to a parser, what runs it, for its status."""
 
-ProgramFile = Annotated[
-    str,
-    typer.Argument(metavar="PROGRAM", help="A file of rules; `-` reads them from standard input."),
-]
-FactFolder = Annotated[
-    Path,
-    typer.Option(
-        "-F", "--fact-dir", metavar="DIR", help="Where the files of `.input` relations are."
-    ),
-]
+    summary: str
+    describe: Callable[[Parser], None]
+    run: Callable[[Options], int | None]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from lftj import __version__
-
-        typer.echo(f"lftj {__version__}")
-        raise typer.Exit()
-
-
-@app.callback()
-def lftj(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and end."
-        ),
-    ] = False,
-) -> None:
-    """Datalog whose views stay true while the data changes."""
-
-
-@app.command()
-def run(
-    program: ProgramFile,
-    fact_dir: FactFolder = Path(),
-    output_dir: Annotated[
-        str,
-        typer.Option(
-            "-D",
-            "--output-dir",
-            metavar="DIR",
-            help="Where `.output` relations are written; `-` is standard output.",
-        ),
-    ] = ".",
-    jobs: Annotated[
-        str,
-        typer.Option(
-            "-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core."
-        ),
-    ] = "1",
-    allow_paths: Annotated[
-        bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")
-    ] = False,
-    no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
-    db: Annotated[
-        Path | None,
-        typer.Option(
-            "--db",
-            metavar="PATH",
-            help="A workspace that keeps what is derived: the next run follows what changed.",
-        ),
-    ] = None,
-) -> None:
-    """Evaluate a program as Soufflé does: facts from files, results into files or to standard
-    output.
+def app(arguments: Sequence[str]) -> int:
+    """Run one command and return its status. Raises SystemExit after help and on wrong usage,
+    LftjError, OSError, ImportError.
     """
-    from lftj.cli import run as command
+    before = next(
+        (place for place, word in enumerate(arguments) if not word.startswith("-")),
+        len(arguments),
+    )
+    parser = _commands()
+    if not arguments:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
+    chosen: str = parser.parse_args(arguments[: before + 1]).command
+    rest = arguments[before + 1 :]
+    if chosen not in COMMANDS:
+        if Path(chosen).suffix == ".dl":  # given alone, as to Soufflé
+            parser.error(f"no command before the program: lftj run {' '.join([chosen, *rest])}")
+        parser.error(f"there is no command {chosen!r}: it is one of {', '.join(COMMANDS)}")
+    command = COMMANDS[chosen]
+    own = Parser(
+        prog=f"lftj {chosen}",
+        description=command.summary,
+        allow_abbrev=False,
+    )
+    command.describe(own)
+    return command.run(own.parse_intermixed_args(rest)) or 0
 
-    if jobs != "auto" and not (jobs.isdecimal() and int(jobs)):
-        raise typer.BadParameter(
-            f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j"
-        )
-    threads = None if jobs == "auto" else int(jobs)
-    command.run(
-        program,
-        fact_dir,
-        output_dir,
-        warn=not no_warn,
-        threads=threads,
-        allow_paths=allow_paths,
-        db=db,
+
+def _commands() -> Parser:
+    """The parser of what stands before a command's own words."""
+    lines = (_line(name, each.summary) for name, each in COMMANDS.items())
+    parser = Parser(
+        prog="lftj",
+        usage="lftj [-h] [--version] COMMAND …",
+        description="Datalog whose views stay true while the data changes.",
+        epilog="\n".join(["commands:", *lines, "", "lftj COMMAND --help tells of its options."]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
+    parser.add_argument("command", metavar="COMMAND", help="one of those below")
+    return parser
+
+
+def _line(name: str, summary: str) -> str:
+    """A command and the first sentence about it, as wide as the terminal."""
+    start = f"  {name:{max(map(len, COMMANDS))}}  "
+    return textwrap.fill(
+        f"{start}{summary.split('. ')[0].rstrip('.')}.",
+        shutil.get_terminal_size().columns - 2,
+        subsequent_indent=" " * len(start),
     )
 
 
-@app.command()
-def watch(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the files of `.input` relations are.")
-    ],
-    program: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PROGRAM]",
-            help="A file of rules; by default the one in DIR.",
-            show_default=False,
-        ),
-    ] = None,
-    db: Annotated[
-        Path | None,
-        typer.Option("--db", metavar="PATH", help="A workspace that keeps what is derived."),
-    ] = None,
-    output_dir: Annotated[
-        str | None,
-        typer.Option(
-            "-D",
-            "--output-dir",
-            metavar="DIR",
-            help="Write `.output` relations there after each commit.",
-        ),
-    ] = None,
-    seconds: Annotated[
-        float,
-        typer.Option("--interval", metavar="S", min=0.01, help="Seconds between two looks."),
-    ] = 0.5,
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: Parser, *_rest: object) -> None:
+        from lftj import __version__
+
+        print(f"lftj {__version__}")
+        parser.exit()
+
+
+# ── options of several commands ───────────────────────────────────────────────────────────────────
+def _program(
+    parser: Parser, text: str = "a file of rules; - reads them from standard input"
 ) -> None:
-    """Keep a program's views true while the files of its facts change: each change is a commit.
-    Ctrl-C ends it.
-    """
+    parser.add_argument("program", metavar="PROGRAM", help=text)
+
+
+def _path(parser: Parser, text: str = "the path of a workspace") -> None:
+    parser.add_argument("path", metavar="PATH", type=Path, help=text)
+
+
+def _fact_dir(parser: Parser) -> None:
+    parser.add_argument(
+        "-F",
+        "--fact-dir",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="where the files of .input relations are (default: here)",
+    )
+
+
+def _allow_paths(parser: Parser, text: str = "let the program include files anywhere") -> None:
+    parser.add_argument("--allow-paths", action="store_true", help=text)
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Read a whole number within bounds."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+            upper = "or more" if most is None else f"to {most}"
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number, {least} {upper}")
+        return int(text)
+
+    return number
+
+
+# ── the commands ──────────────────────────────────────────────────────────────────────────────────
+def _describe_run(parser: Parser) -> None:
+    _program(parser)
+    _fact_dir(parser)
+    parser.add_argument(
+        "-D",
+        "--output-dir",
+        metavar="DIR",
+        default=".",
+        help="where .output relations are written; - is standard output (default: here)",
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        metavar="N",
+        type=_threads,
+        default=1,
+        help="how many threads evaluate; auto: one per core (default: 1)",
+    )
+    _allow_paths(parser, "let the program name and include files anywhere")
+    parser.add_argument("-w", "--no-warn", action="store_true", help="print no warnings")
+    parser.add_argument(
+        "--db",
+        metavar="PATH",
+        type=Path,
+        help="a workspace that keeps what is derived: the next run follows what changed",
+    )
+
+
+def _threads(text: str) -> int | None:
+    if text != "auto" and not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of threads nor 'auto'")
+    return None if text == "auto" else int(text)
+
+
+def _run(options: Options) -> None:
+    from lftj.cli import run as command
+
+    command.run(
+        options.program,
+        options.fact_dir,
+        options.output_dir,
+        warn=not options.no_warn,
+        threads=options.jobs,
+        allow_paths=options.allow_paths,
+        db=options.db,
+    )
+
+
+def _describe_watch(parser: Parser) -> None:
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="where the files of .input relations are"
+    )
+    parser.add_argument(
+        "program", metavar="PROGRAM", nargs="?", help="a file of rules (default: the one in DIR)"
+    )
+    parser.add_argument(
+        "--db", metavar="PATH", type=Path, help="a workspace that keeps what is derived"
+    )
+    parser.add_argument(
+        "-D",
+        "--output-dir",
+        metavar="DIR",
+        help="write .output relations there after each commit",
+    )
+    parser.add_argument(
+        "--interval",
+        metavar="S",
+        type=_interval,
+        default=0.5,
+        help="seconds between two looks (default: 0.5)",
+    )
+
+
+def _interval(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0.01 or more")
+    return seconds
+
+
+def _watch(options: Options) -> None:
     from lftj.cli import watch as command
 
-    command.watch(folder, program, db=db, output_dir=output_dir, seconds=seconds)
+    command.watch(
+        options.folder,
+        options.program,
+        db=options.db,
+        output_dir=options.output_dir,
+        seconds=options.interval,
+    )
 
 
-@app.command()
-def check(
-    program: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROGRAM",
-            help="A file of rules, `-` for standard input, or the path of a workspace.",
-        ),
-    ],
-    allow_paths: Annotated[
-        bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
-    ] = False,
-    passes: Annotated[
-        bool, typer.Option("--passes", help="Show each rule after each rewrite that changed it.")
-    ] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Recompute the views of a workspace and compare.")
-    ] = False,
-) -> None:
-    """Print every error of a program; if there is none, its strata and the plan of each rule. Or
-    every damage of a workspace: checksums, rows, and with `--deep` views.
-    """
-    if program != "-" and Path(program).is_dir():
+def _describe_check(parser: Parser) -> None:
+    _program(parser, "a file of rules, - for standard input, or the path of a workspace")
+    _allow_paths(parser)
+    parser.add_argument(
+        "--passes", action="store_true", help="show each rule after each rewrite that changed it"
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="recompute the views of a workspace and compare"
+    )
+
+
+def _check(options: Options) -> int:
+    if options.program != "-" and Path(options.program).is_dir():
         from lftj.cli import care
 
-        raise typer.Exit(0 if care.check(Path(program), deep=deep) else 1)
+        return 0 if care.check(Path(options.program), deep=options.deep) else 1
     from lftj.cli import check as command
 
-    command.check(program, allow_paths=allow_paths, passes=passes)
+    command.check(options.program, allow_paths=options.allow_paths, passes=options.passes)
+    return 0
 
 
-WorkspacePath = Annotated[
-    Path, typer.Argument(metavar="PATH", help="The path of a workspace.", show_default=False)
-]
-
-
-@app.command()
-def info(path: WorkspacePath) -> None:
-    """Print what a workspace holds, and how large its files are."""
+def _info(options: Options) -> None:
     from lftj.cli import care
 
-    care.info(path)
+    care.info(options.path)
 
 
-@app.command()
-def report(
-    program: Annotated[
-        str,
-        typer.Argument(
-            metavar="PROGRAM",
-            help="A file of rules, `-` for standard input, or the path of a workspace.",
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where the page is written.")
-    ] = Path("report.html"),
-    fact_dir: FactFolder = Path(),
-    samples: Annotated[
-        int, typer.Option("--samples", min=0, help="How many rows of each relation it shows.")
-    ] = 8,
-    allow_paths: Annotated[
-        bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")
-    ] = False,
-) -> None:
-    """Write one page about a program or workspace: relations, rules with plans, commits, memory,
-    and why rows are there.
-    """
+def _describe_report(parser: Parser) -> None:
+    _program(parser, "a file of rules, - for standard input, or the path of a workspace")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("report.html"),
+        help="where the page is written (default: report.html)",
+    )
+    _fact_dir(parser)
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=_whole(0),
+        default=8,
+        help="how many rows of each relation it shows (default: 8)",
+    )
+    _allow_paths(parser, "let the program name and include files anywhere")
+
+
+def _report(options: Options) -> None:
     from lftj.cli import report as command
 
-    command.write(program, output, fact_dir, samples, allow_paths=allow_paths)
+    command.write(
+        options.program,
+        options.output,
+        options.fact_dir,
+        options.samples,
+        allow_paths=options.allow_paths,
+    )
 
 
-@app.command()
-def serve(
-    path: WorkspacePath,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 0,
-) -> None:
-    """Serve that page about a workspace while others commit to it, read-only, to this machine, at
-    the address that is printed.
-    """
+def _describe_serve(parser: Parser) -> None:
+    _path(parser)
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=_whole(0, 65535),
+        default=0,
+        help="0: any that is free (default)",
+    )
+
+
+def _serve(options: Options) -> None:
     from lftj.cli import report as command
 
-    command.serve(path, port)
+    command.serve(options.path, options.port)
 
 
-@app.command()
-def compact(path: WorkspacePath) -> None:
-    """Make the files of a workspace as small as they can be. Nobody else writes meanwhile."""
+def _compact(options: Options) -> None:
     from lftj.cli import care
 
-    care.compact(path)
+    care.compact(options.path)
 
 
-@app.command()
-def dump(
-    path: WorkspacePath,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder, made for it.")],
-    salvage: Annotated[
-        bool, typer.Option("--salvage", help="Write what is left of damaged files; status 1.")
-    ] = False,
-    branch: Annotated[
-        str, typer.Option("--branch", metavar="NAME", help="The branch to write.")
-    ] = "main",
-) -> None:
-    """Write a workspace as Parquet files and rule text, which any version of lftj loads."""
+def _describe_dump(parser: Parser) -> None:
+    _path(parser)
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder, made for it")
+    parser.add_argument(
+        "--salvage", action="store_true", help="write what is left of damaged files; status 1"
+    )
+    parser.add_argument(
+        "--branch", metavar="NAME", default="main", help="the branch to write (default: main)"
+    )
+
+
+def _dump(options: Options) -> int:
     from lftj.cli import care
 
-    raise typer.Exit(0 if care.dump(path, folder, salvage=salvage, branch=branch) else 1)
+    whole = care.dump(options.path, options.folder, salvage=options.salvage, branch=options.branch)
+    return 0 if whole else 1
 
 
-@app.command()
-def load(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `lftj dump` wrote.")],
-    path: WorkspacePath,
-) -> None:
-    """Begin a workspace with what a dump has."""
+def _describe_load(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="what `lftj dump` wrote")
+    _path(parser, "the path of the workspace")
+
+
+def _load(options: Options) -> None:
     from lftj.cli import care
 
-    care.load(folder, path)
+    care.load(options.folder, options.path)
 
 
-@app.command()
-def sql(
-    program: ProgramFile,
-    dialect: Annotated[
-        str, typer.Option("--dialect", metavar="NAME", help="`duckdb` or `spark`.")
-    ] = "duckdb",
-    allow_paths: Annotated[
-        bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")
-    ] = False,
-) -> None:
-    """Print a program as SQL: a query for each rule, views in the order of strata."""
+def _describe_sql(parser: Parser) -> None:
+    _program(parser)
+    parser.add_argument(
+        "--dialect", metavar="NAME", default="duckdb", help="duckdb (default) or spark"
+    )
+    _allow_paths(parser)
+
+
+def _sql(options: Options) -> None:
     from lftj.cli.run import read_program
     from lftj.sql.program import to_sql
     from lftj.syntax.parser import parse
 
-    text, name = read_program(program, allow_paths=allow_paths)
-    typer.echo(str(to_sql(parse(text, name), dialect)), nl=False)
+    text, name = read_program(options.program, allow_paths=options.allow_paths)
+    print(to_sql(parse(text, name), options.dialect), end="")
 
 
-@app.command()
-def shell(
-    path: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PATH]", help="A workspace, begun if need be; none: in memory."),
-    ] = None,
-) -> None:
-    """Type rules, facts and queries, or pipe them in; `.help` lists commands."""
+def _describe_shell(parser: Parser) -> None:
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=Path,
+        nargs="?",
+        help="a workspace, begun if need be; none: in memory",
+    )
+
+
+def _shell(options: Options) -> int:
     from lftj.cli import shell as command
 
-    raise typer.Exit(0 if command.run(path) else 1)
+    return 0 if command.run(options.path) else 1
 
 
-@app.command()
-def warmup() -> None:
-    """See that kernels are compiled for this machine: for images, and before tests."""
+def _warmup(options: Options) -> None:
     from lftj.cli import warmup as command
 
     command.warmup()
 
 
-@app.command()
-def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")
-    ] = Path(),
-    days: Annotated[
-        int,
-        typer.Option("--days", min=1, max=30, help="How many days of September 2013 to commit."),
-    ] = 14,
-    spark: Annotated[
-        bool,
-        typer.Option(
-            "--spark", help="Do it on Spark, in this machine, and compare; needs the extra `spark`."
-        ),
-    ] = False,
-    keep: Annotated[
-        Path | None,
-        typer.Option("--keep", metavar="PATH", help="Where the workspace lasts, with its past."),
-    ] = None,
-) -> None:
-    """Keep views over the 2013 flights from New York true, one committed day after another."""
+def _describe_demo(parser: Parser) -> None:
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="where picture and page are saved (default: here)",
+    )
+    parser.add_argument(
+        "--days",
+        metavar="N",
+        type=_whole(1, 30),
+        default=14,
+        help="how many days of September 2013 to commit (default: 14)",
+    )
+    parser.add_argument(
+        "--spark",
+        action="store_true",
+        help="do it on Spark, in this machine, and compare; needs the extra spark",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="PATH",
+        type=Path,
+        help="where the workspace lasts, with its past; not with --spark",
+    )
+
+
+def _demo(options: Options) -> None:
     from rich.console import Console
 
     from lftj.demo import show
     from scantree.jit.announcing import said_by
 
-    if spark and keep is not None:
-        raise typer.BadParameter("what Spark holds is not kept", param_hint="--keep")
+    if options.spark and options.keep is not None:
+        Parser(prog="lftj demo").error("--keep: what Spark holds is not kept")
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, 120))
     with said_by(lambda text: None):  # the demo has lines of its own for that
-        if spark:
+        if options.spark:
             from lftj.demo import on_spark
 
-            on_spark.run(console, days)
+            on_spark.run(console, options.days)
         else:
-            show.run(console, out, days, keep=keep)
+            show.run(console, options.out, options.days, keep=options.keep)
+
+
+def _nothing(parser: Parser) -> None:
+    """No options but --help."""
+
+
+COMMANDS = {
+    "run": Command(
+        "Evaluate a program as Soufflé does: facts from files, results into files or to standard "
+        "output.",
+        _describe_run,
+        _run,
+    ),
+    "watch": Command(
+        "Keep a program's views true while the files of its facts change. Each change is a "
+        "commit; Ctrl-C ends it.",
+        _describe_watch,
+        _watch,
+    ),
+    "check": Command(
+        "Print every error of a program, or every damage of a workspace. If a program has none, "
+        "print its strata and the plan of each rule; of a workspace, compare checksums, rows, and "
+        "with --deep views.",
+        _describe_check,
+        _check,
+    ),
+    "info": Command("Print what a workspace holds, and how large its files are.", _path, _info),
+    "report": Command(
+        "Write one page about a program or workspace: relations, rules with plans, commits, "
+        "memory, and why rows are there.",
+        _describe_report,
+        _report,
+    ),
+    "serve": Command(
+        "Serve that page about a workspace while others commit to it. It is read-only, and "
+        "served to this machine, at the address that is printed.",
+        _describe_serve,
+        _serve,
+    ),
+    "compact": Command(
+        "Make the files of a workspace as small as they can be. Nobody else writes meanwhile.",
+        _path,
+        _compact,
+    ),
+    "dump": Command(
+        "Write a workspace as Parquet files and rule text, which any version of lftj loads.",
+        _describe_dump,
+        _dump,
+    ),
+    "load": Command("Begin a workspace with what a dump has.", _describe_load, _load),
+    "sql": Command(
+        "Print a program as SQL: a query for each rule, views in the order of strata.",
+        _describe_sql,
+        _sql,
+    ),
+    "shell": Command(
+        "Type rules, facts and queries, or pipe them in; `.help` lists commands.",
+        _describe_shell,
+        _shell,
+    ),
+    "warmup": Command(
+        "See that kernels are compiled for this machine: for images, and before tests.",
+        _nothing,
+        _warmup,
+    ),
+    "demo": Command(
+        "Keep views over the 2013 flights from New York true, one committed day after another.",
+        _describe_demo,
+        _demo,
+    ),
+}
+"""All commands by their names, in the order of the help."""

@@ -24,30 +24,24 @@ if TYPE_CHECKING:
     from lftj.api.transaction import Transaction
     from lftj.api.workspace import Workspace
 
-# What the command is doing, shown while it does it: on standard error, and only when that is a
-# terminal.
-
 
 @contextmanager
 def progress() -> Generator[Callable[[str], None]]:
-    """Gives a function that shows one line of text in place of the last one; the line is gone at
-    the end.
-
-    Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as
-    long as the line is up.
+    """Gives a function that shows what the command is doing: one line of standard error, in place
+    of the last one, and gone at the end. Silent where that is no terminal.
     """
     if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- a process may have none
         yield lambda text: None
         return
-    from rich.console import Console
 
-    with Console(stderr=True).status("") as status:
+    def say(text: str) -> None:
+        print(f"\r{text} …", end="\033[K", file=sys.stderr, flush=True)
 
-        def say(text: str) -> None:
-            status.update(f"{text} …")
-
+    try:
         with said_by(say):
             yield say
+    finally:
+        print("\r", end="\033[K", file=sys.stderr, flush=True)
 
 
 STANDARD_STREAM = "-"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 import time
-
-import typer
 
 from lftj.engine.kernel_library import build_library
 from lftj.engine.kernel_signatures import GROUPS
@@ -16,10 +15,10 @@ from scantree.jit.library import library
 def warmup() -> None:
     """Print where the library of kernels is; build it where there is none."""
     if not ADDRESSES:
-        typer.echo("Kernels are interpreted or checked: there is nothing to compile ahead.")
+        print("Kernels are interpreted or checked: there is nothing to compile ahead.")
         return
     started = time.perf_counter()
-    with said_by(lambda text: typer.echo(f"{text} …", err=True)):
+    with said_by(lambda text: print(f"{text} …", file=sys.stderr)):
         found = library()
         path = build_library() if found is None else found.path
         if path is None:
@@ -27,4 +26,4 @@ def warmup() -> None:
 
             compile_groups(GROUPS)
     seconds = time.perf_counter() - started
-    typer.echo(f"Kernels are ready: {path or 'compiled one by one'} ({seconds:.1f} s).")
+    print(f"Kernels are ready: {path or 'compiled one by one'} ({seconds:.1f} s).")

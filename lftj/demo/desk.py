@@ -69,6 +69,15 @@ class DayFigure:
     mean_delay: float
 
 
+@dataclass(frozen=True)
+class DayCost:
+    """Seconds that a day's commit took, and where it was tried, deriving all views anew."""
+
+    day: datetime.date
+    commit: float
+    anew: float | None = None
+
+
 @dataclass
 class Desk:
     """A workspace being fed. `figures` grows by one row per airport and day."""

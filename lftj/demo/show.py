@@ -12,10 +12,12 @@ from rich.table import Table
 
 import lftj
 from lftj.demo import feed, picture, rehearsal
-from lftj.demo.desk import VIEWS, Commit, Desk, Row
+from lftj.demo.desk import VIEWS, Commit, DayCost, Desk, Row
 
 DEFAULT_DAYS = 14
 PAGE = "lftj-demo.html"
+CHECKED_EVERY = 3
+"""Days after which all views are derived anew, which takes as long as some twenty commits."""
 
 
 def run(
@@ -49,17 +51,16 @@ def run(
         f"\nNow {days} days, each one transaction: new flights, the day before corrected, its "
         f"cancelled flights withdrawn."
     )
-    seconds: list[float] = []
-    for offset in range(days):
-        commit = desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)
-        seconds.append(commit.seconds)
-        console.print(commit_lines(commit, console.width), highlight=False)
-    if seconds:
-        console.print(f"\n{maintained_line(seconds, *desk.check())}", highlight=False)
+    costs, differing = committed(console, desk, days)
+    anew = [cost.anew for cost in costs if cost.anew is not None]
+    seconds = [cost.commit for cost in costs]
+    console.print(
+        f"\n{maintained_line(seconds, statistics.median(anew), differing)}", highlight=False
+    )
     for title, table in final_tables(desk):
         console.print(f"\n[bold]{title}[/bold]")
         console.print(table)
-    path = picture.draw(desk.figures, folder)
+    path = picture.draw(desk.figures, costs, folder)
     console.print(f"\n[bold]Why?[/bold] {desk.asked()}", highlight=False)
     console.print(str(desk.explained()), highlight=False, markup=False, soft_wrap=True)
     console.print(f"\nPicture: {path}", soft_wrap=True)
@@ -68,7 +69,41 @@ def run(
     if keep is not None:
         desk.workspace.close()
         console.print(f"Workspace: {keep}; open it with  lftj shell {keep}", soft_wrap=True)
+    console.print(f"\n{what_next(keep, desk.figures[-1].day)}", highlight=False, markup=False, soft_wrap=True)
     return path
+
+
+def committed(console: Console, desk: Desk, days: int) -> tuple[list[DayCost], int]:
+    """Commit so many days and print each. The first, the last and every third of them are also
+    derived anew and compared; the number of views that ever differed.
+    """
+    costs: list[DayCost] = []
+    differing = 0
+    for offset in range(days):
+        commit = desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)
+        console.print(commit_lines(commit, console.width), highlight=False)
+        anew = None
+        if offset % CHECKED_EVERY == 0 or offset == days - 1:
+            with console.status("Deriving all views anew, to compare …"):
+                anew, different = desk.check()
+            differing += different
+        costs.append(DayCost(commit.day, commit.seconds, anew))
+    return costs, differing
+
+
+def what_next(keep: Path | None, last: datetime.date) -> str:
+    """Commands to try after a demo that ended with this day."""
+    kept = "flights.lftj" if keep is None else str(keep)
+    commands = [
+        ("lftj demo --keep flights.lftj", "the same, and every version stays")
+        if keep is None
+        else (f"lftj serve {kept}", "the page about it, live"),
+        (f"lftj shell {kept}", f'then type  ? reachable(date("{last}"), from, airports).'),
+        (f"lftj report {kept}", "relations, rules with plans, commits, proofs as a page"),
+        ("lftj run PROGRAM.dl -D -", "rules of your own, in Soufflé's syntax"),
+    ]
+    width = max(len(command) for command, _ in commands)
+    return "\n".join(["Next:", *(f"  {command:{width}}  {text}" for command, text in commands)])
 
 
 def begun(path: Path) -> lftj.Workspace:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from lftj.engine.kernel_library import build_library
 from lftj.engine.kernel_signatures import GROUPS
+from lftj.errors import MissingDependencyError
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.syntax.attention import look_now
 from scantree.jit.ahead import compile_groups, lines_of, missing_groups
@@ -37,13 +38,19 @@ def compile_for(schemas: Iterable[RelationSchema], strata: Iterable[Stratum]) ->
 
 
 def compile_named(names: Iterable[str]) -> float:
-    """Compile groups by their names, as `compile_for`: all groups, where that makes a library."""
+    """Compile groups by their names, as `compile_for`: all groups, where that makes a library.
+    Raises MissingDependencyError (E250) where they have to be compiled and Numba is not there.
+    """
     wanted = frozenset(names)
-    if not missing(wanted):
-        return 0.0
     started = time.perf_counter()
-    if build_library(look_now) is None:
-        compile_groups({name: lines for name, lines in GROUPS.items() if name in wanted}, look_now)
+    try:
+        if not missing(wanted):
+            return 0.0
+        if build_library(look_now) is None:
+            groups = {name: lines for name, lines in GROUPS.items() if name in wanted}
+            compile_groups(groups, look_now)
+    except ImportError as reason:
+        raise MissingDependencyError(str(reason)) from reason
     return time.perf_counter() - started
 
 

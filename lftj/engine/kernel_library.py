@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lftj.engine.kernel_signatures import GROUPS
 from scantree.jit.ahead import lines_of
-from scantree.jit.directory import ADDRESSES
+from scantree.jit.directory import ADDRESSES, require_numba
 from scantree.jit.library import library, target
 from scantree.private_folders import UnsafeFolderError
 
@@ -22,13 +22,15 @@ def build_library(
     attend: Callable[[], None] = lambda: None, folder: Path | None = None
 ) -> Path | None:
     """Build the library of kernels for this machine, in the user's folder of machine code or in the
-    one given, unless it is there; None where that cannot be done, which is logged once.
+    one given, unless it is there; None where that cannot be done, which is logged once. Raises
+    ImportError without Numba.
 
     `attend` is called some twenty times a second, and what it raises ends the building.
     """
     processor = target()
     if processor is None or not ADDRESSES or _failed:
         return None
+    require_numba()
     from scantree.jit.building import BuildError, build
     from scantree.jit.shared_object import LinkError
 

@@ -47,9 +47,29 @@ class FileMissingError(LftjError, FileNotFoundError):
     code = "E240"
 
 
+_REQUIREMENTS = {
+    "duckdb": "duckdb>=2",
+    "networkx": "networkx>=3.6",
+    "numba": "numba>=0.68,<0.69",
+    "pandas": "pandas>=2.2,<3",
+    "polars": "polars>=2",
+}
+"""What the extras hold. The package itself may have come from a folder, so an extra's name would
+say too little.
+"""
+
+
 class MissingDependencyError(LftjError, ImportError):
     """A package that only some calls need (E250), or Java (E251), is not installed; the message
     says what to install.
     """
 
     code = "E250"
+
+    @staticmethod
+    def of(package: str, needed: str = "") -> MissingDependencyError:
+        """The error about a package that is not installed; `needed` says what for."""
+        return MissingDependencyError(
+            f"{package} is not installed{needed and f': {needed}'}",
+            hint=f'pip install "{_REQUIREMENTS[package]}"',
+        )

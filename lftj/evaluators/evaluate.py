@@ -165,8 +165,7 @@ def _by_duckdb(program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
     try:
         import duckdb
     except ImportError as problem:
-        hint = "uv pip install duckdb"
-        raise MissingDependencyError("DuckDB is not installed", hint=hint) from problem
+        raise MissingDependencyError.of("duckdb") from problem
     with duckdb.connect() as connection:
         return _by_sql(connection, program, facts)
 

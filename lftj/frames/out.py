@@ -181,12 +181,6 @@ def _string_chunks(codes: np.ndarray, texts: Texts) -> Iterator[np.ndarray]:
         start = stop
 
 
-_INSTALLED_BY = {"pandas": "pandas>=2.2,<3", "polars": "polars>=2"}
-"""The requirements of the extras; the package itself may have come from a folder, so an extra's
-name would say too little.
-"""
-
-
 def _require(package: str) -> Any:
     """The package, imported whole while an interrupt waits. Raises
     MissingDependencyError (E250).
@@ -195,7 +189,6 @@ def _require(package: str) -> Any:
         with interrupts_wait():
             module = import_module(package)
     except ImportError:
-        hint = f'pip install "{_INSTALLED_BY[package]}"'
-        raise MissingDependencyError(f"{package} is not installed", hint=hint) from None
+        raise MissingDependencyError.of(package) from None
     acquaint_with_pandas()
     return module

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lftj.errors import MissingDependencyError
+
 Edge = tuple[Any, Any, Mapping[str, Any]]
 
 
@@ -32,10 +34,13 @@ class Drawing:
         return "\n".join([*lines, "}"]) + "\n"
 
     def to_networkx(self) -> Any:
-        """The graph as a `networkx.DiGraph` with the attributes of nodes and edges. Needs
-        networkx.
+        """The graph as a `networkx.DiGraph` with the attributes of nodes and edges. Raises
+        MissingDependencyError (E250) without networkx.
         """
-        import networkx
+        try:
+            import networkx
+        except ImportError:
+            raise MissingDependencyError.of("networkx") from None
 
         graph = networkx.DiGraph()
         hidden = ("label", "filled")

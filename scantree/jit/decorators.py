@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar
 
-from scantree.jit.directory import DISABLED
+from scantree.jit.directory import DISABLED, require_numba
 from scantree.jit.library import library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,6 +63,7 @@ class Kernel:
     def dispatcher(self) -> Any:
         """Numba's dispatcher of this function. Imports Numba."""
         if self._dispatcher is None:
+            require_numba()
             from scantree.jit.dispatchers import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func, self._inline)

@@ -37,7 +37,7 @@ def _is_set(name: str) -> bool:
     """One of Numba's switches: as Numba has it where it is there already, else by the
     environment.
     """
-    if "numba" in sys.modules:
+    if sys.modules.get("numba") is not None:
         from numba.core import config
 
         settings: Any = config
@@ -87,8 +87,20 @@ def sources_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def require_numba() -> None:
+    """Import Numba. Raises ImportError with a remedy where it is not installed."""
+    try:
+        import numba  # noqa: F401
+    except ModuleNotFoundError as reason:
+        raise ImportError(
+            f"no machine code of the kernels fits this machine and these sources, and compiling "
+            f'needs {reason.name}: pip install "numba>=0.68,<0.69"'
+        ) from reason
+
+
 def _identity() -> str:
     """Hash everything that Numba's machine code depends on, except the place of the sources."""
+    require_numba()
     import llvmlite
     import llvmlite.binding
     import numba

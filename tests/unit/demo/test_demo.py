@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -154,15 +155,27 @@ def test_the_figures_of_the_picture(demo: Show, evenings: dict[datetime.date, Ev
     assert drawn == [row for day in EVENINGS for row in _figures(evenings[day], day)]
 
 
-def test_the_picture_is_a_picture(demo: Show) -> None:
-    from matplotlib.image import imread
-
+def test_the_picture_draws_each_day_beside_a_derivation_anew(demo: Show) -> None:
     assert f"Picture: {demo.picture}" in demo.text
-    pixels = imread(demo.picture)
-    assert pixels.shape[0] > 400
-    assert pixels.shape[1] > 600
-    colours = {tuple(pixel) for pixel in pixels[::3, ::3, :3].reshape(-1, 3).round(1).tolist()}
-    assert len(colours) > 10
+    drawn = ElementTree.parse(demo.picture).getroot()
+    costs, airports, delays = drawn.findall("{*}g")
+    points = [len(each.attrib["points"].split()) for each in costs.findall("{*}polyline")]
+    assert points[:2] == [2, DAYS], "days derived anew, and days committed"
+    assert len(airports.findall("{*}polyline")) == 12, "two lines of each airport, and a legend"
+    assert len(delays.findall("{*}circle")) == 3 * len(EVENINGS)
+    anew, commits = (
+        [float(point.split(",")[1]) for point in each.attrib["points"].split()]
+        for each in costs.findall("{*}polyline")[:2]
+    )
+    assert max(anew) < min(commits), "less time is further down"
+
+
+def test_the_end_tells_what_to_try(demo: Show) -> None:
+    tried = demo.text.partition("\nNext:\n")[2]
+    commands = re.findall(r"^  lftj (\w+)", tried, re.MULTILINE)
+    assert commands == ["demo", "shell", "report", "run"]
+    (query,) = re.findall(r"\? (.+)\.$", tried, re.MULTILINE)
+    assert len(demo.desk.workspace.query(query)) == 3
 
 
 def test_one_row_is_explained_and_the_page_is_there(demo: Show) -> None:

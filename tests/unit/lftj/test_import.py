@@ -20,6 +20,16 @@ def test_importing_loads_nothing_heavy():
     assert run(code) == ""
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["demo", "-h"]])
+def test_help_loads_the_parser_of_arguments_alone(arguments):
+    heavy = "numpy pyarrow lark rich jinja2 lftj.errors lftj.engine lftj.api lftj.demo"
+    code = (
+        f"import sys; from lftj.cli import main; assert main({arguments!r}) == 0; "
+        f"print('loaded', *sorted(set('{heavy}'.split()) & set(sys.modules)))"
+    )
+    assert run(code).splitlines()[-1] == "loaded"
+
+
 def test_a_workspace_at_work_loads_no_frames():
     code = (
         "import lftj, sys; ws = lftj.connect(); ws.add_rules('.decl p(x: number) p(1). .decl q(x: "

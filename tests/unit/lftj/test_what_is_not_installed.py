@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,9 +15,8 @@ import pytest
 import lftj
 from partition import java
 
-EXTRAS = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"][
-    "optional-dependencies"
-]
+ROOT = Path(__file__).parents[3]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
 @pytest.fixture
@@ -50,6 +51,50 @@ def test_the_message_names_what_the_extra_holds(
     named = re.findall(r"""["']([\w<>=,.]+)["']""", str(caught.value).split("pip install", 1)[1])
     assert named == EXTRAS[extra]
     assert result.fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("package", ["duckdb", "networkx", "numba", "pandas", "polars"])
+def test_every_requirement_in_a_hint_is_that_of_an_extra(package: str) -> None:
+    hint = lftj.MissingDependencyError.of(package).hint
+    extra = {"numba": "compile"}.get(package, package)
+    assert hint == f'pip install "{EXTRAS[extra][0]}"'
+
+
+def test_extras_that_texts_name_are_there() -> None:
+    named = {
+        (path.name, extra)
+        for folder, kind in (("lftj", "*.py"), ("docs", "*.md"), (".", "README.md"))
+        for path in (ROOT / folder).rglob(kind)
+        if ".venv" not in path.parts
+        for extras in re.findall(r"(?:lftj|whl\)|\.)\[([a-z,]+)\]['\"]", path.read_text())
+        for extra in extras.split(",")
+    }
+    assert len(named) > 4
+    assert [each for each in named if each[1] not in EXTRAS] == []
+
+
+WITHOUT_NUMBA = """
+import sys, lftj
+sys.modules["numba"] = None
+from scantree.jit import library
+library.file_name = lambda processor: "none-such.so"
+try:
+    lftj.connect().add_rules(".decl a(x: number) a(1).")
+except lftj.MissingDependencyError as error:
+    print(error.code, error)
+"""
+
+
+def test_kernels_that_would_have_to_be_compiled_without_numba(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBA],
+        env={**os.environ, "LFTJ_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("E250 error[E250]: no machine code of the kernels fits")
+    assert EXTRAS["compile"][0] in done.stdout
 
 
 def test_java_that_is_missing_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
