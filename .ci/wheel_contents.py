@@ -1,4 +1,4 @@
-"""Refuse a wheel whose top level holds anything but our four packages, that lacks the files that are
+"""Refuse a wheel whose top level holds anything but our four packages, that lacks a file that is
 not Python, or whose description has links that lead nowhere outside of the sources.
 """
 

@@ -69,7 +69,9 @@ def run(
     if keep is not None:
         desk.workspace.close()
         console.print(f"Workspace: {keep}; open it with  lftj shell {keep}", soft_wrap=True)
-    console.print(f"\n{what_next(keep, desk.figures[-1].day)}", highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        f"\n{what_next(keep, desk.figures[-1].day)}", highlight=False, markup=False, soft_wrap=True
+    )
     return path
 
 
