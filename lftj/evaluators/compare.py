@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lftj.api.connect import connect
 from lftj.errors import LftjError, OptionError, SqlError
@@ -33,7 +33,9 @@ class Difference:
 
     `step`: the transaction after which they differ, from 0; `relation`: the first that differs,
     None where one of them raised an error; `only`: by evaluator the rows that it alone has, or the
-    error; `program` and `history`: what is left when every rule, row and step that can go is gone.
+    error; where the engine's change set is not the difference of its states, the signed rows that
+    "changes" and "states" alone have; `program` and `history`: what is left when every rule, row
+    and step that can go is gone.
     """
 
     by: tuple[str, str]
@@ -46,7 +48,8 @@ class Difference:
     def __str__(self) -> str:
         """The disagreement, the program, and the history."""
         what = "raise" if self.relation is None else f"in `{self.relation}` have"
-        lines = [f"{self.by[0]} and {self.by[1]} differ after step {self.step}; alone they {what}:"]
+        by = tuple(self.only)
+        lines = [f"{by[0]} and {by[1]} differ after step {self.step}; alone they {what}:"]
         lines += [f"  {name}: {found}" for name, found in self.only.items()]
         lines += ["program:", *(f"  {line}" for line in self.program.splitlines()), "history:"]
         for number, step in enumerate(self.history):
@@ -64,9 +67,10 @@ def compare(
     first difference, minimised.
 
     `history`: transactions, each a mapping with `insert` and `delete`, both from relation to rows.
-    "triejoin" maintains one workspace; the others evaluate from nothing after every step. A
-    transaction that all refuse is rolled back. Floats count as equal within 1e-9 of their size,
-    since databases round sums otherwise.
+    "triejoin" maintains one workspace, and its change sets have to be the differences of its
+    states; the others evaluate from nothing after every step. A transaction that all refuse is
+    rolled back. Floats count as equal within 1e-9 of their size, since databases round sums
+    otherwise.
 
     Raises ProgramErrors, SqlError (E370) for a program that has no SQL, OptionError (E171). Cost:
     an evaluation for each step and evaluator; where they differ, one for each rule and row besides.
@@ -95,16 +99,29 @@ def _step(given: Mapping[str, Rows]) -> Step:
 
 
 # ── evaluators that follow a history ──────────────────────────────────────────────────────────────
-Outcome = dict[str, set[Row]] | LftjError
+class _State(NamedTuple):
+    """Rows by relation after a transaction. `reported`: relations whose change set is not the
+    difference from the state before, with the signed rows that the change set alone has, and those
+    that the difference has.
+    """
+
+    rows: Mapping[str, set[Row]]
+    reported: Mapping[str, tuple[list[Row], list[Row]]] = {}
+
+
+Outcome = _State | LftjError
 Follower = Callable[[Step], Outcome]
 
 
 def _maintaining(program: tree.ParsedProgram) -> Follower:
-    """The engine, which keeps its views up to date."""
+    """The engine, which keeps its views up to date and reports how they changed."""
     workspace = connect()
     workspace.add_rules(str(program))
+    read = names(program)
+    before = {name: set(workspace[name].fetchall()) for name in read}
 
     def follow(step: Step) -> Outcome:
+        nonlocal before
         try:
             with workspace.transaction() as transaction:
                 for name, rows in step.delete.items():
@@ -113,7 +130,17 @@ def _maintaining(program: tree.ParsedProgram) -> Follower:
                     transaction.insert(name, list(rows))
         except LftjError as error:
             return error
-        return {name: set(workspace[name].fetchall()) for name in names(program)}
+        after = {name: set(workspace[name].fetchall()) for name in read}
+        wrong: dict[str, tuple[list[Row], list[Row]]] = {}
+        for name in read:
+            # The last column of a change set is the version.
+            changes = {row[:-1] for row in transaction.changes(name).fetchall()}
+            states = {(*row, 1) for row in after[name] - before[name]}
+            states |= {(*row, -1) for row in before[name] - after[name]}
+            if changes != states:
+                wrong[name] = _apart({row: row for row in changes}, {row: row for row in states})
+        before = after
+        return _State(after, wrong)
 
     return follow
 
@@ -139,7 +166,7 @@ def _evaluating(program: tree.ParsedProgram, by: str) -> Follower:
         except LftjError as error:
             return error
         base.update(after)
-        return {name: set(result.fetchall()) for name, result in found.items()}
+        return _State({name: set(result.fetchall()) for name, result in found.items()})
 
     return follow
 
@@ -154,32 +181,40 @@ def _first_difference(
     followers = [_follower(program, each) for each in by]
     for number, step in enumerate(steps):
         one, other = (follow(step) for follow in followers)
-        disagreement = _disagreement(one, other)
+        disagreement = _disagreement(one, other, by)
         if disagreement is not None:
-            relation, found = disagreement
-            only = dict(zip(by, found, strict=True))
+            relation, only = disagreement
             return Difference(by, number, relation, only, str(program), tuple(steps))
     return None
 
 
-def _disagreement(one: Outcome, other: Outcome) -> tuple[str | None, tuple[object, object]] | None:
+def _disagreement(
+    one: Outcome, other: Outcome, by: tuple[str, str]
+) -> tuple[str | None, Mapping[str, object]] | None:
     """The relation that differs, None for errors, and what each has alone."""
     if isinstance(one, LftjError) or isinstance(other, LftjError):
         if isinstance(one, LftjError) and isinstance(other, LftjError):
             return None
-        shown = [
-            str(each).splitlines()[0] if isinstance(each, LftjError) else "no error"
-            for each in (one, other)
-        ]
-        return None, (shown[0], shown[1])
-    for name, rows in one.items():
-        ours, theirs = ({_rounded(row): row for row in found} for found in (rows, other[name]))
-        if ours.keys() != theirs.keys():
-            return name, (
-                [ours[key] for key in sorted(ours.keys() - theirs.keys(), key=repr)],
-                [theirs[key] for key in sorted(theirs.keys() - ours.keys(), key=repr)],
-            )
+        return None, {
+            name: str(each).splitlines()[0] if isinstance(each, LftjError) else "no error"
+            for name, each in zip(by, (one, other), strict=True)
+        }
+    for name, rows in one.rows.items():
+        found = ({_rounded(row): row for row in each} for each in (rows, other.rows[name]))
+        alone = _apart(*found)
+        if any(alone):
+            return name, dict(zip(by, alone, strict=True))
+    for name, alone in (*one.reported.items(), *other.reported.items()):
+        return name, dict(zip(("changes", "states"), alone, strict=True))
     return None
+
+
+def _apart(one: Mapping[Row, Row], other: Mapping[Row, Row]) -> tuple[list[Row], list[Row]]:
+    """Rows that each has alone, by keys that may be rounded."""
+    return (
+        [one[key] for key in sorted(one.keys() - other.keys(), key=repr)],
+        [other[key] for key in sorted(other.keys() - one.keys(), key=repr)],
+    )
 
 
 def _rounded(row: Row) -> Row:

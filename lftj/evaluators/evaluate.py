@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from lftj.api.connect import connect, local_spark
 from lftj.api.workspace import Workspace
 from lftj.engine.result import Result
@@ -23,6 +21,8 @@ from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lftj.proofs.terms import Value
 
 Facts = Mapping[str, Any]
@@ -124,14 +124,8 @@ def substituted(
 def _by_sql(connection: Any, program: tree.ParsedProgram, facts: Facts) -> dict[str, Result]:
     from lftj.sql.run import run
 
-    with closing(_loaded(declarations(program), facts)) as workspace:
-        tables: dict[str, pa.Table | list[Any]] = {
-            # A relation without columns has no Arrow table that tells its row.
-            name: workspace[name].arrow() if _arity(program, name) else workspace[name].fetchall()
-            for name in facts
-        }
-    given = {name: tables.get(name, []) for name in _without_rules(program)} | tables
-    found = run(connection, program, given)
+    nothing = dict.fromkeys(_without_rules(program), ())  # a database may have a table of the name
+    found = run(connection, program, {**nothing, **facts})
     return _results(
         program,
         {name: table if table.num_columns else _unit(table) for name, table in found.items()},
@@ -140,14 +134,6 @@ def _by_sql(connection: Any, program: tree.ParsedProgram, facts: Facts) -> dict[
 
 def _unit(table: pa.Table) -> list[tuple[()]]:
     return [()] * bool(table.num_rows)
-
-
-def _arity(program: tree.ParsedProgram, name: str) -> int:
-    return next(
-        len(clause.columns)
-        for clause in program.clauses
-        if isinstance(clause, tree.Declaration) and clause.name == name
-    )
 
 
 def _without_rules(program: tree.ParsedProgram) -> list[str]:

@@ -9,6 +9,7 @@ or tested: so what a conjunction finds are distinct assignments.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -41,6 +42,8 @@ class _Column(NamedTuple):
 
 
 _RANGES = ("range", "unsigned_range")
+_ALIAS = re.compile(r"\bt[0-9]+(?=\.)")
+_STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
 
 
 def variables_of(term: Expression | None) -> frozenset[int]:
@@ -99,19 +102,40 @@ def reads(literals: Iterable[CheckedLiteral]) -> Iterator[tuple[CheckedAtom, boo
 
 @dataclass
 class Query:
-    """FROM and WHERE of a conjunction; `names` has the SQL of each variable that is bound."""
+    """FROM and WHERE of a conjunction; `names` has the SQL of each variable that is bound, `outer`
+    the variables that the queries around this one bind, `around` the aliases of these queries that
+    lie more than one level further out.
+    """
 
     terms: Terms
     tables: Tables
     columns: ColumnNames
     aliases: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     names: dict[int, str] = field(default_factory=dict[int, str])
+    outer: set[int] = field(default_factory=set[int])
+    around: frozenset[str] = frozenset()
+    parent: frozenset[str] = frozenset()
     sources: list[str] = field(default_factory=list[str])
     tests: list[str] = field(default_factory=list[str])
+    own: list[str] = field(default_factory=list[str])
 
     def inner(self) -> Query:
         """A query inside this one, which sees what is bound here."""
-        return Query(self.terms, self.tables, self.columns, self.aliases, dict(self.names))
+        return Query(
+            self.terms,
+            self.tables,
+            self.columns,
+            self.aliases,
+            names=dict(self.names),
+            outer=set(self.names),
+            around=self.around | self.parent,
+            parent=frozenset(self.own),
+        )
+
+    def _alias(self) -> str:
+        """A name for a table of this query."""
+        self.own.append(f"t{next(self.aliases)}")
+        return self.own[-1]
 
     # ── literals ──────────────────────────────────────────────────────────────────────────────────
     def add(self, literals: Iterable[CheckedLiteral]) -> Query:
@@ -133,7 +157,7 @@ class Query:
 
     def _table(self, atom: CheckedAtom) -> list[_Column]:
         """Put an atom into FROM; the columns that are to be tested."""
-        alias = f"t{next(self.aliases)}"
+        alias = self._alias()
         self.sources.append(f"{self.tables(atom)} AS {alias}")
         tested: list[_Column] = []
         # A relation without columns has one for its row, which no argument stands for.
@@ -188,6 +212,10 @@ class Query:
         match literal:
             case _Column(place=place, term=term):
                 self.tests.append(f"{place} = {self.terms.of(term, self.names)}")
+                if isinstance(term, Ref) and term.variable in self.outer:
+                    # Queries inside this one have it nearer here: Spark's see one level out.
+                    self.outer.remove(term.variable)
+                    self.names[term.variable] = place
             case Filter():
                 self._filter(literal)
             case FunctorCall():
@@ -220,7 +248,7 @@ class Query:
 
     def _functor(self, call: FunctorCall) -> None:
         if call.functor in _RANGES and call.result is not None:
-            alias = f"t{next(self.aliases)}"
+            alias = self._alias()
             args = [self.terms.of(arg, self.names) for arg in call.args]
             numbers = self.terms.dialect.numbers(args[0], args[1], args[2] if args[2:] else None)
             self._source(numbers, alias)
@@ -248,7 +276,7 @@ class Query:
             found = [self._exists(branch) for branch in literal.branches]
             self.tests.append(f"({' OR '.join(found)})" if found else "FALSE")
             return
-        alias = f"t{next(self.aliases)}"
+        alias = self._alias()
         names = [f"v{variable}" for variable in exported]
         queries: list[str] = []
         for branch in literal.branches:
@@ -271,14 +299,20 @@ class Query:
         inner.add(block.literals)
         value = None if target is None else self.terms.of(target, inner.names)
         if literal.function == "count":
-            written = f"({inner.select(['count(*)'])})"
+            written = f"({inner.select(['count(*) AS value'])})"
         else:
             assert value is not None, "every aggregate but count has a target"
             whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
             if literal.function == "sum":
                 whole = f"coalesce({whole}, {self.terms.zero(literal.type)})"
             # A table between keeps an aggregate of outer columns alone in its own query.
-            written = f"(SELECT {whole} FROM ({inner.select([f'{value} AS value'])}) AS a)"
+            source = inner.select([f"{value} AS value"])
+            written = f"(SELECT {whole} AS value FROM ({source}) AS a)"
+        if self.terms.dialect.levels == 1 and self.sources:
+            # A name of a table's: the whole query would lie a level deeper wherever it is used.
+            alias = self._alias()
+            self._source(written, alias)
+            written = f"{alias}.value"
         self._equate(literal.result, written)
         if literal.function not in ("count", "sum"):
             self.tests.append(f"{written} IS NOT NULL")
@@ -291,6 +325,11 @@ class Query:
             lines.append(f"FROM {', '.join(self.sources)}")
         if self.tests:
             lines.append(f"WHERE {conjunction(self.tests)}")
+        if self.terms.dialect.levels == 1:
+            used = set(_ALIAS.findall(_STRING.sub("", " ".join(lines))))
+            if used & self.around:
+                what = "a body in a body that compares with what is bound two levels further out"
+                raise cannot_say(what, self._dialect)
         return line.join(lines)
 
 

@@ -6,15 +6,17 @@ Every table made here has a prefix of its own, and goes when the connection is l
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from lftj.errors import LftjError, OptionError, SqlError, ValueRangeError
+from lftj.frames import read, to_arrow
 from lftj.program.normal_form import RelationSchema
 from lftj.sql.dialects import Dialect, DuckDB, Spark
+from lftj.types.dictionary import Dictionary
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +28,7 @@ class Connection(Protocol):
 
     dialect: Dialect
     prefix: str
-    """Beginning of the names of all tables made here: a schema and a point, or letters."""
+    """Beginning of the names of all tables made here: a database and a point, or letters."""
 
     def make(self, table: str, query: str) -> None:
         """Make, or replace, a table with the rows of a query."""
@@ -37,11 +39,15 @@ class Connection(Protocol):
         ...
 
     def rows(self, query: str) -> pa.Table:
-        """The rows of a query."""
+        """The rows of a query over tables made here."""
         ...
 
-    def columns(self, table: str) -> list[str] | None:
-        """The columns of a user's table; None where there is none of the name."""
+    def columns(self, name: str) -> list[str] | None:
+        """The columns of the user's table of this name; None where there is none."""
+        ...
+
+    def theirs(self, query: str) -> pa.Table:
+        """The rows of a query over the user's tables."""
         ...
 
     def close(self) -> None:
@@ -50,14 +56,20 @@ class Connection(Protocol):
 
 
 class OfDuckDB:
-    """A connection of DuckDB, with a schema that is dropped at the end."""
+    """A connection of DuckDB, which is only read from: an error would end the transaction that may
+    be open on it. Tables are made by a connection of our own to the same instance, so that its
+    limits hold, in a database in memory that is detached at the end.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection):
         self.dialect: Dialect = DuckDB()
-        self._connection = connection
-        self._schema = f"lftj_{secrets.token_hex(6)}"
-        self.prefix = f"{self._schema}."
-        connection.execute(f"CREATE SCHEMA {self._schema}")
+        self._users, self._connection = connection, connection.cursor()
+        self._database = f"lftj_{secrets.token_hex(6)}"
+        self.prefix = f"{self._database}."
+        self._connection.execute(f"ATTACH ':memory:' AS {self._database} (READ_WRITE)")
+        # Settings of the whole instance that would change what a query means.
+        self._connection.execute("SET SESSION default_collation = ''")
+        self._connection.execute("SET SESSION default_order = 'ASC'")
 
     def make(self, table: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
@@ -73,17 +85,25 @@ class OfDuckDB:
     def rows(self, query: str) -> pa.Table:
         return self._connection.sql(query).to_arrow_table()
 
-    def columns(self, table: str) -> list[str] | None:
-        import duckdb
-
-        try:
-            found = self._connection.execute(f"SELECT * FROM {table} LIMIT 0").description
-        except duckdb.CatalogException:
+    def columns(self, name: str) -> list[str] | None:
+        # A name without a table may be that of a Python variable, which DuckDB would read.
+        known = (
+            "SELECT 1 FROM (SELECT table_name AS name FROM duckdb_tables() "
+            "UNION ALL SELECT view_name FROM duckdb_views()) WHERE lower(name) = lower($1)"
+        )
+        if not self._users.sql(known, params=[name]).fetchall():
             return None
-        return [column[0] for column in found or ()]
+        return self._users.sql(f"SELECT * FROM {self.dialect.identifier(name)} LIMIT 0").columns
+
+    def theirs(self, query: str) -> pa.Table:
+        return self._users.sql(query).to_arrow_table()
 
     def close(self) -> None:
-        self._connection.execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+        self._connection.execute(f"DETACH DATABASE IF EXISTS {self._database}")
+        self._connection.close()
+
+
+_ANSI = "spark.sql.ansi.enabled"
 
 
 class OfSpark:
@@ -94,6 +114,8 @@ class OfSpark:
         self._session = session
         self.prefix = f"lftj_{secrets.token_hex(6)}_"
         self._made: dict[str, Any] = {}
+        self._ansi = session.conf.get(_ANSI)
+        session.conf.set(_ANSI, "true")  # integers that overflow are errors
 
     def make(self, table: str, query: str) -> None:
         self._keep(table, self._session.sql(query))
@@ -110,16 +132,20 @@ class OfSpark:
     def rows(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
 
-    def columns(self, table: str) -> list[str] | None:
-        name = table.strip("`")
-        return (
-            self._session.table(name).columns if self._session.catalog.tableExists(name) else None
-        )
+    def columns(self, name: str) -> list[str] | None:
+        quoted = self.dialect.identifier(name)
+        if not self._session.catalog.tableExists(quoted):
+            return None
+        return self._session.table(quoted).columns
+
+    def theirs(self, query: str) -> pa.Table:
+        return self.rows(query)
 
     def close(self) -> None:
         for table in self._made:
             self._session.catalog.dropTempView(table.strip("`"))
         self._made.clear()
+        self._session.conf.set(_ANSI, str(self._ansi))
 
 
 @contextmanager
@@ -128,18 +154,22 @@ def opened(connection: Any) -> Generator[Connection]:
     none, ValueRangeError (E220) where a value leaves its type.
     """
     kind = type(connection).__module__.partition(".")[0]
-    if kind in ("duckdb", "_duckdb"):
-        made: Connection = OfDuckDB(connection)
-    elif kind == "pyspark":
-        made = OfSpark(connection)
-    else:
+    if kind not in _KINDS:
         hint = "pass duckdb.connect(), or a SparkSession"
         raise OptionError(f"{connection!r} is no connection to a database", hint=hint)
-    try:
-        with _failures():
+    with _failures():
+        made = _KINDS[kind](connection)
+        try:
             yield made
-    finally:
-        made.close()
+        finally:
+            made.close()
+
+
+_KINDS: Mapping[str, Callable[[Any], Connection]] = {
+    "duckdb": OfDuckDB,
+    "_duckdb": OfDuckDB,
+    "pyspark": OfSpark,
+}
 
 
 @contextmanager
@@ -175,11 +205,9 @@ def typed(rows: pa.Table, schema: RelationSchema) -> pa.Table:
     return pa.table(arrays, names=[name for name, _ in schema.columns])
 
 
-def table_of(rows: Sequence[tuple[Any, ...]], schema: RelationSchema) -> pa.Table:
-    """Tuples as a table."""
-    columns = list(zip(*rows, strict=True)) or [()] * schema.arity
-    arrays = [
-        pa.array(values, type=type.arrow)
-        for values, (_, type) in zip(columns, schema.columns, strict=True)
-    ]
-    return pa.table(arrays, names=[name for name, _ in schema.columns])
+def table_of(rows: Any, schema: RelationSchema) -> pa.Table:
+    """Rows from outside, checked, as a table: all that `lftj.frames.read` takes."""
+    dictionary = Dictionary()
+    frame = read(rows, schema.columns, dictionary=dictionary)
+    names, types = [name for name, _ in schema.columns], [type for _, type in schema.columns]
+    return to_arrow(names, types, frame.columns, dictionary, rows=frame.rows)

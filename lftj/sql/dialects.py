@@ -40,6 +40,8 @@ class Dialect(ABC):
     """Words before a query in FROM that reads the tables before it."""
     functions: ClassVar[Mapping[str, str]]
     """Functors, with places for their arguments."""
+    levels: ClassVar[int | None] = None
+    """Number of levels that a query inside others sees further out; None: all."""
 
     def identifier(self, name: str) -> str:
         """A name, quoted where it has to be."""
@@ -122,6 +124,7 @@ class DuckDB(Dialect):
         "integer part": "CAST(trunc({0}) AS BIGINT)",
         "other day": "CAST(({0} {1} CAST({2} AS INTEGER)) AS DATE)",
         "concat": "string_agg({0}, {1} ORDER BY {order})",
+        "concat of equals": "string_agg({0}, {1})",
         "wide": "CAST({0} AS HUGEINT)",
         "power of two": "(CAST(1 AS HUGEINT) << {0})",
     }
@@ -155,6 +158,7 @@ class Spark(Dialect):
 
     name = "spark"
     quote = "`"
+    levels = 1
     lateral = "LATERAL "
     types: ClassVar[Mapping[str, str]] = {
         "int": "BIGINT",
@@ -184,6 +188,7 @@ class Spark(Dialect):
         "shiftright": "shiftright({0}, CAST({1} & 63 AS INT))",
         "shiftrightunsigned": "shiftrightunsigned({0}, CAST({1} & 63 AS INT))",
         "concat": "listagg({0}, {1}) WITHIN GROUP (ORDER BY {order})",
+        "concat of equals": "listagg({0}, {1})",
     }
 
     def integer(self, value: int) -> str:

@@ -206,11 +206,11 @@ class Terms:
                 return self.function("sum", args[0], type=self.dialect.type(type))
             case "concat":
                 separator = args[1] if args[1:] else "''"
-                if constant[0]:
-                    raise cannot_say("`concat` of a constant", self.dialect.name)
-                keys = zip(args[2:], constant[2:], strict=True)
-                order = ", ".join([*(key for key, same in keys if not same), args[0]])
-                return self.function("concat", args[0], separator, order=order)
+                # A constant orders nothing, and databases take a number for a column's place.
+                keys = zip((*args[2:], args[0]), (*constant[2:], constant[0]), strict=True)
+                by = ", ".join(key for key, same in keys if not same)
+                name = "concat" if by else "concat of equals"
+                return self.function(name, args[0], separator, order=by)
         raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
 
     def zero(self, type: Type) -> str:

@@ -15,7 +15,7 @@ from lftj.program.checked import (
     CheckedRule,
 )
 from lftj.program.normal_form import RelationSchema, Value
-from lftj.sql.bodies import ColumnNames, Query, Tables
+from lftj.sql.bodies import ColumnNames, Query, Tables, mentioned
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.sql.expressions import Terms
 
@@ -45,12 +45,35 @@ class Head:
         if choices:
             return self._chosen(choices, terms, tables, line)
         if self.head.aggregates:
-            return self._grouped(self._query(terms, tables, self.literals), line)
+            return self._grouped(self._assignments(terms, tables, line), line)
         found = [
             self._plain(self._query(terms, tables, alternative), line)
             for alternative in _alternatives(self.literals)
         ]
         return f"{line}UNION{line}".join(found)
+
+    def _assignments(self, terms: Terms, tables: Tables, line: str) -> Query:
+        """A query for the distinct assignments of the body. Those of each alternative are united
+        in FROM.
+        """
+        alternatives = list(_alternatives(self.literals))
+        if len(alternatives) == 1:
+            return self._query(terms, tables, self.literals)
+        variables = sorted(frozenset().union(*map(mentioned, self.literals)))
+        columns = [f"v{variable}" for variable in variables]
+        found = list[str]()
+        for alternative in alternatives:
+            query = self._query(terms, tables, alternative)
+            written = [
+                f"{query.names[variable]} AS {column}"
+                for variable, column in zip(variables, columns, strict=True)
+            ]
+            found.append(query.select(written or ["TRUE"], distinct=True, line=line))
+        names = {
+            variable: f"a.{column}" for variable, column in zip(variables, columns, strict=True)
+        }
+        united = f"{line}UNION{line}".join(found)
+        return Query(terms, tables, self.columns, names=names, sources=[f"({united}) AS a"])
 
     def _query(self, terms: Terms, tables: Tables, literals: tuple[CheckedLiteral, ...]) -> Query:
         return Query(terms, tables, self.columns).add(literals)

@@ -9,29 +9,27 @@ from typing import Any
 
 import pyarrow as pa
 
-from lftj.errors import KeyViolationError, NullValueError, UnknownNameError
+from lftj.errors import KeyViolationError, UnknownNameError
 from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
 from lftj.sql.connection import Connection, opened, table_of, typed
 from lftj.sql.program import Derived, Names, SqlProgram
 from lftj.syntax import tree
 
-Rows = pa.Table | Sequence[tuple[Any, ...]]
-
 
 def run(
-    connection: Any, program: str | tree.ParsedProgram, facts: Mapping[str, Rows] | None = None
+    connection: Any, program: str | tree.ParsedProgram, facts: Mapping[str, Any] | None = None
 ) -> dict[str, pa.Table]:
     """Every declared relation of a program, evaluated by a database.
 
-    `connection`: DuckDB's, or a SparkSession; it is left as it was found. `facts`: rows by
-    relation, as tuples or Arrow tables; a relation that is not there, and has no rules, is read
-    from the user's table of that name, where there is one. Tables have the columns and Arrow types
-    of the declarations.
+    `connection`: DuckDB's, or a SparkSession; it is left as it was found: tables, settings and an
+    open transaction. `facts`: rows by relation, each what `Workspace.load` takes; a relation that
+    is not there, and has no rules, is read from the user's table of that name, where there is one.
+    Tables have the columns and Arrow types of the declarations.
 
     Raises ProgramErrors, SqlError (E370) for what cannot be said in SQL, KeyViolationError (E300),
-    ValueRangeError (E220), NullValueError (E210), OptionError (E171). Cost: each iteration of a
-    recursive stratum is a few queries.
+    ValueRangeError (E220), UnknownNameError (E114), what `load` raises, OptionError (E171). Cost:
+    each iteration of a recursive stratum is a few queries.
     """
     with opened(connection) as database:
         given = facts or {}
@@ -42,7 +40,7 @@ def run(
 
 
 class _Evaluation:
-    def __init__(self, database: Connection, program: SqlProgram, facts: Mapping[str, Rows]):
+    def __init__(self, database: Connection, program: SqlProgram, facts: Mapping[str, Any]):
         self.database, self.program, self.facts = database, program, facts
         self.names = Names(program.schemas, database.dialect, database.prefix)
 
@@ -51,7 +49,8 @@ class _Evaluation:
         for name in self.program.tables:
             self._base(self.program.schemas[name])
         for name in self.program.given:
-            self._rows(self.program.schemas[name])
+            schema = self.program.schemas[name]
+            self._rows(schema, self.names.table(name, "_given"))
         for stratum in self.program.strata(self.names):
             self._stratum(stratum)
         for schema in self.program.schemas.values():
@@ -68,62 +67,48 @@ class _Evaluation:
     def _base(self, schema: RelationSchema) -> None:
         """A relation without rules: rows that were given, and facts of the text."""
         table, own = self.names.table(schema.name), self.program.own_rows(schema.name, self.names)
-        outside = self._rows(schema)
-        columns = ", ".join(self.names.columns(schema.name))
-        self.database.make(table, "\nUNION\n".join([f"SELECT {columns} FROM {outside}", *own]))
+        if not own:
+            self._rows(schema, table)
+            return
+        outside, columns = self.names.table(schema.name, "_given"), self.names.columns(schema.name)
+        self._rows(schema, outside)
+        given = f"SELECT {', '.join(columns)} FROM {outside}"
+        self.database.make(table, "\nUNION\n".join([given, *own]))
 
-    def _rows(self, schema: RelationSchema) -> str:
-        """A table of the rows from outside, under the columns' names; empty without any."""
-        table = self.names.table(schema.name, "_given")
-        facts = self.facts.get(schema.name)
-        columns = self.names.columns(schema.name)
-        if facts is not None and schema.columns:
-            rows = facts if isinstance(facts, pa.Table) else table_of(facts, schema)
-            self._refuse_nulls(rows, schema)
-            made = self.names.table(schema.name, "_rows")
-            self.database.put(made, typed(rows, schema).rename_columns(list(_plain(columns))))
-            self.database.make(table, f"SELECT DISTINCT {', '.join(columns)} FROM {made}")
-        elif facts is not None:
-            some = "TRUE" if len(facts) else "FALSE"
-            self.database.make(table, f"SELECT TRUE AS {columns[0]} WHERE {some}")
-        elif (theirs := self._users_table(schema)) is not None:
-            self.database.make(table, theirs)
-        else:
+    def _rows(self, schema: RelationSchema, table: str) -> None:
+        """Make a table of the rows from outside, under the columns' names; empty without any."""
+        found = self.facts.get(schema.name)
+        if found is None and schema.columns:
+            found = self._users_rows(schema)
+        if found is None:
             self.database.make(table, self.program.nothing(schema, self.names))
-        return table
+            return
+        rows, columns = table_of(found, schema), self.names.columns(schema.name)
+        if schema.columns:
+            self.database.put(table, rows.rename_columns(_plain(columns)))
+        else:
+            some = "TRUE" if rows.num_rows else "FALSE"
+            self.database.make(table, f"SELECT TRUE AS {columns[0]} WHERE {some}")
 
-    def _users_table(self, schema: RelationSchema) -> str | None:
-        """A query for the rows of the user's table; None where there is none."""
-        dialect = self.database.dialect
-        found = self.database.columns(dialect.identifier(schema.name))
+    def _users_rows(self, schema: RelationSchema) -> pa.Table | None:
+        """The rows of the user's table; None where there is none. Nothing is cast by the database:
+        values would be rounded, and a failure would end a transaction of the user's.
+        """
+        found = self.database.columns(schema.name)
         if found is None:
             return None
-        there = {column.casefold(): column for column in found}
-        missing = [name for name, _ in schema.columns if name.casefold() not in there]
+        there = {column.casefold() for column in found}
+        names, identifier = [name for name, _ in schema.columns], self.database.dialect.identifier
+        missing = [name for name in names if name.casefold() not in there]
         if missing:
             raise UnknownNameError(
                 f"the table `{schema.name}` has no column `{missing[0]}`",
                 code="E114",
                 hint=f"it has {', '.join(found)}",
             )
-        columns = [
-            f"CAST({dialect.identifier(name)} AS {dialect.type(type)}) AS {written}"
-            for (name, type), written in zip(
-                schema.columns, self.names.columns(schema.name), strict=False
-            )
-        ]
-        table = dialect.identifier(schema.name)
-        for name, _ in schema.columns:
-            test = f"SELECT 1 FROM {table} WHERE {dialect.identifier(name)} IS NULL LIMIT 1"
-            if len(self.database.rows(test)):
-                raise NullValueError(f"NULL in column `{name}` of the table `{schema.name}`")
-        return f"SELECT DISTINCT {', '.join(columns)} FROM {table}" if columns else None
-
-    @staticmethod
-    def _refuse_nulls(rows: pa.Table, schema: RelationSchema) -> None:
-        for name, column in zip(rows.column_names, rows.columns, strict=True):
-            if column.null_count:
-                raise NullValueError(f"NULL in column `{name}` of `{schema.name}`")
+        columns = ", ".join(map(identifier, names))
+        rows = self.database.theirs(f"SELECT {columns} FROM {identifier(schema.name)}")
+        return rows.rename_columns(names)
 
     # ── strata ────────────────────────────────────────────────────────────────────────────────────
     def _stratum(self, stratum: list[Derived]) -> None:

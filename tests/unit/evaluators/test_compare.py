@@ -65,6 +65,32 @@ def test_a_difference_is_minimised(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "differ after step 0" in str(found)
 
 
+def test_a_change_set_that_is_not_the_difference_of_states_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An engine that does not report the rows that `n` lost."""
+    honest = lftj.Transaction.changes
+
+    def lossy(self: lftj.Transaction, relation: Any = None) -> Any:
+        found = honest(self, relation)
+        if relation != "n":
+            return found
+
+        class Kept:
+            def fetchall(self) -> list[tuple[Any, ...]]:
+                return [row for row in found.fetchall() if row[-2] > 0]
+
+        return Kept()
+
+    monkeypatch.setattr(lftj.Transaction, "changes", lossy)
+    found = lftj.compare(PROGRAM, HISTORY)
+    assert found is not None
+    assert (found.relation, found.step) == ("n", 1)
+    assert not found.only["changes"]
+    assert len(found.only["states"]) == 1  # type: ignore[arg-type]
+    assert "changes and states differ after step 1" in str(found)
+
+
 @pytest.mark.parametrize(
     ("by", "message"), [(("triejoin",), "two evaluators"), (("triejoin", "guess"), "'guess'")]
 )

@@ -6,8 +6,6 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
-import duckdb
-import pyarrow as pa
 import pytest
 
 import lftj
@@ -263,52 +261,3 @@ def test_a_function_with_two_values_is_an_error() -> None:
     program = ".decl e(x: number, y: number) .decl F[x: number]: number F[x] = y :- e(x, y)."
     with pytest.raises(lftj.KeyViolationError, match="`F`"):
         lftj.evaluate(program, EDGES, by="sql-duckdb")
-
-
-CLOSURE = """
-.decl e(x: number, y: number)
-.decl t(x: number, y: number)
-t(x, y) :- e(x, y).
-t(x, z) :- t(x, y), t(y, z).
-"""
-
-
-def test_a_connection_is_left_as_it_was_found() -> None:
-    with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE e AS SELECT * FROM (VALUES (1, 2), (1, 2), (2, 3)) v(x, y)"
-        )
-        before = connection.execute("SELECT * FROM duckdb_tables()").fetchall()
-        schemas = connection.execute("SELECT count(*) FROM duckdb_schemas()").fetchall()
-        found = lftj.sql.run(connection, CLOSURE)
-        assert sorted(zip(*found["t"].to_pydict().values(), strict=True)) == [
-            (1, 2),
-            (1, 3),
-            (2, 3),
-        ]
-        connection.execute("ALTER TABLE e RENAME y TO other")
-        with pytest.raises(lftj.LftjError, match="no column `y`"):
-            lftj.sql.run(connection, CLOSURE)
-        connection.execute("ALTER TABLE e RENAME other TO y")
-        assert (
-            connection.execute("SELECT * FROM duckdb_tables()").fetchall()[0][:5] == before[0][:5]
-        )
-        assert connection.execute("SELECT count(*) FROM duckdb_schemas()").fetchall() == schemas
-
-
-def test_null_in_a_users_table_is_an_error() -> None:
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE e AS SELECT * FROM (VALUES (1, NULL), (2, 3)) v(x, y)")
-        with pytest.raises(lftj.NullValueError, match="column `y`"):
-            lftj.sql.run(connection, CLOSURE)
-
-
-def test_facts_may_be_arrow_tables() -> None:
-    with duckdb.connect() as connection:
-        edges = pa.table({"x": [1, 2], "y": [2, 3]})
-        assert lftj.sql.run(connection, CLOSURE, {"e": edges})["t"].num_rows == 3
-
-
-def test_what_is_no_connection_is_refused() -> None:
-    with pytest.raises(lftj.OptionError, match="no connection"):
-        lftj.sql.run(object(), CLOSURE)
