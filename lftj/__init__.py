@@ -215,5 +215,12 @@ def _imported(module: str) -> Any:
             gc.enable()
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext lftj` in IPython: the magic `%%datalog` (`lftj.notebook`)."""
+    from lftj.notebook import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return [*__all__, *_WITH_SPARK]

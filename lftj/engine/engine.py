@@ -22,6 +22,7 @@ from lftj.engine.commit import Outcome, Proposal, carry_out
 from lftj.engine.consumers import Position
 from lftj.engine.limits import LimitStack, short_of_memory
 from lftj.engine.past import Entry, Keep, Past, keep_of
+from lftj.engine.progress import teller
 from lftj.engine.publishing import Publishing
 from lftj.engine.question import Questions
 from lftj.engine.result import Result, change_result
@@ -178,7 +179,7 @@ class Engine:
             work_limit=limits.work,
             deadline=limits.deadline,
             memory_limit=limits.memory,
-            progress=self.progress,
+            progress=teller(self.progress),
             orders=self.orders,
             statistics=self.statistics,
             fraction=self.fraction,

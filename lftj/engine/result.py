@@ -8,9 +8,10 @@ rows only when asked to.
 from __future__ import annotations
 
 import os
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO, TypeAlias
 
 import numpy as np
 
@@ -28,10 +29,11 @@ from scantree.interrupts import interrupts_as_such
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
     import pyspark.sql
 
 Columns = list[np.ndarray]
+ArrowTable: TypeAlias = Any
+"""A `pyarrow.Table`; pyarrow comes without types."""
 
 SHOWN_ROWS = 10
 """Number of rows that `repr` shows."""
@@ -105,7 +107,7 @@ class Result(frames.CodedRows):
 
     # ── whole tables ──────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
-    def arrow(self) -> pyarrow.Table:
+    def arrow(self) -> ArrowTable:
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
         return frames.to_arrow(
             self.columns, self.types, self._columns(), self._texts, rows=self._count
@@ -113,7 +115,7 @@ class Result(frames.CodedRows):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export for readers of Arrow's PyCapsules, which take a result as it is:
-        `polars.DataFrame(ws["edge"])`. As `arrow()`.
+        `polars.DataFrame(result)`, `duckdb.sql("from result")`. As `arrow()`.
         """
         return self.arrow().__arrow_c_stream__(requested_schema)
 
@@ -321,6 +323,13 @@ class Result(frames.CodedRows):
     def to_dicts(self) -> list[dict[str, Any]]:
         """All rows as dictionaries by column name. O(n)."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.fetchall()]
+
+    def named(self) -> list[Any]:
+        """All rows as named tuples: `row.x` is the value in column `x`. A column whose name is no
+        word for Python, or begins with `_`, is asked for by its place. O(n).
+        """
+        row = namedtuple("Row", self.columns, rename=True)
+        return list(map(row._make, self.fetchall()))
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows as tuples of Python values. O(n)."""

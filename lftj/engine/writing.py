@@ -6,6 +6,7 @@ rollback discards the draft. Both give the lock back, whatever is raised meanwhi
 
 from __future__ import annotations
 
+import logging
 import warnings
 import weakref
 from types import TracebackType
@@ -18,6 +19,8 @@ from lftj.engine.uncopied import Uncopied
 from lftj.engine.writer import WriterLock
 from lftj.errors import TransactionError
 from scantree.interrupts import interrupts_as_such, raised_by_signal
+
+_log = logging.getLogger("lftj.commits")
 
 
 class Committed(Protocol):
@@ -145,6 +148,9 @@ class Writing(Uncopied, Generic[Draft]):
                 if not draft.unlocked:
                     self._writer.owner = None
                     self._writer.lock.release()
+        if _log.isEnabledFor(logging.DEBUG):
+            names = [] if self._committed is None else self._committed.names()
+            _log.debug("version %d: %s", self.version, ", ".join(names) or "nothing changed")
         self._backend.subscriptions.deliver()
         return self.version
 

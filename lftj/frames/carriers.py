@@ -107,7 +107,7 @@ def carry_table(source: Any) -> Carrier | None:
             if pa.types.is_struct(source.type)
             else None
         )
-    if hasattr(source, "__arrow_c_stream__"):
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return _carry_stream(source)
     if isinstance(source, np.ndarray):
         return carry_array(source)

@@ -155,7 +155,9 @@ class _Refresher:
                 ", ".join(name for name in stratum.relations if not is_hidden(name))
                 or stratum.relations[0]
             )
-            self.context.report(f"evaluating {shown}")
+            order = self.program.order
+            place = order.place[stratum.relations[0]] + 1
+            self.context.report(f"evaluating {shown}: stratum {place} of {len(order.strata)}")
         made: Mapping[str, RelationVersion] = {}
         if stratum.recursive:
             followed = self._recursive(stratum)

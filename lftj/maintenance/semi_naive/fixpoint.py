@@ -127,13 +127,24 @@ class Fixpoint(ABC, Generic[T]):
         it found, and whether to go on; False where it ended them.
         """
         self.start()
+        iteration = 0
         while self.active:
             self.iterate()
+            iteration += 1
+            if self.context.progress is not None:
+                self._report(iteration)
             if after_iteration is not None and not after_iteration(
                 sum(delta.count for delta in self.deltas.values())
             ):
                 return False
         return True
+
+    def _report(self, iteration: int) -> None:
+        """Tell whoever shows progress what an iteration found."""
+        found = ", ".join(
+            f"{name} +{delta.count:,}" for name, delta in self.deltas.items() if delta.count
+        )
+        self.context.report(f"iteration {iteration}: {found or 'nothing new'}")
 
     def start(self) -> None:
         """Iteration 0: base rows and the rules that read nothing of the stratum."""

@@ -1,0 +1,148 @@
+# pyright: strict
+"""A program of a user that calls all of the public surface, for the type checker and to be run."""
+
+import datetime
+import decimal
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import lftj
+from lftj import _, vars
+
+folder = Path(tempfile.mkdtemp())
+x, y, z = vars("x y z")
+a: lftj.Var = x
+
+# ── declarations, rules, data ─────────────────────────────────────────────────────────────────────
+ws: lftj.Workspace = lftj.connect(folder / "w.lftj", keep="all", durability="off")
+edge: lftj.Relation = ws.relation("edge", {"x": int, "y": int})
+price = ws.function("price", {"x": lftj.INT}, lftj.decimal(8, 2))
+types: dict[str, lftj.Type] = {
+    "b": lftj.BOOL, "d": lftj.DATE, "f": lftj.FLOAT, "s": lftj.STR, "t": lftj.TIMESTAMP,
+    "u": lftj.UNSIGNED,
+}  # fmt: skip
+every = ws.relation("every", types, key="s")
+reach = ws.view("reach", {"x": int, "y": int})
+first: lftj.RuleHandle = ws.add_rule(reach(x, y) <= edge(x, y))
+ws.add_rule(reach(x, z) <= reach(x, y) & edge(y, z))
+texts: list[lftj.RuleHandle] = ws.add_rules(".decl odd(x: number) odd(x) :- edge(x, _), x % 2 = 1.")
+degree = ws.view("degree", {"x": int, "n": int})
+counting = ws.add_rule(lftj.rule(degree(x, lftj.count()), edge(x, y)))
+calculated = ws.view("calculated", {"x": int, "y": int})
+formula: lftj.Formula = edge(x, y) & (x < y) & ~edge(y, x) & (lftj.to_string(x) != "7")
+ws.add_rule(calculated(x, lftj.max_(x + y * 2 - 1)) <= formula)
+loaded: int = ws.load(edge, [(1, 2), (2, 3), (3, 4)])
+ws.load("every", [(True, datetime.date(2020, 1, 2), 1.5, "a", datetime.datetime(2020, 1, 2), 3)])
+ws.load(price, [(1, decimal.Decimal("2.50"))])
+
+# ── expressions ───────────────────────────────────────────────────────────────────────────────────
+expressions: list[lftj.Expression] = [
+    lftj.band(x, y), lftj.bnot(x), lftj.bor(x, y), lftj.bshl(x, 1), lftj.bshr(x, 1),
+    lftj.bshru(x, 1), lftj.bxor(x, y), lftj.land(x, y), lftj.lnot(x), lftj.lor(x, y),
+    lftj.lxor(x, y), lftj.cat("a", "b"), lftj.strlen("a"), lftj.substr("abc", 0, 1),
+    lftj.concat(lftj.to_string(x), ","), lftj.day(x), lftj.month(x), lftj.year(x),
+    lftj.round_(x, 1), lftj.range_(1, 3), lftj.to_date("2020-01-01"), lftj.to_float(x),
+    lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.mean(x), lftj.sum_(x),
+    lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
+]  # fmt: skip
+formulas: list[lftj.Formula] = [
+    lftj.contains("a", "ab"), lftj.match("a.*", "ab"), lftj.choice(x, y), edge(x, _),
+]  # fmt: skip
+predicate: lftj.Predicate = edge
+
+# ── transactions ──────────────────────────────────────────────────────────────────────────────────
+seen: list[lftj.Result] = []
+subscription: lftj.Subscription = ws.subscribe("reach", seen.append)
+consumer: lftj.Consumer = ws.consumer("me", reach)
+with ws.transaction(message="a change") as tx:
+    opened: lftj.Transaction = tx
+    tx.insert(edge, [(4, 5)], existing="error")
+    tx.delete(edge, [(1, 2)], missing="error")
+    tx.upsert(every, [(True, datetime.date(2021, 1, 1), 2.5, "a", datetime.datetime.now(), 4)])
+    removed: int = tx.delete_where(edge, x=77)
+    preview: lftj.Preview = tx.preview()
+    coming: lftj.Result = preview["reach"]
+change: lftj.Result = tx.changes("reach")
+names: list[str] = tx.changes()
+version: int = tx.version
+work: int = tx.work
+subscription.cancel()
+consumer.drop()
+
+# ── results ───────────────────────────────────────────────────────────────────────────────────────
+result: lftj.Result = ws["reach"]
+rows = result.fetchall()
+one = result.fetchone()
+dicts = result.to_dicts()
+starts = [row.x for row in result.named()]
+count: int = result.arrow().num_rows
+empty: bool = result.df().empty
+height: int = result.pl().height
+ordered: lftj.Result = result.sort("y", descending=True).head(2)
+result.write_csv(folder / "r.csv")
+result.write_parquet(folder / "r.parquet")
+result.write_facts(folder / "r.facts")
+answer: lftj.Result = ws.query(reach(2, y))
+again: lftj.Result = ws.query("reach(2, y)")
+columns: tuple[str, ...] = answer.columns
+kinds: Sequence[lftj.Type] = answer.types
+
+# ── why, plans, the past ──────────────────────────────────────────────────────────────────────────
+proof: lftj.Proof = ws.explain("reach", (2, 4))
+proofs: Iterator[lftj.Proof] = ws.explain("reach", (2, 4), proofs=2)
+lftj.check_proof(proof, proof.facts, proof.program)
+checker: lftj.ProofChecker = lftj.ProofChecker(proof.program, proof.facts)
+missing: lftj.WhyNot = ws.why_not("reach", (1, 2))
+explained: lftj.ChangeExplanation = tx.explain_change("reach", (1, 2))
+plan: lftj.PlanReport = ws.plan()
+analysis: lftj.PlanAnalysis = ws.explain_plan(first, analyze=True)
+profile: lftj.Profile = ws.profile(last=1)
+memory: lftj.Result = ws.memory()
+snapshot: lftj.Snapshot = ws.snapshot()
+wrong: list[lftj.Discrepancy] = ws.verify()
+past: lftj.Snapshot = ws.at(ws.version - 1)
+history: lftj.ViewHistory = ws.history("reach", since=1)
+stream: lftj.Changes = ws.changes("reach", since=1, timeout=0.0)
+branch: lftj.Branch = ws.branch("trial")
+branch.load("edge", [(9, 9)])
+merged: int = ws.merge(branch)
+branch.drop()
+page: Path = ws.report(folder / "page.html", samples=1, explaining=0.1)
+with ws.limits(work=10**9, seconds=60, memory=1 << 32):
+    ws.remove_rule(counting)
+
+# ── other evaluators ──────────────────────────────────────────────────────────────────────────────
+program = ".decl p(x: number) .decl q(x: number) q(x) :- p(x), x > 1."
+evaluated: dict[str, lftj.Result] = lftj.evaluate(program, {"p": [(1,), (2,)]}, by="substitution")
+step = lftj.Step(insert={"p": [(1,)]})
+difference: lftj.Difference | None = lftj.compare(program, [step])
+sql: lftj.SqlProgram = lftj.to_sql(program)
+longest = lftj.UserAggregate(
+    "longest", argument_types=(lftj.INT,), result_type=lftj.INT, zero=0, lift=int, combine=max
+)
+
+tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=1))
+tuned.add_aggregate(longest)
+
+# ── errors ────────────────────────────────────────────────────────────────────────────────────────
+errors: list[type[lftj.LftjError]] = [
+    lftj.ArityError, lftj.BranchError, lftj.ConsumerError, lftj.CopyError, lftj.DeclarationError,
+    lftj.DistributedError, lftj.DurableError, lftj.ExplanationError, lftj.ExpressionError,
+    lftj.FileMissingError, lftj.FrameError, lftj.KeyViolationError, lftj.LimitError,
+    lftj.MergeConflictError, lftj.MissingDependencyError, lftj.MissingRowError,
+    lftj.NullValueError, lftj.OptionError, lftj.ParseError, lftj.PastError,
+    lftj.PathOutsideError, lftj.ProgramErrors, lftj.ProofError, lftj.SqlError,
+    lftj.StratificationError, lftj.TransactionError, lftj.TypeClashError, lftj.UnknownNameError,
+    lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError, lftj.ValueTypeError,
+]  # fmt: skip
+try:
+    ws.add_rules("nonsense(")
+except lftj.ProgramErrors as errors_found:
+    error = errors_found.errors[0]
+    place: lftj.Span | None = error.span
+    code: str = error.code
+    remedy: str | None = error.hint
+spark = lftj.local_spark  # called where the extra is installed
+tuned.close()
+ws.close()

@@ -1,0 +1,104 @@
+"""`%load_ext lftj` in a shell of IPython; word of long work in notebooks and in the log."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import types
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.engine import progress
+
+CELL = """%%datalog
+.decl edge(x: number, y: number)
+.decl reach(x: number, y: number)
+reach(x, y) :- edge(x, y).
+reach(x, z) :- reach(x, y), edge(y, z).
+edge(1, 2). edge(2, 3).
+"""
+GRAPH = CELL.removeprefix("%%datalog\n")
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Any:
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    made: Any = InteractiveShell()
+    made.run_line_magic("load_ext", "lftj")
+    yield made
+    made.history_manager.end_session()
+
+
+def ran(shell: Any, cell: str) -> Any:
+    done = shell.run_cell(cell)
+    done.raise_error()
+    return done.result
+
+
+def test_a_cell_adds_rules_and_facts_and_asks(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran(shell, CELL) is None
+    assert "version 1: edge +2, reach +3\n" in capsys.readouterr().out
+    assert isinstance(shell.user_ns["ws"], lftj.Workspace)
+    answer = ran(shell, "%%datalog\nedge(3, 4).\n? reach(1, y).")
+    assert sorted(answer.fetchall()) == [(2,), (3,), (4,)]
+    assert "reach +3" in capsys.readouterr().out
+    assert ran(shell, "rows = %datalog reach(2, y)\nsorted(rows.fetchall())") == [(3,), (4,)]
+
+
+def test_a_variable_is_named_and_of_several_questions_all_are_shown(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.user_ns["mine"] = mine = lftj.connect()
+    ran(shell, CELL.replace("%%datalog", "%%datalog mine"))
+    assert len(mine["reach"]) == 3
+    assert "ws" not in shell.user_ns
+    last = ran(shell, "%%datalog mine\n? edge(1, y).\n? edge(2, y).")
+    assert last.fetchall() == [(3,)]
+    assert "answers: 1 row" in capsys.readouterr().out
+
+
+def test_an_error_has_the_line_of_the_cell_and_nothing_has_happened(shell: Any) -> None:
+    ran(shell, CELL)
+    done = shell.run_cell("%%datalog\n? edge(x, _).\nedge(7, 8).\nreach(x) :- edge(x, _).\n")
+    assert isinstance(done.error_in_exec, lftj.LftjError)
+    assert "<cell>:3:1" in str(done.error_in_exec)
+    assert len(shell.user_ns["ws"]["edge"]) == 2
+    shell.user_ns["other"] = 5
+    for line, message in (("other", "holds a int, no workspace"), ("a-b", "is no variable")):
+        done = shell.run_cell(f"%%datalog {line}\nedge(1, 1).")
+        assert message in str(done.error_in_exec)
+
+
+def test_a_notebook_is_told_of_long_work_and_not_of_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    lftj.connect().add_rules(GRAPH)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    lftj.connect().add_rules(GRAPH)
+    assert "lftj: evaluating reach: stratum 1 of 1 …\n" in capsys.readouterr().err
+    rules = ".decl e(x: number, y: number) .decl s(x: number, y: number) s(x, y) :- e(x, y)."
+    ws = lftj.connect()
+    ws.add_rules(f"{rules} s(x, z) :- s(y, x), s(y, z), x < z. s(x, y) :- e(x, z), s(z, y).")
+    ws.load("e", [(x, (7 * x + 3 * step) % 600) for x in range(600) for step in (1, 2)])
+    assert re.search(r"lftj: iteration 2: s \+[\d,]+ …\n", capsys.readouterr().err)
+
+
+def test_logging_hears_of_work_and_commits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    ws = lftj.connect()
+    with caplog.at_level(logging.DEBUG, "lftj"):
+        ws.add_rules(GRAPH)
+    heard = [(record.name, record.getMessage()) for record in caplog.records]
+    assert ("lftj.commits", "version 1: edge, reach") in heard
+    assert ("lftj.progress", "evaluating reach: stratum 1 of 1") in heard
