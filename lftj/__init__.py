@@ -217,9 +217,7 @@ def _imported(module: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext lftj` in IPython: the magic `%%datalog` (`lftj.notebook`)."""
-    from lftj.notebook import load
-
-    load(shell)
+    import_module("lftj.notebook").load(shell)
 
 
 def __dir__() -> list[str]:

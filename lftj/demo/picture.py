@@ -103,7 +103,7 @@ def _by_origin(figures: Sequence[DayFigure]) -> dict[str, list[DayFigure]]:
 
 # ── drawing ───────────────────────────────────────────────────────────────────────────────────────
 class _Scale(NamedTuple):
-    """Where days and values stand in a panel."""
+    """Places of days and values in a panel."""
 
     days: Sequence[datetime.date]
     low: float

@@ -16,7 +16,7 @@ _log = logging.getLogger("lftj.progress")
 
 
 def teller(given: Tell | None) -> Tell | None:
-    """What an evaluation that begins now tells of its steps: the user's function, or one that
+    """Function that an evaluation that begins now tells of its steps: the user's, or one that
     leaves out most lines; None where nobody reads them.
     """
     if given is not None:

@@ -54,7 +54,7 @@ _REQUIREMENTS = {
     "pandas": "pandas>=2.2,<3",
     "polars": "polars>=2",
 }
-"""What the extras hold. The package itself may have come from a folder, so an extra's name would
+"""Requirements of the extras. The package itself may have come from a folder, so an extra's name would
 say too little.
 """
 
