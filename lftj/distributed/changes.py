@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
@@ -13,9 +13,10 @@ from lftj.program.normal_form import RelationSchema
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of one commit on a version."""
+    """Changes of one commit on a version, and the version that it made."""
 
     before: Present
+    after: Present
     outcome: Outcome
 
     @property
@@ -59,8 +60,7 @@ class Changes:
             and outcome.afresh
             and self._moved(name)
         ):
-            after = replace(self.before, manifest=outcome.manifest, plan=outcome.plan)
-            old, new = (relation_rows(version, schema) for version in (self.before, after))
+            old, new = (relation_rows(version, schema) for version in (self.before, self.after))
             return replaced_rows(old, new, schema)
         found = outcome.changes.get(name, [])
         return change_rows(

@@ -7,11 +7,12 @@ but hidden relations that rules read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from lftj.distributed.committed_version import Present
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.result import gathered
 from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
@@ -37,7 +38,8 @@ class Copies:
     engine: Engine
     present: Present
     state: State
-    known: set[str] = field(default_factory=set)
+    known: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    """The relations that are here, with the files that they were read from."""
     _lock: Lock = field(default_factory=Lock)
 
     def shows(self, present: Present) -> bool:
@@ -46,10 +48,15 @@ class Copies:
         return (own.token, own.version) == (other.token, other.version)
 
     @staticmethod
-    def of(present: Present, limits: LimitStack) -> Copies:
-        """Copies of nothing yet. Explanations keep to these limits."""
-        engine = Engine(writer_timeout=30.0, progress=None, tuning=present.settings.tuning)
-        engine.limits = limits
+    def of(present: Present, limits: LimitStack, beside: Copies | None = None) -> Copies:
+        """Copies of nothing yet. Explanations keep to these limits. `beside`: copies of another
+        version, to be compared with it.
+        """
+        if beside is not None:
+            engine, lock = beside.engine, beside._lock
+        else:
+            engine, lock = Engine(30.0, None, tuning=present.settings.tuning), Lock()
+            engine.limits = limits
         program = present.program
         empty = {
             name: RelationVersion.empty(schema, engine.arena)
@@ -60,46 +67,57 @@ class Copies:
                 own = replace(schema, name=base_name(name))
                 empty[own.name] = RelationVersion.empty(own, engine.arena)
         database = Database(empty, present.manifest.version)
-        return Copies(engine, present, State(program, database, present.views))
+        return Copies(engine, present, State(program, database, present.views), _lock=lock)
 
-    def below(self, relations: Iterable[str]) -> State:
-        """The state with these relations and all that they are derived from. O(rows) at first."""
+    def below(self, relations: Iterable[str], beside: Copies | None = None) -> State:
+        """The state with these relations and all that they are derived from. O(rows) at first;
+        relations of which `beside` has the same files are taken from there.
+        """
         rules = [source.rule for source in self.state.program.sources.values()]
         names = relations_below(rules, relations)
         with self._lock, self.engine.dictionary.in_use():
             missing = [name for name in names if name not in self.known and name in self._catalog]
             if missing:
-                self._read(missing)
+                self._read(missing, beside)
             return self.state
 
     @property
     def _catalog(self) -> dict[str, RelationSchema]:
         return dict(self.state.program.catalog.relations)
 
-    def _read(self, names: Iterable[str]) -> None:
+    def _read(self, names: Iterable[str], beside: Copies | None) -> None:
         """Read relations from the files of all parts, and derive the hidden ones of their rules."""
-        plan, found = self.present.plan, dict[str, RelationVersion]()
-        context = self.engine.context({})
+        log, context = self.present.manifest.log, self.engine.context({})
+        files: dict[str, tuple[Entry, ...]] = {}
+        found: dict[str, RelationVersion] = {}
         for name in names:
-            schema = self._catalog[name]
-            own = replace(schema, name=base_name(name))
-            if plan.derived(name):
-                found[name] = self._rows(name, schema)
-                if base_name(name) in self.state.database:
-                    found[base_name(name)] = self._rows(base_name(name), own)
-            else:
-                found[name] = self._rows(base_name(name), schema)
+            for schema, entries in self._stored(name):
+                files[schema.name] = tuple(log.get(entries, ()))
+                found[schema.name] = self._rows(files[schema.name], schema, beside)
             context.check_memory()
         database = self.state.database.replace(found)
-        self.known |= set(found)
+        self.known |= files
         self.state = replace(self.state, database=self._with_hidden(database))
 
-    def _rows(self, entries: str, schema: RelationSchema) -> RelationVersion:
-        present, engine = self.present, self.engine
-        rows = gathered(
-            present.executor, present.manifest.log.get(entries, ()), schema, engine.dictionary
-        )
-        return RelationVersion.build(schema, engine.arena, rows)
+    def _stored(self, name: str) -> Iterator[tuple[RelationSchema, str]]:
+        """The relations that a relation consists of, each with the name that its files have."""
+        schema, base = self._catalog[name], base_name(name)
+        if not self.present.plan.derived(name):
+            yield schema, base
+            return
+        yield schema, name
+        if base in self.state.database:
+            yield replace(schema, name=base), base
+
+    def _rows(
+        self, files: tuple[Entry, ...], schema: RelationSchema, beside: Copies | None
+    ) -> RelationVersion:
+        if beside is not None and beside.known.get(schema.name) == files:
+            there = beside.state.database[schema.name]
+            if there.schema == schema:
+                return there
+        rows = gathered(self.present.executor, files, schema, self.engine.dictionary)
+        return RelationVersion.build(schema, self.engine.arena, rows)
 
     def _with_hidden(self, database: Database) -> Database:
         """The hidden relations of rules whose heads are known, derived from what these read."""

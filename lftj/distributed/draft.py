@@ -5,7 +5,7 @@ their order.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compiling import Kernels
-from lftj.distributed.files.entry import files_of
-from lftj.distributed.files.manifest import remove_files, reported_by_the_system
+from lftj.distributed.files.entry import files_of, read_entries
+from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
+from lftj.distributed.partitioning.cuts import ONE
 from lftj.distributed.parts.parquet import place_in, row_groups
 from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
@@ -203,6 +204,23 @@ class PartsDraft(ProgramDraft):
             self.staged.pop(schema.name, None)
         self._forget(steps)  # last: an interrupt must find nothing here that is gone there
         return found
+
+    def changes_of(
+        self, relations: Set[str], dictionary: Dictionary
+    ) -> Iterator[tuple[RelationSchema, Delta]]:
+        """The net changes of base rows of these relations so far, in codes of a dictionary. The
+        parts that hold the rows find them: a job for each relation that was changed since it was
+        asked about.
+        """
+        folder, parts = self._executor.path / ROWS, self._executor.partitions
+        for name in relations & self.staged.keys():
+            schema = self.program.catalog.relations[name]
+            if any(not isinstance(step, Sent) for step in self.staged[name]):
+                self._resolve(schema)
+            steps = self.staged.get(name, ())
+            entries = [each for step in steps if isinstance(step, Sent) for each in step.entries]
+            with reported_by_the_system(self._executor.path):
+                yield schema, read_entries(folder, entries, schema, ONE, 0, parts, dictionary)
 
     def annotate(self, message: str) -> None:
         """Refuse: commits of parts have no messages."""

@@ -168,20 +168,26 @@ class Store:
             outcome.manifest = outcome.manifest.advanced(
                 batches={**outcome.manifest.batches, stream: batch}
             )
-        changes = Changes(before, outcome)
-        news = self._news(changes, draft.program)
-        ran = dict(commit.steps_of) if outcome.happened else before.ran
-        manifest, plan = outcome.manifest, outcome.plan
         version = replace(
             before,
-            manifest=manifest,
-            plan=plan,
-            ran=ran,
+            manifest=outcome.manifest,
+            plan=outcome.plan,
+            ran=dict(commit.steps_of) if outcome.happened else before.ran,
             program=draft.program,
             views=draft.views,
         )
+        changes = Changes(before, version, outcome)
+        self._hold_versions_of(changes)
+        news = self._news(changes, draft.program)
         self._become(version, draft, changes, news)
         return outcome
+
+    def _hold_versions_of(self, changes: Changes) -> None:
+        """Keep the files of the versions before and after a commit, as long as its transaction is
+        held: rows that it changed are explained by them.
+        """
+        manifests = changes.before.manifest, changes.after.manifest
+        self.held.hold(changes, lambda: frozenset().union(*(each.files() for each in manifests)))
 
     def _report(self, text: str) -> None:
         """Tell whoever shows progress what goes on."""

@@ -80,10 +80,6 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "bind the variables that it shares with the rest by an atom of a finished relation, or "
         "take lftj.connect() without an executor",
     ),
-    ("explain_change", Kind.PARTS): _not_yet(
-        "explain_change",
-        "tx.changes(name) has the rows that came and went",
-    ),
     ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
     ("feed", Kind.PATH): _feed(Kind.PATH),
     **{

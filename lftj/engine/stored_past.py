@@ -19,6 +19,8 @@ from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
 from lftj.errors import DurableError
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
 from lftj.storage.durable.log import Commit
 from lftj.storage.durable.log_branches import LAST, Line, commits_of, on_line
 from lftj.storage.durable.log_records import (
@@ -28,6 +30,7 @@ from lftj.storage.durable.log_records import (
     write_note,
     write_positions,
 )
+from lftj.storage.durable.packed_changes import unpacked
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from scantree import Arena
 
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 _REACHED = 8
 """Past versions that are held once they were read."""
+_PIECE = 256
+"""Commits that are read from the log at once."""
 Reached = tuple[State, int, int]
 """A state, and the number and checksum of its commit."""
 
@@ -183,6 +188,29 @@ class StoredPast:
             while len(self._reached) > _REACHED:
                 self._reached.popitem(last=False)
             return found
+
+    def logged(
+        self, version: int, schemas: Mapping[str, RelationSchema]
+    ) -> Iterator[tuple[int, dict[str, Delta]]]:
+        """The changes of base rows by the commits that led to a version, each with the version that
+        it made, the last first; as far as the log has them. Raises DurableError.
+        """
+        log = self._durable.log
+        with self._reading() as connection:
+            last = self._number_of(connection, version) or 0
+        first, first_sum = log.oldest()
+        while last > first:
+            start = max(first, last - _PIECE)
+            before = log.sum_of(start) if start > first else first_sum
+            commits = None if before is None else log.since(start, before, last)
+            for commit in reversed(commits or ()):
+                if not commit.rows:
+                    return
+                if on_line(commit.branch, commit.number, self._line):
+                    yield commit.version, unpacked(commit.rows, schemas, self._engine.dictionary)
+            if commits is None:
+                return
+            last = start
 
     def _following(self) -> Engine:
         """An engine over this memory that follows commits, and disturbs nobody who commits."""

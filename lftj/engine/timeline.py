@@ -91,6 +91,10 @@ class Timeline:
             raise not_kept(version, self.oldest, now.version)
         return found
 
+    def held(self, version: int) -> State | None:
+        """The state of a version where memory has it; None elsewhere."""
+        return self.engine.past.state(version)
+
     def entries(self) -> list[Entry]:
         """The records of commits that are known."""
         engine = self.engine

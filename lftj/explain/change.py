@@ -36,8 +36,7 @@ def explain_change(
 ) -> ChangeExplanation:
     """The reason why a row came or went between two versions; see `Transaction.explain_change`."""
     check_count("rows", rows)
-    known = after if _known(after, what) else before
-    relation, values = asked_row(known, what, row)
+    relation, values = changed_row(before, after, what, row)
     short = short_of_memory("there is no explanation", "ask for fewer rows")
     with engine.dictionary.in_use(), interrupts_as_such(), short:
         changed = _Change(engine, before, after, rows)
@@ -61,9 +60,13 @@ def after_proposal(engine: Engine, state: State, proposal: Proposal) -> State:
     return carry_out(state, proposal, engine.context(proposal.aggregates)).state
 
 
-def _known(state: State, what: object) -> bool:
+def changed_row(before: State, after: State, what: object, row: object) -> tuple[str, Row]:
+    """The row that is asked about, of the version after where its relation is known there; raises
+    as `asked_row`.
+    """
     name = getattr(what, "name", what)
-    return not isinstance(name, str) or "(" in name or name in state.program.catalog.relations
+    there = not isinstance(name, str) or "(" in name or name in after.program.catalog.relations
+    return asked_row(after if there else before, what, row)
 
 
 def _unchanged(relation: str, values: Row, there: bool) -> ExplanationError:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, overload
 
 from lftj.engine.limits import short_of_memory
 from lftj.engine.state import State
-from lftj.errors import ExplanationError
+from lftj.errors import ExplanationError, LftjError
 from lftj.explain.asked import asked_row, check_count
 from lftj.explain.derivations import Goal, Rules
 from lftj.explain.heights import UNKNOWN, Heights, Node, below
@@ -20,7 +20,7 @@ from lftj.explain.rivals import Rivals
 from lftj.explain.version import Version
 from lftj.program.schema import describe
 from lftj.proofs.instances import atom_text
-from lftj.proofs.proof import Proof, Step
+from lftj.proofs.proof import Origin, Proof, Step
 from lftj.syntax import tree
 from scantree.interrupts import interrupts_as_such
 
@@ -108,20 +108,21 @@ def _proofs(
     made = partial(_Explanation, engine, state, relation, values, rows)
     count = partial(_count, engine, made)
     program = partial(program_text, state, relation)
+    since = partial(_origins, engine, state)
     with engine.dictionary.in_use():  # codes stay what they are while somebody asks for more
         with interrupts_as_such(), _short(), engine.looking(), _uncollected():
             found = made()
             root = found.heights.prove(found.goal)
             assert root.height < UNKNOWN, f"no proof of {found.goal}"
             smallest, steps = found.heights.smallest, found.steps_of(found.heights, root)
-        yield Proof(steps, smallest, program, count)
+        yield Proof(steps, smallest, program, count, partial(since, steps))
         others = found.others(root)
         while True:
             with interrupts_as_such(), _short(), engine.looking(), _uncollected():
                 steps = next(others, None)
             if steps is None:
                 return
-            yield Proof(steps, False, program, count)
+            yield Proof(steps, False, program, count, partial(since, steps))
 
 
 def _short() -> AbstractContextManager[None]:
@@ -148,6 +149,24 @@ def _count(engine: Engine, made: partial[_Explanation]) -> int:
         found = made()
         base = found.version.base(found.goal.relation, [found.goal.row])[0]
         return int(base) + len(found.heights.derivations(found.goal))
+
+
+def _origins(engine: Engine, state: State, steps: Sequence[Step]) -> dict[int, Origin]:
+    """Origins of the base facts of a proof. None are known once the files that have them are not
+    to be had any more.
+    """
+    from lftj.explain.origins import origins  # only those who ask pay for importing it
+
+    version = Version(engine, state)
+    with engine.dictionary.in_use(), interrupts_as_such(), suppress(LftjError):
+        facts = {
+            version.goal(step.relation, step.row): number
+            for number, step in enumerate(steps)
+            if step.rule is None
+        }
+        found = origins(engine, state, facts)
+        return {facts[goal]: origin for goal, origin in found.items()}
+    return {}
 
 
 def program_text(state: State, relation: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lftj.proofs.drawing import Drawing
 from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import rests_on
-from lftj.proofs.text import premise_text
+from lftj.proofs.text import base_note, premise_text
 
 if TYPE_CHECKING:
     from lftj.proofs.proof import Proof
@@ -51,7 +51,9 @@ def to_html(proof: Proof) -> str:
         step, shown = proof.steps[item], shown + 1
         row = escape(atom_text(step.relation, step.row))
         if step.rule is None or item in seen or depth >= DEEPEST or shown > SHOWN:
-            note = "base fact" if step.rule is None else "as above" if item in seen else "…"
+            note = _base_note(proof, item) if step.rule is None else "as above"
+            if step.rule is not None and item not in seen:
+                note = "…"
             parts.append(f"<div>{row} <em>{note}</em></div>")
             continue
         seen.add(item)
@@ -66,6 +68,14 @@ def to_html(proof: Proof) -> str:
         waiting += [(depth, each) for each in reversed(below)]
         waiting += [(depth + 1, each) for each in reversed(list(rests_on(step.premises)))]
     return "".join([*parts, "</div>"])
+
+
+def _base_note(proof: Proof, number: int) -> str:
+    origin = proof.origins.get(number)
+    if origin is None:
+        return base_note(None)
+    when = f"{origin.time:%Y-%m-%d %H:%M:%S}"
+    return escape(", ".join(filter(None, (base_note(origin), when, origin.message))))
 
 
 def _edges(proof: Proof) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 Row = tuple[Any, ...]
@@ -84,6 +86,19 @@ class Chosen(NamedTuple):
 Premise = Follows | Holds | Absent | Branch | Group | Chosen
 
 
+class Origin(NamedTuple):
+    """The commit with which a base fact came: its version, time and message."""
+
+    version: int
+    time: datetime
+    message: str = ""
+
+    @staticmethod
+    def of(version: int, seconds: float, message: str | None) -> Origin:
+        """The origin in a commit of so many seconds since 1970."""
+        return Origin(version, datetime.fromtimestamp(seconds), message or "")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One row of a relation and why it is there. `rule` is the text of the rule, None for a base
@@ -114,6 +129,7 @@ class Proof:
     smallest: bool = True
     _program: Callable[[], str] = field(default=str, repr=False, compare=False)
     _count: Callable[[], int] = field(default=int, repr=False, compare=False)
+    _origins: Callable[[], dict[int, Origin]] = field(default=dict, repr=False, compare=False)
 
     @property
     def relation(self) -> str:
@@ -144,6 +160,13 @@ class Proof:
                 found.setdefault(step.relation, []).append(step.row)
         return found
 
+    @cached_property
+    def origins(self) -> dict[int, Origin]:
+        """The commits with which base facts came, by the number of their step, as far as the past
+        is kept: see `keep` of `connect`. They are looked for when they are first asked about.
+        """
+        return self._origins()
+
     def count(self) -> int:
         """Number of derivations that the row has directly: rules with bindings, whatever is beneath
         them; for a base fact one more.
@@ -157,8 +180,15 @@ class Proof:
             "row": list(self.row),
             "height": self.height,
             "smallest": self.smallest,
-            "steps": [_plain(step) for step in self.steps],
+            "steps": [
+                {**_plain(step), **self._since(number)} for number, step in enumerate(self.steps)
+            ],
         }
+
+    def _since(self, number: int) -> dict[str, Any]:
+        if (origin := self.origins.get(number)) is None:
+            return {}
+        return {"since": {**origin._asdict(), "time": origin.time.isoformat(" ")}}
 
     def to_dot(self) -> str:
         """The proof as a graph for Graphviz."""

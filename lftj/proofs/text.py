@@ -4,7 +4,7 @@ likes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lftj.proofs.instances import atom_text, value_text
 from lftj.proofs.proof import (
@@ -15,6 +15,7 @@ from lftj.proofs.proof import (
     Follows,
     Group,
     Holds,
+    Origin,
     Premise,
     Proof,
 )
@@ -24,10 +25,12 @@ SHOWN = 100
 _DEEPEST = 24  # levels of indentation; what is deeper keeps this one
 
 
-def proof_text(proof: Proof, lines: int | None = SHOWN) -> str:
-    """The proof from its row down to base facts, so many lines of it at most; None: all."""
+def proof_text(proof: Proof, lines: int | None = SHOWN, *, origins: bool = True) -> str:
+    """The proof from its row down to base facts, so many lines of it at most; None: all. With the
+    `origins` of base facts.
+    """
     found: list[str] = []
-    for line in _lines(proof):
+    for line in _lines(proof, proof.origins if origins else {}):
         if lines is not None and len(found) >= lines:
             found.append(f"… {len(proof.steps):,} steps in all, height {proof.height:,}")
             break
@@ -35,7 +38,7 @@ def proof_text(proof: Proof, lines: int | None = SHOWN) -> str:
     return "\n".join(found)
 
 
-def _lines(proof: Proof) -> Iterator[str]:
+def _lines(proof: Proof, origins: Mapping[int, Origin]) -> Iterator[str]:
     seen: set[int] = set()
     waiting: list[tuple[int, Premise | str]] = [(0, Follows("", len(proof.steps) - 1))]
     while waiting:
@@ -54,10 +57,17 @@ def _lines(proof: Proof) -> Iterator[str]:
                 yield f"{indent}{row}"
                 yield f"{indent}  by {step.rule}{_with(step.bindings)}"
             else:
-                yield f"{indent}{row}  {'base fact' if step.rule is None else 'as above'}"
+                origin = origins.get(item.step)
+                note = "as above" if step.rule is not None else base_note(origin)
+                yield f"{indent}{row}  {note}"
             if item.step not in seen:
                 waiting += [(depth + 1, each) for each in reversed(step.premises)]
             seen.add(item.step)
+
+
+def base_note(origin: Origin | None) -> str:
+    """A note on a base fact, with the version that it came with."""
+    return "base fact" if origin is None else f"base fact since version {origin.version}"
 
 
 def premise_text(premise: Premise) -> str:

@@ -130,3 +130,62 @@ def test_limits_hold_for_explanations(tmp_path: Path) -> None:
     ws = _filled(lftj.connect(executor=InlineExecutor(tmp_path)))
     with ws.limits(memory=1), pytest.raises(lftj.LimitError):
         ws.explain("may", sorted(ws.snapshot()["may"].fetchall())[0])
+
+
+def _told(answer: lftj.ChangeExplanation) -> tuple[int, set[str], list[int], bool]:
+    """Parts of an explanation that do not depend on which proof was found."""
+    heights = sorted(each.proof.height for each in answer.proofs)
+    return answer.sign, set(map(str, answer.changes)), heights, answer.more
+
+
+OWN = 'may(u, "own") :- member(u, _).'
+HISTORY: list[Any] = [
+    lambda ws, tx: tx.delete("deny", [("p3", "o1")]) or tx.insert("deny", [("p5", "o0")]),
+    lambda ws, tx: tx.delete("member", [("g3", "g1")]),
+    lambda ws, tx: tx.insert("member", [("g3", "g1"), ("p20", "g7")]),
+    lambda ws, tx: tx.delete_where("grant", group="g0"),
+    lambda ws, tx: tx.add_rule(OWN) and tx.insert("grant", [("g0", "o0")]),
+    lambda ws, tx: tx.remove_rule(next(each for each in ws.rules if str(each.rule) == OWN)),
+]
+
+
+def test_every_row_that_came_or_went_is_explained(tmp_path: Path) -> None:
+    parts = _filled(lftj.connect(executor=InlineExecutor(tmp_path)))
+    one = _filled(lftj.connect())
+    asked = 0
+    for change in HISTORY:
+        with one.transaction() as theirs:
+            change(one, theirs)
+        rows = {
+            view: [row[:-2] for row in theirs.changes(view).fetchall()]
+            for view in ("may", "lonely", "rights", "in")
+        }
+        ours = parts.transaction()
+        change(parts, ours)
+        asking = [(view, row) for view, listed in rows.items() for row in sorted(listed)[:2]]
+        inside = [_told(ours.explain_change(*each)) for each in asking]
+        ours.commit()
+        parts.compact()  # the files of the version before stay, as the transaction is held
+        assert [_told(ours.explain_change(*each)) for each in asking] == inside
+        assert [_told(theirs.explain_change(*each)) for each in asking] == inside
+        asked += len(asking)
+        for view in ("may", "in"):
+            assert sorted(parts[view].fetchall()) == sorted(one[view].fetchall())
+    assert asked > 20
+
+
+def test_changes_that_are_none_are_told(tmp_path: Path) -> None:
+    ws = _filled(lftj.connect(executor=InlineExecutor(tmp_path)))
+    with ws.transaction() as tx:
+        tx.insert("grant", [("g7", "vault")])
+        with pytest.raises(lftj.ExplanationError, match="neither before nor after"):
+            tx.explain_change("may", ("nobody", "vault"))
+    with pytest.raises(lftj.ExplanationError, match="before and after"):
+        tx.explain_change("member", ("g1", "g0"))
+    with pytest.raises(lftj.UnknownNameError):
+        tx.explain_change("nay", ("p1",))
+    answer = tx.explain_change('grant("g7", "vault")')
+    assert (answer.version, list(map(str, answer.changes))) == (
+        tx.version,
+        ['+grant("g7", "vault")'],
+    )

@@ -100,6 +100,14 @@ class Log(LogFile):
             ).fetchone()
         return (0, 0) if found is None or found[0] == 1 else found
 
+    def sum_of(self, number: int) -> int | None:
+        """The checksum of a commit; None where it is not kept any more."""
+        with self.reading() as connection:
+            found = connection.execute(
+                "SELECT sum FROM commits WHERE number = ?", (number,)
+            ).fetchone()
+        return None if found is None else found[0]
+
     def since(self, number: int, before: int, last: int = _LAST) -> list[Commit] | None:
         """The commits after one that is known by its number and checksum, up to the `last`; None
         where these are not kept any more.
