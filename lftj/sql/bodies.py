@@ -260,7 +260,8 @@ class Query:
 
     def _source(self, query: str, alias: str) -> None:
         """Add a query to FROM, which reads what stands before it."""
-        before = self.terms.dialect.lateral if self.sources or self.names else ""
+        used = _aliases(query) & self.parent.union(self.own)
+        before = self.terms.dialect.lateral if used else ""
         self.sources.append(f"{before}{query} AS {alias}")
 
     # ── what holds other bodies ───────────────────────────────────────────────────────────────────
@@ -271,31 +272,35 @@ class Query:
         return f"EXISTS ({inner.select(['1'])})"
 
     def _disjunction(self, literal: CheckedDisjunction) -> None:
-        exported = sorted(mentioned(literal) - self.names.keys())
+        exported = mentioned(literal) - self.names.keys()
         if not exported:
             found = [self._exists(branch) for branch in literal.branches]
             self.tests.append(f"({' OR '.join(found)})" if found else "FALSE")
             return
+        # Every branch finds these by itself, and so without a look at the tables before it.
+        both = frozenset.intersection(*map(_of_atoms, literal.branches)) & self.names.keys()
         alias = self._alias()
-        names = [f"v{variable}" for variable in exported]
         queries: list[str] = []
         for branch in literal.branches:
-            inner = self.inner().add(branch.literals)
-            columns = [
-                f"{inner.names[variable]} AS {name}"
-                for variable, name in zip(exported, names, strict=True)
-            ]
+            inner = self.inner()
+            inner.forget(both)
+            inner.add(branch.literals)
+            columns = [f"{inner.names[each]} AS v{each}" for each in sorted(exported | both)]
             queries.append(inner.select(columns, distinct=len(literal.branches) == 1))
         self._source(f"({' UNION '.join(queries)})", alias)
-        self.names |= {
-            variable: f"{alias}.{name}" for variable, name in zip(exported, names, strict=True)
-        }
+        for variable in sorted(exported | both):
+            self._equate(variable, f"{alias}.v{variable}")
+
+    def forget(self, variables: Iterable[int]) -> None:
+        """Take these for unbound."""
+        for variable in variables:
+            self.names.pop(variable, None)
+            self.outer.discard(variable)
 
     def _aggregate(self, literal: CheckedAggregate) -> None:
         block, target = literal.block, literal.target
         inner = self.inner()
-        for variable in block.local:
-            inner.names.pop(variable, None)
+        inner.forget(block.local)
         inner.add(block.literals)
         value = None if target is None else self.terms.of(target, inner.names)
         if literal.function == "count":
@@ -325,12 +330,22 @@ class Query:
             lines.append(f"FROM {', '.join(self.sources)}")
         if self.tests:
             lines.append(f"WHERE {conjunction(self.tests)}")
-        if self.terms.dialect.levels == 1:
-            used = set(_ALIAS.findall(_STRING.sub("", " ".join(lines))))
-            if used & self.around:
-                what = "a body in a body that compares with what is bound two levels further out"
-                raise cannot_say(what, self._dialect)
+        if self.terms.dialect.levels == 1 and _aliases(" ".join(lines)) & self.around:
+            what = "a body in a body that compares with what is bound two levels further out"
+            raise cannot_say(what, self._dialect)
         return line.join(lines)
+
+
+def _aliases(written: str) -> set[str]:
+    """The tables whose columns a piece of SQL reads."""
+    return set(_ALIAS.findall(_STRING.sub("", written)))
+
+
+def _of_atoms(block: Block) -> frozenset[int]:
+    """The variables that are columns of a block's atoms."""
+    atoms = [each for each in block.literals if isinstance(each, CheckedAtom)]
+    terms = itertools.chain.from_iterable(atom.args for atom in atoms)
+    return frozenset(term.variable for term in terms if isinstance(term, Ref))
 
 
 def _bound_in(block: Block) -> frozenset[int]:
