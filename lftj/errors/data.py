@@ -54,8 +54,8 @@ _REQUIREMENTS = {
     "pandas": "pandas>=2.2,<3",
     "polars": "polars>=2",
 }
-"""Requirements of the extras. The package itself may have come from a folder, so an extra's name would
-say too little.
+"""Requirements of the extras. The package itself may have come from a folder, so an extra's name
+would say too little.
 """
 
 

@@ -37,7 +37,7 @@ ORDINARY = {
 """Words in their everyday meaning, as two sides take turns, and a public column of `profile`."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_NO_PROSE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL)
+_NO_PROSE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|<!--.*?-->|::: [\w.]+", re.DOTALL)
 
 
 _ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?) \(`([^`]+)`\)$", re.MULTILINE)
