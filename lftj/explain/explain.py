@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
@@ -47,9 +47,11 @@ def explain(
     check_count("rows", rows)
     relation, values = asked_row(state, what, row)
     found = _proofs(engine, state, relation, values, rows)
-    first = next(found)
-    if proofs is None:
-        return first
+    with _uncollected():
+        first = next(found)
+        if proofs is None:
+            found.close()  # its graph goes before anybody looks for garbage
+            return first
     check_count("proofs", proofs)
     return islice(chain((first,), found), proofs)
 
@@ -104,7 +106,7 @@ class _Explanation:
 
 def _proofs(
     engine: Engine, state: State, relation: str, values: Sequence[object], rows: int
-) -> Iterator[Proof]:
+) -> Generator[Proof]:
     made = partial(_Explanation, engine, state, relation, values, rows)
     count = partial(_count, engine, made)
     program = partial(program_text, state, relation)

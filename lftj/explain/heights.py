@@ -6,8 +6,8 @@ them. Once the row has a height, and every row that a smaller proof could rest o
 height is the smallest. Heights fall from a row to its premises, so that no proof goes in a circle
 [Zhao, Subotić and Scholz, Debugging Large-Scale Datalog, 2020].
 
-Where rows have more derivations than the search may look at, it goes on with what is nearest to the
-last row that was expanded, and ends with the first proof.
+Where rows have more derivations than the search may look at, it goes on depth first: from a row to
+the premises of the derivation that lacks the fewest, and ends with the first proof.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lftj.explain.derivations import Derivation, Goal, Rules
 from lftj.explain.version import Version
@@ -22,21 +23,45 @@ from lftj.explain.version import Version
 UNKNOWN = 1 << 60
 """The height of a row that has no proof so far."""
 
-BOUND = 20_000
+BOUND = 10_000
 """Derivations that are looked at for the smallest proof, beyond one for each row."""
+_AT_ONCE = 2_000
+"""Rows of a ring that are expanded by one search for each rule."""
+_LOOK_UP = 16
+"""Rows above a premise that are asked whether they have a proof already."""
 
 
 @dataclass(eq=False)
 class Node:
     """A row. `best`: the derivation that gives its height; None for a base fact. `users`: the rows
-    with a derivation that rests on it.
+    with a derivation that rests on it; not their nodes, since a graph without cycles goes at once
+    when nobody holds it, while looking for garbage takes longer than most explanations.
     """
 
     goal: Goal
     height: int = UNKNOWN
     best: Derivation | None = None
     derivations: list[Derivation] | None = None
-    users: list[tuple[Node, Derivation]] = field(default_factory=list)
+    users: list[tuple[Goal, Derivation]] = field(default_factory=list)
+
+
+class _Wanted(NamedTuple):
+    """A row that is to have a proof, for the sake of another one."""
+
+    node: Node
+    by: _Wanted | None
+
+    @property
+    def is_idle(self) -> bool:
+        """True where it, or one of the nearest rows above it, has a proof."""
+        wanted: _Wanted | None = self
+        for _ in range(_LOOK_UP):
+            if wanted is None:
+                return False
+            if wanted.node.height < UNKNOWN:
+                return True
+            wanted = wanted.by
+        return False
 
 
 class Heights:
@@ -58,13 +83,16 @@ class Heights:
         left out: then its height may stay UNKNOWN.
         """
         (root,) = self._nodes([goal])
-        ring, rings, before = [root], 0, self.looked_at
-        while ring and root.height > rings + 1 and self.looked_at - before <= self._bound:
-            ring = self._expand(ring)
-            rings += 1
-        if ring and root.height > rings + 1:
-            self.smallest = False
-            self._prove_somehow(root, ring)
+        ring, rings, most = [root], 0, self.looked_at + self._bound
+        while ring and root.height > rings + 1:
+            following: list[Node] = []
+            for first in range(0, len(ring), _AT_ONCE):
+                if self.looked_at > most:
+                    self.smallest = False
+                    self._prove_somehow(root)
+                    return root
+                following += self._expand(ring[first : first + _AT_ONCE])
+            ring, rings = following, rings + 1
         return root
 
     def derivations(self, goal: Goal) -> list[Derivation]:
@@ -78,12 +106,45 @@ class Heights:
         return 1 + max((self.nodes[goal].height for goal in derivation.premises), default=0)
 
     # ── growing ───────────────────────────────────────────────────────────────────────────────────
-    def _prove_somehow(self, root: Node, ring: list[Node]) -> None:
-        waiting, before = ring, self.looked_at
+    def _prove_somehow(self, root: Node) -> None:
+        """Find some proof, depth first. A row whose premises were passed over, as the row that
+        asked for them had a proof by then, may be needed by another one: so there are several
+        passes, as long as they find something.
+        """
+        most = None if self._without is None else self.looked_at + self._bound
+        before = -1
+        while root.height == UNKNOWN and before != (before := self._known()):
+            self._descend(root, most)
+
+    def _known(self) -> int:
+        """A measure of what is known: it grows with every row that is expanded or has a proof."""
+        nodes = self.nodes.values()
+        return sum((node.derivations is not None) + (node.height < UNKNOWN) for node in nodes)
+
+    def _descend(self, root: Node, most: int | None) -> None:
+        seen: set[Goal] = set()
+        waiting: list[_Wanted] = [_Wanted(root, None)]
         while waiting and root.height == UNKNOWN:
-            if self._without is not None and self.looked_at - before > self._bound:
+            wanted = waiting.pop()
+            node = wanted.node
+            if node.goal in seen or wanted.is_idle:
+                continue
+            if most is not None and self.looked_at > most:
                 return
-            waiting += reversed(self._expand([waiting.pop()]))
+            seen.add(node.goal)
+            self._expand([node])
+            if node.height == UNKNOWN:
+                waiting += [_Wanted(each, wanted) for each in reversed(self._lacking(node))]
+
+    def _lacking(self, node: Node) -> list[Node]:
+        """The premises without a proof of a row's derivations, those first of the derivation that
+        lacks the fewest.
+        """
+        lacking = [
+            [premise for goal in each.premises if (premise := self.nodes[goal]).height == UNKNOWN]
+            for each in node.derivations or ()
+        ]
+        return [premise for each in sorted(lacking, key=len) for premise in each]
 
     def _nodes(self, goals: Iterable[Goal]) -> list[Node]:
         """The nodes of rows, with height 0 for those that are base facts."""
@@ -123,7 +184,7 @@ class Heights:
             assert node.derivations is not None
             node.derivations.append(derivation)
             for goal in set(derivation.premises):
-                self.nodes[goal].users.append((node, derivation))
+                self.nodes[goal].users.append((node.goal, derivation))
             self._offer(node, derivation, rising)
         self._spread(rising)
         return [node for node in new if node.height == UNKNOWN]
@@ -139,7 +200,7 @@ class Heights:
     def _spread(self, rising: deque[Node]) -> None:
         while rising:
             for user, derivation in rising.popleft().users:
-                self._offer(user, derivation, rising)
+                self._offer(self.nodes[user], derivation, rising)
 
 
 def below(root: Node, nodes: dict[Goal, Node]) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable
 
@@ -9,6 +10,8 @@ import networkx
 import pytest
 
 import lftj
+from lftj.explain.heights import Heights, Node
+from tests.unit.explain.proven import PROGRAMS, history
 
 _E = ".decl e(x: number, y: number) .decl r(x: number, y: number) r(x, y) :- e(x, y). "
 LINEAR = _E + "r(x, z) :- r(x, y), e(y, z)."
@@ -73,3 +76,36 @@ def test_a_bounded_search_says_that_it_was(monkeypatch: pytest.MonkeyPatch) -> N
     assert not proof.smallest
     assert proof.height >= 7
     lftj.check_proof(proof, {"e": path})
+
+
+@pytest.mark.parametrize("name", ["doubling", "mutual", "inner bodies", "branches"])
+@pytest.mark.parametrize("bound", [0, 3, 20])
+def test_a_bounded_search_finds_proofs_that_are_right(
+    name: str, bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Heights.__init__, "__defaults__", (bound, None))
+    for seed in range(3):
+        for workspace, facts in history(name, seed):
+            checker = lftj.ProofChecker(PROGRAMS[name], facts)
+            for view in workspace.relations:
+                for row in workspace[view].fetchall()[:20]:
+                    checker.check(workspace.explain(view, row))
+                    for proof in workspace.explain(view, row, proofs=3):
+                        checker.check(proof)
+
+
+def test_a_search_leaves_no_garbage() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DOUBLING)
+    workspace.load("e", [(place, (place + 1) % 8) for place in range(8)])
+    workspace.explain("r", (0, 0))
+    gc.collect()
+    before = len(gc.get_objects())
+    gc.disable()
+    try:
+        for _ in range(5):
+            workspace.explain("r", (0, 0))
+        left = sum(isinstance(each, Node) for each in gc.get_objects())
+        assert (left, len(gc.get_objects()) - before < 500) == (0, True)
+    finally:
+        gc.enable()
