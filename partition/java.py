@@ -16,7 +16,6 @@ import re
 import shlex
 import shutil
 import stat
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -133,6 +132,8 @@ def _ask(program: Path) -> tuple[int | None, bool]:
     """The major version of a Java, None when it does not run; and whether it has the module that
     Spark asks for.
     """
+    import subprocess  # only where a session is started
+
     for arguments, complete in (((_VECTOR, "-version"), True), (("-version",), False)):
         try:
             done = subprocess.run(

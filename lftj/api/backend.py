@@ -24,7 +24,6 @@ from lftj.engine.result import Result
 from lftj.engine.timeline import Timeline
 from lftj.engine.verify import Discrepancy
 from lftj.engine.writing import Committed, Pending, Writable
-from lftj.explain.plan import PlanReport
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -32,6 +31,7 @@ from lftj.syntax import tree
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
+    from lftj.explain.plan import PlanReport
     from lftj.explain.profile import Profile
     from lftj.explain.views import Overview
     from lftj.proofs.change import ChangeExplanation

@@ -28,9 +28,6 @@ from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.engine.verify import Discrepancy, discrepancies
-from lftj.explain.memory import memory_report
-from lftj.explain.plan import PlanReport, plan_report, plans_report
-from lftj.explain.profile import Profile, profile_report
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
@@ -40,6 +37,8 @@ from scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
+    from lftj.explain.plan import PlanReport
+    from lftj.explain.profile import Profile
     from lftj.explain.views import Overview
     from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
@@ -132,6 +131,8 @@ class EngineVersion:
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans on the rows of this version."""
+        from lftj.explain.plan import plan_report, plans_report  # as below
+
         if rule is None:
             return plans_report(self.engine, self.state, passes=passes)
         return plan_report(self.engine, self.state, rule, passes=passes)
@@ -334,11 +335,15 @@ class InProcess(Engine):
 
     def memory(self) -> Result:
         """Rows and bytes of the committed version."""
+        from lftj.explain.memory import memory_report  # as above
+
         engine = self.shown or self
         return memory_report(engine, engine.state)
 
     def profile(self, last: int | None) -> Profile:
         """One row per commit and rule that had work."""
+        from lftj.explain.profile import profile_report  # as above
+
         return profile_report(self, last)
 
     def feed(

@@ -13,10 +13,10 @@ from lftj.engine.handles import RuleHandle
 from lftj.engine.options import with_named_options
 from lftj.engine.result import Result
 from lftj.engine.verify import Discrepancy
-from lftj.explain.plan import PlanReport
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
+    from lftj.explain.plan import PlanReport
     from lftj.explain.profile import Profile
 
 

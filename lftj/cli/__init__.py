@@ -7,6 +7,7 @@ prints.
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import os
 import sys
@@ -14,6 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
+_OBJECTS = 50_000
+"""New objects after which Python looks for garbage: what is imported stays, and looking through it
+again and again would take a tenth of a short run.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lftj.cli.app import app
 
     _speak_utf8()
+    gc.set_threshold(_OBJECTS, 10, 10)
     try:
         code = app(sys.argv[1:] if arguments is None else arguments)
     except SystemExit as end:

@@ -5,12 +5,10 @@ needs is imported, when it is the one asked for: `--help` imports nothing else.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 Options = argparse.Namespace
 Parser = argparse.ArgumentParser
@@ -28,20 +26,9 @@ def app(arguments: Sequence[str]) -> int:
     """Run one command and return its status. Raises SystemExit after help and on wrong usage,
     LftjError, OSError, ImportError.
     """
-    before = next(
-        (place for place, word in enumerate(arguments) if not word.startswith("-")),
-        len(arguments),
-    )
-    parser = _commands()
-    if not arguments:
-        parser.print_help(sys.stderr)
-        parser.exit(2)
-    chosen: str = parser.parse_args(arguments[: before + 1]).command
-    rest = arguments[before + 1 :]
-    if chosen not in COMMANDS:
-        if Path(chosen).suffix == ".dl":  # given alone, as to Soufflé
-            parser.error(f"no command before the program: lftj run {' '.join([chosen, *rest])}")
-        parser.error(f"there is no command {chosen!r}: it is one of {', '.join(COMMANDS)}")
+    if not arguments or arguments[0] not in COMMANDS:
+        _without_command(arguments)
+    chosen, *rest = arguments
     command = COMMANDS[chosen]
     own = Parser(
         prog=f"lftj {chosen}",
@@ -50,6 +37,18 @@ def app(arguments: Sequence[str]) -> int:
     )
     command.describe(own)
     return command.run(own.parse_intermixed_args(rest)) or 0
+
+
+def _without_command(arguments: Sequence[str]) -> NoReturn:
+    """Print help, the version, or what is wrong, and raise SystemExit."""
+    parser = _commands()
+    if not arguments:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
+    wrong: str = parser.parse_args(arguments[:1]).command
+    if Path(wrong).suffix == ".dl":  # given alone, as to Soufflé
+        parser.error(f"no command before the program: lftj run {' '.join(arguments)}")
+    parser.error(f"there is no command {wrong!r}: it is one of {', '.join(COMMANDS)}")
 
 
 def _commands() -> Parser:
@@ -70,6 +69,9 @@ def _commands() -> Parser:
 
 def _line(name: str, summary: str) -> str:
     """A command and the first sentence about it, as wide as the terminal."""
+    import shutil
+    import textwrap
+
     start = f"  {name:{max(map(len, COMMANDS))}}  "
     return textwrap.fill(
         f"{start}{summary.split('. ')[0].rstrip('.')}.",

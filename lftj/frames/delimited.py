@@ -18,7 +18,6 @@ from itertools import islice
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
 from lftj.errors import FrameError
 from lftj.types.arrow_arrays import arrow_array
@@ -224,6 +223,8 @@ class DelimitedText:
         return not odd
 
     def _split(self, names: list[str]) -> list[pa.ChunkedArray]:
+        from pyarrow import csv as arrow_csv  # only where a file is read
+
         convert = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         )

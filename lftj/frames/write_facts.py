@@ -130,9 +130,12 @@ def format_facts(
     order = value_order([type for _, type in columns], code_columns, texts)[:limit]
     if not len(order):
         return header
+    chosen = [codes[order] for codes in code_columns]
+    if len(order) <= _FEW and all(type.name in _PLAIN for _, type in columns):
+        return header + _few_lines(columns, chosen, layout, texts)
     fields = [
-        _written(type, codes[order], name, layout, texts)
-        for (name, type), codes in zip(columns, code_columns, strict=True)
+        _written(type, codes, name, layout, texts)
+        for (name, type), codes in zip(columns, chosen, strict=True)
     ]
     line = pc.binary_join_element_wise(*fields, _text(layout.delimiter))
     return header + _end_to_end(pc.binary_join_element_wise(line, _text(""), _text("\n")))
@@ -163,6 +166,46 @@ def _header(names: list[str], layout: FactsLayout) -> str:
     return layout.delimiter.join(quoted) + "\n"
 
 
+_FEW = 200
+"""Rows whose text is made without Arrow's functions, which take longer to import than that."""
+_PLAIN = {"int": str, "str": str, "float": float_text}
+
+
+def _few_lines(
+    columns: Sequence[tuple[str, Type]],
+    code_columns: Sequence[np.ndarray],
+    layout: FactsLayout,
+    texts: Texts,
+) -> str:
+    """The lines of a few rows of plain types."""
+    fields = [
+        list(map(_PLAIN[type.name], to_values(type, codes, texts)))
+        for (_, type), codes in zip(columns, code_columns, strict=True)
+    ]
+    for place, (name, type) in enumerate(columns):
+        if type.name != "str":
+            continue
+        if layout.rfc4180:
+            fields[place] = ['"' + text.replace('"', '""') + '"' for text in fields[place]]
+        elif damaged := [text for text in fields[place] if _is_damaged(text, layout)]:
+            raise _cannot_be_read(damaged[0], name, layout)
+    return "".join(f"{layout.delimiter.join(row)}\n" for row in zip(*fields, strict=True))
+
+
+def _is_damaged(text: str, layout: FactsLayout) -> bool:
+    """Test for a string that would be read as another one, or as several."""
+    marks = layout.delimiter in text or "\n" in text
+    return marks or text.endswith("\r") or text.startswith(_ORDER_MARK)
+
+
+def _cannot_be_read(text: str, name: str, layout: FactsLayout) -> FrameError:
+    return FrameError(
+        f'column "{name}": the string {text!r} {_damage(text, layout)} and could not be read back',
+        code="E232",
+        hint="write .output …(rfc4180=true), which puts strings in quotes, or another delimiter",
+    )
+
+
 def _written(
     type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts
 ) -> pa.LargeStringArray:
@@ -187,16 +230,7 @@ def _checked(texts: pa.LargeStringArray, name: str, layout: FactsLayout) -> pa.L
     parts = [pc.match_substring(texts, mark) for mark in (layout.delimiter, "\n")]
     for damage in (*parts, pc.ends_with(texts, "\r"), pc.starts_with(texts, _ORDER_MARK)):
         if pc.any(damage).as_py():
-            text = texts.filter(damage)[0].as_py()
-            shown = f"{text!r} {_damage(text, layout)}"
-            hint = (
-                "write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
-            )
-            raise FrameError(
-                f'column "{name}": the string {shown} and could not be read back',
-                code="E232",
-                hint=hint,
-            )
+            raise _cannot_be_read(texts.filter(damage)[0].as_py(), name, layout)
     return texts
 
 

@@ -21,9 +21,7 @@ import logging
 import os
 import platform
 import re
-import shutil
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from functools import cache
@@ -159,6 +157,8 @@ def _usable() -> Path | None:
         problem, remedy = str(reason), "set LFTJ_CACHE_DIR to a folder that can be written"
     text = "machine code is not kept in %s: %s. This process compiles for itself. Remedy: %s"
     logging.getLogger("lftj").warning(text, wanted.parent, problem, remedy)
+    import tempfile  # only where machine code is made
+
     with suppress(OSError, UnsafeFolderError):
         made = tempfile.mkdtemp(prefix="lftj-kernels-")
         atexit.register(_remove, made, os.getpid())
@@ -168,6 +168,8 @@ def _usable() -> Path | None:
 
 def begun(wanted: Path) -> Path:
     """The folder, marked as used now. Raises UnsafeFolderError, OSError."""
+    import tempfile
+
     fresh = not wanted.exists()
     directory = private_folder(wanted)
     if fresh:
@@ -180,6 +182,8 @@ def begun(wanted: Path) -> Path:
 
 def _remove(directory: str, process: int) -> None:
     """Remove the folder of a process at its end, not at that of a child."""
+    import shutil
+
     if process == os.getpid():
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -188,6 +192,8 @@ def _forget_unused(base: Path) -> None:
     """Remove what other kernel sources left there, of versions that no process has used
     for months.
     """
+    import shutil
+
     for directory in base.iterdir():
         with suppress(OSError):
             if (
