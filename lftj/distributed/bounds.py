@@ -13,7 +13,7 @@ from typing import Any
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.engine.limits import Limits
 from lftj.errors import LimitError
-from lftj.join.context import WORD_READ, out_of_memory, timed_out, worked_out
+from lftj.join.budget import WORD_READ, out_of_memory, timed_out, worked_out
 from partition.executor import Executor
 
 GRACE = 1.0

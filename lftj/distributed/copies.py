@@ -94,7 +94,7 @@ class Copies:
             for schema, entries in self._stored(name):
                 files[schema.name] = tuple(log.get(entries, ()))
                 found[schema.name] = self._rows(files[schema.name], schema, beside)
-            context.check_memory()
+            context.budget.check_memory()
         database = self.state.database.replace(found)
         self.known |= files
         self.state = replace(self.state, database=self._with_hidden(database))
@@ -136,7 +136,7 @@ class Copies:
         context = self.engine.context({})
         empty = {schema.name: RelationVersion.empty(schema, self.engine.arena) for schema in hidden}
         database = database.replace(empty)
-        with attending(context.plan_on):
+        with attending(context.budget.plan_on):
             return refresh(
                 stratified, database, database, {}, {}, context, changed_rules=frozenset(names)
             ).database

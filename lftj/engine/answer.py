@@ -25,7 +25,7 @@ from scantree.interrupts import interrupts_as_such
 def read(engine: Engine, state: State, question: object) -> Asked:
     """Read a question, and compile what it needs. Raises what a rule with this body would raise."""
     context = engine.context(state.aggregates)
-    with attending(context.read_on):
+    with attending(context.budget.read_on):
         asked = engine.questions.asked(
             state.program, question, partial(engine.statistics.repeats, state.database)
         )
@@ -40,7 +40,7 @@ def evaluated(engine: Engine, state: State, asked: Asked, context: Context) -> D
     database = state.database.replace(
         {name: RelationVersion.empty(each, engine.arena) for name, each in asked.fresh.items()}
     )
-    with attending(context.plan_on):
+    with attending(context.budget.plan_on):
         return refresh(
             asked.program, database, database, {}, {}, context, changed_rules=frozenset(asked.fresh)
         ).database

@@ -162,7 +162,7 @@ class _RecordWriter:
 
     def _state(self, tip: Tip) -> Record:
         state, engine = tip.state, self._engines.get(tip.name, self._engines[MAIN])
-        orders = [*engine.kept_orders.items()]
+        orders = [*engine.resources.kept_orders.items()]
         return {
             **self._rows(state),
             **views_data(state.heads, list(state.program.rules), self.trees),
@@ -253,7 +253,7 @@ class OpenedRecord:
         data = next(each for each in parts if each.get("number", 0) == number)
         engine.statistics = statistics_of(data["statistics"], engine.tuning)
         for text, orders in data["upkeep"].items():
-            engine.kept_orders[read_name(text)] = set(map(tuple, orders))
+            engine.resources.kept_orders[read_name(text)] = set(map(tuple, orders))
 
     def _main(self) -> Tip:
         text = self._record["program"]

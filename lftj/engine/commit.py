@@ -107,7 +107,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
             was=was,
         )
     database = refreshed.database
-    context.spend(0)  # limits hold for a commit without views too
+    context.budget.spend(0)  # limits hold for a commit without views too
     changes = {
         name: delta
         for name, delta in (draft.deltas | refreshed.deltas).items()
@@ -117,7 +117,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     database = database.replace({}, version=before.version + happened)
     _count_rows(refreshed.works, database)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
-    return Outcome(state, changes, base_changes, context.work, refreshed.works)
+    return Outcome(state, changes, base_changes, context.budget.work, refreshed.works)
 
 
 def _count_rows(works: Iterable[RuleWork], database: Database) -> None:
@@ -141,7 +141,7 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
     for name in (*new.catalog.since(old.catalog), *sorted(proposal.changed_rules)):
         if name in schemas and name not in draft.database:
             schema = schemas[name]
-            draft.updates[name] = RelationVersion.empty(schema, context.arena)
+            draft.updates[name] = RelationVersion.empty(schema, context.resources.arena)
             if schema.choice and not schema.hidden:
                 _move_base_rows(draft, schema, derived=True)
     for name in proposal.changed_rules:
@@ -157,7 +157,7 @@ def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Con
     """
     for name in new.asked:
         if name not in draft.database:
-            draft.updates[name] = RelationVersion.empty(new.hidden[name], context.arena)
+            draft.updates[name] = RelationVersion.empty(new.hidden[name], context.resources.arena)
     draft.dropped += [name for name in old.asked if name not in new.asked]
 
 
@@ -188,7 +188,9 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
         if name not in program.stratified.relations:
             draft.dropped.append(name)
         elif name not in draft:
-            draft.updates[name] = RelationVersion.empty(program.hidden[name], context.arena)
+            draft.updates[name] = RelationVersion.empty(
+                program.hidden[name], context.resources.arena
+            )
     return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
 
 
@@ -205,7 +207,7 @@ def _change_base_rows(
         if not len(delta):
             continue
         net[name], draft.updates[target] = delta, changed
-        check_key(staging.committed.schema, present, changed, delta, context.dictionary)
+        check_key(staging.committed.schema, present, changed, delta, context.resources.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = (
             changed.difference(old) if target in draft.deltas and old is not None else delta

@@ -167,7 +167,7 @@ class Draft(ProgramDraft):
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
         """Declare a relation, as `ProgramDraft.declare`, and compile what it needs."""
         self.outcome = None
-        with attending(self._engine.context({}).read_on):
+        with attending(self._engine.context({}).budget.read_on):
             self._compile_seconds += compile_for([schema], ())
         super().declare(schema, view=view)
 
@@ -193,8 +193,8 @@ class Draft(ProgramDraft):
     def _reading(self, text: object) -> Iterator[None]:
         """Context in which a program is read under the limits of this thread."""
         context = self._engine.context({})
-        context.check_memory(2 * len(text) if isinstance(text, str) else 0)
-        with attending(context.read_on):
+        context.budget.check_memory(2 * len(text) if isinstance(text, str) else 0)
+        with attending(context.budget.read_on):
             yield
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:

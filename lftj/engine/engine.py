@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from lftj import frames
 from lftj.engine.ancestry import MAIN, Ancestry
@@ -30,9 +31,10 @@ from lftj.engine.state import State
 from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer import WriterLock
 from lftj.heads.user import UserAggregate
-from lftj.join.context import Buffer, Context
+from lftj.join.budget import Budget
+from lftj.join.context import Context, Forced
 from lftj.join.plan.cardinality import Statistics
-from lftj.join.plan.index_advisor import IndexAdvisor
+from lftj.join.resources import Resources
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.program.normal_form import RelationSchema
@@ -106,26 +108,35 @@ class Engine:
         """Have an empty state, with memory and a dictionary of its own; results and snapshots keep
         those that they were read from.
         """
-        self.arena = Arena(self._reserve)
-        self.dictionary = Dictionary()
-        self._begin_aids(Statistics(tuning=self.tuning), {})
+        self._begin_aids(Arena(self._reserve), Dictionary(), Statistics(tuning=self.tuning), {})
         self.state = self.blank()
         self.pages = 0
         """Bytes of pages that were in use after the last commit."""
         self.past.begin(self.state)
 
     def _begin_aids(
-        self, statistics: Statistics, kept_orders: dict[str, set[tuple[int, ...]]]
+        self,
+        arena: Arena,
+        dictionary: Dictionary,
+        statistics: Statistics,
+        kept_orders: dict[str, set[tuple[int, ...]]],
     ) -> None:
-        """Have what evaluations use again, beside states, anew and for this engine alone."""
+        """Have this memory and dictionary, and what evaluations use again beside states, anew and
+        for this engine alone.
+        """
+        self.resources = Resources(arena, dictionary, kept_orders=kept_orders)
         self.statistics = statistics
-        self.caches: list[Buffer] = []
-        self.outputs: list[Buffer] = []
-        self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.questions = Questions()
-        self.advisor = IndexAdvisor()
-        self.prepared: dict[Any, Any] = {}
-        self.kept_orders = kept_orders
+
+    @property
+    def arena(self) -> Arena:
+        """Memory of all pages."""
+        return self.resources.arena
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """Strings and their codes."""
+        return self.resources.dictionary
 
     def sibling(self) -> Self:
         """Another engine over the same memory and dictionary, which begins with this state and goes
@@ -142,10 +153,10 @@ class Engine:
 
     def beside(self, other: Engine) -> None:
         """Use the memory and dictionary of another engine from now on. The state is to be set."""
-        self.arena, self.dictionary = other.arena, other.dictionary
         self.tuning, self.pages = other.tuning, other.pages
-        orders = {name: set(each) for name, each in [*other.kept_orders.items()]}
-        self._begin_aids(Statistics(other.statistics.known, self.tuning), orders)
+        orders = {name: set(each) for name, each in [*other.resources.kept_orders.items()]}
+        statistics = Statistics(other.statistics.known, self.tuning)
+        self._begin_aids(other.arena, other.dictionary, statistics, orders)
 
     def family(self) -> list[Engine]:
         """The engines of all branches of the workspace, this one among them."""
@@ -173,26 +184,18 @@ class Engine:
         """
         limits = self.limits.current
         return Context(
-            self.arena,
-            self.dictionary,
-            user_aggregates=aggregates,
-            work_limit=limits.work,
-            deadline=limits.deadline,
-            memory_limit=limits.memory,
-            progress=teller(self.progress),
-            orders=self.orders,
-            statistics=self.statistics,
+            replace(
+                self.resources,
+                user_aggregates=aggregates,
+                threads=self.threads,
+                progress=teller(self.progress),
+                trace_budget=self.trace_budget,
+                traced=self._traced,
+            ),
+            Budget(work_limit=limits.work, deadline=limits.deadline, memory_limit=limits.memory),
+            self.statistics,
             fraction=self.fraction,
-            trace_budget=self.trace_budget,
-            traced=self._traced,
-            trace_override=self.trace_override,
-            threads=self.threads,
-            caches=self.caches,
-            outputs=self.outputs,
-            plans=self.plans,
-            advisor=self.advisor,
-            prepared=self.prepared,
-            kept_orders=self.kept_orders,
+            forced=Forced(self.orders, self.trace_override),
         )
 
     def passing_context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
@@ -200,8 +203,8 @@ class Engine:
         strings.
         """
         context = self.context(aggregates)
-        context.keep, context.prepared = False, {}
-        context.dictionary = PassingNames(self.dictionary)
+        context.keep, context.resources.prepared = False, {}
+        context.resources.dictionary = PassingNames(self.dictionary)
         return context
 
     def _traced(self) -> int:
@@ -229,7 +232,7 @@ class Engine:
             short_of_memory("the transaction was rolled back", "commit less at a time"),
         ):
             context = self.context(proposal.aggregates)
-            with attending(context.plan_on):
+            with attending(context.budget.plan_on):
                 return carry_out(self.tip, proposal, context)
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:

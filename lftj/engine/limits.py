@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import DeclarationError, LimitError
-from lftj.join.context import WORD_READ, out_of_memory, timed_out
+from lftj.join.budget import WORD_READ, out_of_memory, timed_out
 
 
 @dataclass(frozen=True, slots=True)

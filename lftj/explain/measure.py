@@ -62,7 +62,7 @@ def measured(
     own = {name: relations[name] for name, _ in plan.key_orders()}
     own = {name: each.renamed(each.schema) for name, each in own.items()}
     counting = replace(plan, emit_level=0, outputs=(), count=True, least=False)
-    assembly = Assembly(counting, own, context.dictionary)
+    assembly = Assembly(counting, own, context.resources.dictionary)
     if assembly.empty:
         return MeasuredPlan([_NONE for _ in plan.levels], _NONE)
     words = assembly.words
@@ -86,7 +86,7 @@ def _search(assembly: Assembly, context: Context) -> Measured:
     started, found = moment(), 0
     run = Run(assembly, context)
     while run.status != at.DONE:
-        context.spend(run.go())
+        context.budget.spend(run.go())
         if run.status == at.FAILED:
             break
         if run.complete_rows:

@@ -80,11 +80,13 @@ class Search:
             return
         read = {name: relations[name] for name in self.rule.reads if name != GIVEN}
         if self.given and rows.shape[1] == 1:
-            self._one = OneRow(self._schema, context.arena, rows.copy())
+            self._one = OneRow(self._schema, context.resources.arena, rows.copy())
             self._read, self._relations = read, relations
             read[GIVEN] = self._one
         elif self.given:
-            read[GIVEN] = TransientRelation(self._schema, context.arena, np.ascontiguousarray(rows))
+            read[GIVEN] = TransientRelation(
+                self._schema, context.resources.arena, np.ascontiguousarray(rows)
+            )
         if self.given and rows.shape[1] <= _FEW:
             yield from self._again(read, context)
             return
@@ -99,9 +101,9 @@ class Search:
         if self._prepared is None:
             self._prepare(self._plan(read, context), read, context)
         assert self._prepared is not None
-        before = context.work
+        before = context.budget.work
         found = self._prepared.rows(read, context)
-        self._lost = self._lost.plus(context.work - before)
+        self._lost = self._lost.plus(context.budget.work - before)
         if self._lost.lost > (self._price or context.tuning.advised_order_cost):
             self._reconsider(read, context)
         if found.shape[1]:

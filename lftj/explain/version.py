@@ -43,11 +43,11 @@ class Version:
 
     def encode(self, type: Type, value: object) -> int:
         """The code of a value."""
-        return encode_constant(type, value, self.context.dictionary)
+        return encode_constant(type, value, self.context.resources.dictionary)
 
     def decode(self, type: Type, code: int) -> Any:
         """The value of a code."""
-        return decode_scalar(type, code, self.context.dictionary)
+        return decode_scalar(type, code, self.context.resources.dictionary)
 
     def goal(self, relation: str, values: Sequence[object]) -> Goal:
         """A row of the user's in codes, whether it is there or not."""
@@ -57,7 +57,7 @@ class Version:
 
     def values(self, relation: str, row: Codes) -> tuple[Any, ...]:
         """The values of a row."""
-        columns, dictionary = self.schema(relation).columns, self.context.dictionary
+        columns, dictionary = self.schema(relation).columns, self.context.resources.dictionary
         return tuple(
             [
                 decode_scalar(each[1], code, dictionary)

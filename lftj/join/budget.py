@@ -1,10 +1,20 @@
-"""Budget of kernel steps: what the work that goes on now may still take."""
+"""Budget of an evaluation: the work it has done, the limits that users set, and the steps that what
+goes on now may still take.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lftj.errors import LimitError
+from partition.split import KeyRange
+
+WORD_READ = 200
+"""Bytes about that a word of a program takes as a tree, with its place."""
 
 
 class AllowanceSpentError(Exception):
@@ -19,15 +29,48 @@ class Grant:
     spent: int = 0
 
 
+class Divided(NamedTuple):
+    """The parts of one evaluation, and the kernel steps that each took."""
+
+    ranges: Sequence[KeyRange]
+    steps: Sequence[int]
+
+
 @dataclass
 class Budget:
-    """Steps left for the work that goes on now; `left` is None where nothing bounds it.
+    """Work done and work allowed. All counts only grow; limits are None when there are none.
 
-    `spent` counts every step and charge, bounded or not, and only grows.
+    `left`: steps left for what goes on now. `spent`: every step and charge, bounded or not.
     """
 
     left: int | None = None
     spent: int = 0
+    work_limit: int | None = None
+    """Kernel steps, the same on every machine."""
+    deadline: float | None = None
+    """Seconds of `time.monotonic`."""
+    memory_limit: int | None = None
+    """Bytes of tree pages, of rows on their way there, and of strings."""
+    memory: Callable[[], tuple[int, int]] = lambda: (0, 0)
+    """Bytes of tree pages and of strings now."""
+    on_steps: Callable[[int], None] | None = None
+    """Listener for steps that were spent."""
+    work: int = 0
+    """Kernel steps."""
+    read: int = 0
+    """Words of programs that were read."""
+    planned: int = 0
+    """Steps of planning: values of variables and atoms that orders were compared by."""
+    found: int = 0
+    """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts
+    them itself.
+    """
+    laid: int = 0
+    """Cost of laying the rows of semi-naïve iterations into trees, in kernel steps
+    (`lftj.maintenance.cost.cost_model`).
+    """
+    divided: list[Divided] = field(default_factory=list)
+    """Every evaluation that was divided."""
 
     @contextmanager
     def allow(self, steps: int | None) -> Iterator[Grant]:
@@ -60,3 +103,67 @@ class Budget:
         budget none, so that the count does not depend on timing.
         """
         return steps if self.left is None else min(steps, self.left + 1)
+
+    def spend(self, steps: int) -> None:
+        """Count work, and raise LimitError when a limit is passed. Called between slices of a
+        kernel's run.
+        """
+        self.work += steps
+        if self.on_steps is not None:
+            self.on_steps(steps)
+        self.charge(steps)
+        if self.work_limit is not None and self.work > self.work_limit:
+            raise worked_out(self.work_limit)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise timed_out()
+        self.check_memory()
+
+    def read_on(self, steps: int) -> None:
+        """Steps of reading a program were made: they count as work, and what they leave as memory.
+        Raises LimitError.
+        """
+        self.read += steps
+        self.spend(steps)
+        self.check_memory(self.read * WORD_READ)
+
+    def plan_on(self, steps: int) -> None:
+        """Steps of planning were made. No work of kernels; but the time may be over. Raises
+        LimitError.
+        """
+        self.planned += steps
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise timed_out()
+
+    def check_memory(self, beside: int = 0) -> None:
+        """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet,
+        take more than they may.
+        """
+        if self.memory_limit is None:
+            return
+        pages, strings = self.memory()
+        if pages + strings + beside > self.memory_limit:
+            taken = f"rows take {pages + beside:,}, strings {strings:,}"
+            raise out_of_memory(self.memory_limit, taken)
+
+
+def worked_out(steps: int) -> LimitError:
+    """The error for more kernel steps than these."""
+    return LimitError(
+        f"the work limit of {steps:,} steps was reached", hint="raise `work` in ws.limits(…)"
+    )
+
+
+def out_of_memory(limit: int, taken: str) -> LimitError:
+    """The error for more bytes than these, of which it says what takes them."""
+    return LimitError(
+        f"the memory limit of {limit:,} bytes was reached: {taken}",
+        code="E332",
+        hint="raise `memory` in ws.limits(…)",
+    )
+
+
+def timed_out() -> LimitError:
+    """The error for a deadline that has passed."""
+    return LimitError(
+        "the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)"
+    )

@@ -48,27 +48,22 @@ class SharedWork:
         """Context of a task, with its own count of work; the task divides nothing any further."""
         return replace(
             self._context,
-            work=0,
-            work_limit=None,
-            deadline=None,
-            memory_limit=None,
-            budget=Budget(),
-            threads=None,
-            on_steps=lambda steps: self.spend(task, steps),
+            resources=replace(self._context.resources, threads=None),
+            budget=Budget(on_steps=lambda steps: self.spend(task, steps)),
         )
 
     def results(self, do: Callable[[int], Result]) -> Iterator[Result]:
         """The result of `do` for every task, in their order. A task that raises does so in its
         turn.
         """
-        threads = self._context.threads
+        threads = self._context.resources.threads
         assert threads is not None
         yield from threads.map(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
         self._account()
 
     def all(self, do: Callable[[int], Result]) -> list[Result]:
         """As `results`, for tasks so small that the caller has to work too."""
-        threads = self._context.threads
+        threads = self._context.resources.threads
         assert threads is not None
         self._caller = get_ident()
         found = threads.together(
@@ -81,7 +76,7 @@ class SharedWork:
         """Tell the context what was spent since the last time."""
         total = sum(self.steps)
         spent, self._accounted = total - self._accounted, total
-        self._context.spend(self._context.budget.within(spent))
+        self._context.budget.spend(self._context.budget.within(spent))
         # tasks know no limits: who waits for the first of them would not see how much all gather
         # meanwhile
-        self._context.check_memory(sum(self.held))
+        self._context.budget.check_memory(sum(self.held))

@@ -91,12 +91,14 @@ class AffectedParts:
         rules = self.prepared.rules
         read = {relation for rule in rules for relation in rule.reads}
         below = {each: versions[each] for each in read - self.schemas.keys() - {TOUCHED}}
-        below[TOUCHED] = TransientRelation(schema, context.arena, [self.values])
+        below[TOUCHED] = TransientRelation(schema, context.resources.arena, [self.values])
         for name, column in self.kept.items():
             base = base_name(name)
             if base in versions and versions[base].count:
                 rows = _rows_of(versions[base], column, self.values)
-                below[base] = TransientRelation(versions[base].schema, context.arena, rows)
+                below[base] = TransientRelation(
+                    versions[base].schema, context.resources.arena, rows
+                )
         few = len(self.values) <= context.tuning.affected_planned
         return Closure(
             self.schemas, rules, below, context, self.prepared if few else None, trail=trail
@@ -135,15 +137,15 @@ def _known_for(
     their plans.
     """
     key = (TOUCHED, *map(id, rules))
-    known = context.prepared.get(key)
+    known = context.resources.prepared.get(key)
     if known is None or list(map(id, known.rules)) != list(map(id, rules)):
         ways = [
             (kept, PreparedRules(schemas, _restricted(kept, rules)))
             for kept in _kept_columns(schemas, rules)
         ]
-        if len(context.prepared) >= _REMEMBERED:
-            context.prepared.clear()
-        known = context.prepared[key] = _Known(rules, ways)
+        if len(context.resources.prepared) >= _REMEMBERED:
+            context.resources.prepared.clear()
+        known = context.resources.prepared[key] = _Known(rules, ways)
     return known
 
 

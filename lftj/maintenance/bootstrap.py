@@ -87,14 +87,20 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
             [ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64
         ).T.copy()
         found = RowSet(
-            stored_width(schema.arity), lows, highs, self.context.threads, self.context.tuning
+            stored_width(schema.arity),
+            lows,
+            highs,
+            self.context.resources.threads,
+            self.context.tuning,
         )
         if self.prepared is None:
             rows = iteration_0(schema, seeds, self.lower, self.context)
             found.add(np.array(rows, np.int64), np.arange(len(rows)))
         else:
             self._add_seeds(self.prepared, found, schema.name)
-        return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
+        return (
+            ChosenRows(found, schema, self.context.resources.dictionary) if schema.choice else found
+        )
 
     @cached_property
     def _ranges(self) -> dict[Type, Bounds]:
@@ -113,7 +119,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
                 for piece in prepared.seed(seed, self.lower, self.context).pieces(
                     self.lower, self.context
                 ):
-                    self.context.found += piece.shape[1]
+                    self.context.budget.found += piece.shape[1]
                     found.add(*self.candidates(piece, seed))
 
     def found(self, name: str) -> Columns:
@@ -135,5 +141,5 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         return (
             super().fresh(name, schema)
             if packed is None
-            else PackedRows(schema, self.context.arena, packed)
+            else PackedRows(schema, self.context.resources.arena, packed)
         )

@@ -75,11 +75,10 @@ def refresh(
         old,
         new,
         {name: delta for name, delta in deltas.items() if len(delta)},
-        context.arena,
+        context.resources.arena,
         context.tuning,
     )
-    context.constant = program.order.is_constant
-    context.upkeep = versions.upkeep(context.kept_orders)
+    context.upkeep = versions.upkeep(context.resources.kept_orders, program.order.is_constant)
     refresher = _Refresher(program, versions, before, context, changed_rules, was)
     affected = Affected(program.order, refresher.values, places)
     affected.rules_changed(changed_rules)
@@ -115,7 +114,7 @@ class _Refresher:
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
         self.values = ChangedValues(
-            versions.deltas, program.relations, context.dictionary, context.tuning
+            versions.deltas, program.relations, context.resources.dictionary, context.tuning
         )
         self.heads = CommitHeads(program, before, versions, context, WAYS, changed_rules)
 
@@ -150,14 +149,14 @@ class _Refresher:
 
     def stratum(self, stratum: Stratum) -> list[str]:
         """Bring the relations of one stratum up to date. Gives those whose rows changed."""
-        if self.context.progress is not None:
+        if self.context.resources.progress is not None:
             shown = (
                 ", ".join(name for name in stratum.relations if not is_hidden(name))
                 or stratum.relations[0]
             )
             order = self.program.order
             place = order.place[stratum.relations[0]] + 1
-            self.context.report(f"evaluating {shown}: stratum {place} of {len(order.strata)}")
+            self.context.resources.report(f"evaluating {shown}: stratum {place} of {len(order.strata)}")
         made: Mapping[str, RelationVersion] = {}
         if stratum.recursive:
             followed = self._recursive(stratum)
@@ -201,8 +200,9 @@ class _Refresher:
         return {tuple(range(tree.key_width)): tree}
 
     def _recursive(self, stratum: Stratum) -> Followed:
-        started, before, divided = moment(), self.context.work, len(self.context.divided)
-        found_before = self.context.found
+        budget = self.context.budget
+        started, before, divided = moment(), budget.work, len(budget.divided)
+        found_before = budget.found
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
         kept = self.before.get(key)
@@ -216,12 +216,12 @@ class _Refresher:
             "",
             followed.strategy,
             followed.changed,
-            steps=self.context.work - before,
+            steps=budget.work - before,
             outcome=followed.outcome,
         )
-        work.assignments = followed.assignments + self.context.found - found_before
+        work.assignments = followed.assignments + budget.found - found_before
         work.bytes = followed.kept.bytes
-        work.divided(self.context.divided[divided:])
+        work.divided(budget.divided[divided:])
         work.head_changes = sum(map(len, followed.deltas.values()))
         work.since(started)
         self.works.append(work)

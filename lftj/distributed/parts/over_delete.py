@@ -88,7 +88,7 @@ class PartOverDelete(PartFixpoint):
         """Select the offers that a rule still makes."""
         relations = {
             **self._now,
-            schema.name: TransientRelation(schema, self.context.arena, offers),
+            schema.name: TransientRelation(schema, self.context.resources.arena, offers),
         }
         rule = replace(rule, atoms=(rule.head_in(schema.name), *rule.atoms))
         needed, picks = head_picks(rule)

@@ -19,8 +19,9 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.task import Settings
 from lftj.engine.keys import check_key
 from lftj.engine.limits import Limits
-from lftj.join.context import Buffer, Context
+from lftj.join.context import Context
 from lftj.join.plan.cardinality import Statistics
+from lftj.join.resources import Buffer, Resources
 from lftj.maintenance.commit import refresh
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.failures import placed_in
@@ -201,7 +202,7 @@ class Advance:
                         ", ".join(supersteps.cuts),
                         "",
                         "supersteps",
-                        steps=context.work,
+                        steps=context.budget.work,
                         outcome="supersteps",
                     )
                 )
@@ -227,11 +228,9 @@ class Advance:
 
     def _context(self, host: Host) -> Context:
         context = context_of(self.now, host)
-        context.work_limit, context.memory_limit, context.deadline = (
-            self.limits.work,
-            self.limits.memory,
-            self.deadline,
-        )
+        budget, limits = context.budget, self.limits
+        budget.work_limit, budget.memory_limit = limits.work, limits.memory
+        budget.deadline = self.deadline
         context.fraction = self.elastic
         return context
 
@@ -239,13 +238,13 @@ class Advance:
 def context_of(state: PartState, host: Host) -> Context:
     """The surroundings of an evaluation in a part."""
     traced = ViewStates.of(state.heads).traced
-    return Context(
+    resources = Resources(
         host.arena,
         host.dictionary,
         user_aggregates=VERBS,
-        statistics=state.statistics,
         trace_budget=state.settings.trace_budget,
         traced=lambda: traced,
         caches=state.caches,
         outputs=state.outputs,
     )
+    return Context(resources, statistics=state.statistics)

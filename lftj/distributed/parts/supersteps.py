@@ -57,7 +57,7 @@ class PartFixpoint(MonotoneFixpoint):
             schemas |= {name: relations[name].schema for name in names}
             if relation in supersteps.lattices:
                 found |= dict.fromkeys(names, supersteps.lattices[relation])
-        self._shuffle = Shuffle(supersteps, schemas, context.dictionary, number, parts)
+        self._shuffle = Shuffle(supersteps, schemas, context.resources.dictionary, number, parts)
         super().__init__(schemas, found, list(supersteps.rules), relations, context)
 
     def anew(self) -> None:

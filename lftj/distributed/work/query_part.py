@@ -66,7 +66,7 @@ def _answered(task: QueryTask, worker: Worker) -> Answered:
     entries = run.written()
     worker.checkpoints.check()
     holding.tidy()
-    return Answered(task.part, entries, run.context.work, holding.read)
+    return Answered(task.part, entries, run.context.budget.work, holding.read)
 
 
 class _Run:
@@ -74,12 +74,9 @@ class _Run:
         self.holding, self.task, self.plan = holding, holding.task, holding.task.plan
         self.context = context_of(state, holding.host)
         self.context.keep = False
-        limits = self.task.limits
-        self.context.work_limit, self.context.memory_limit, self.context.deadline = (
-            limits.work,
-            limits.memory,
-            limits.deadline,
-        )
+        budget, limits = self.context.budget, self.task.limits
+        budget.work_limit, budget.memory_limit = limits.work, limits.memory
+        budget.deadline = limits.deadline
         self.database = state.database.replace(
             {name: holding.host.empty(schema) for name, schema in self.plan.local.items()}
         )
@@ -121,7 +118,7 @@ class _Run:
         self.database = refresh(
             program, self.database, self.database, {}, {}, self.context, changed_rules=new
         ).database
-        self.context.spend(0)
+        self.context.budget.spend(0)
 
     def written(self) -> dict[str, Entry]:
         """Entries of the last stage that others read."""

@@ -59,7 +59,7 @@ class Computation:
     """One of them, ready to be run."""
 
     def __init__(self, computed: Computed, plan: RulePlan, context: Context):
-        code = ExpressionCode(plan, context.dictionary)
+        code = ExpressionCode(plan, context.resources.dictionary)
         self.target = computed.variable if isinstance(computed, Assignment) else None
         start = (
             code.compute(computed.expression)
@@ -74,7 +74,7 @@ class Computation:
         self._state = np.zeros(at.STATE_HEADER + len(plan.levels) + code.stack, np.int64)
         self._state[at.BINDINGS] = at.STATE_HEADER
         self._state[at.STACK] = at.STATE_HEADER + len(plan.levels)
-        self._text = context.dictionary.flat()
+        self._text = context.resources.dictionary.flat()
 
     def run(self, found: Mapping[int, np.ndarray], rows: int) -> np.ndarray | None:
         """The value for each of so many rows, of a comparison 1 or 0; None where some

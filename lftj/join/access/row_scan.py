@@ -106,17 +106,17 @@ class RowScan:
 
         O(n) for each column that is read.
         """
-        context.spend(relation.count)
+        context.budget.spend(relation.count)
         asked = gathering(
             self.asked,
             relation.extremes(self.asked),
             relation.count,
             count=True,
-            held=context.check_memory,
+            held=context.budget.check_memory,
             tuning=context.tuning,
         )
         if self.copies and isinstance(asked, Listed):
-            context.check_memory(8 * relation.count * (1 + len(self.asked)))
+            context.budget.check_memory(8 * relation.count * (1 + len(self.asked)))
             return relation.columns(self.asked), np.ones(relation.count, np.int64)
         read = tuple(dict.fromkeys([*self.asked, *self.tested]))
         for block in relation.blocks(context.tuning.block_rows, read or (0,)):
@@ -159,7 +159,7 @@ def passing(
         other = (
             columns[right]
             if isinstance(right, int)
-            else encode_constant(right.type, right.value, context.dictionary)
+            else encode_constant(right.type, right.value, context.resources.dictionary)
         )
         found.append(_COMPARE[operator](columns[left], other))
     return np.logical_and.reduce(found)

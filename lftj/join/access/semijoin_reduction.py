@@ -77,7 +77,7 @@ class SemijoinReduction:
         reads = list(rule.reads)
         narrow = context.tuning.narrow_columns
         wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > narrow]
-        if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
+        if len(rule.atoms) < 2 or not wide or rule.source in context.forced.orders:
             return None
         if SEMIJOIN_REDUCTION in context.tuning.without:
             return None
@@ -104,7 +104,7 @@ class SemijoinReduction:
     def rows(self) -> TransientRelation:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
-        context.spend(relation.count)
+        context.budget.spend(relation.count)
         kept: list[np.ndarray] = []
         size = 0
         for block in relation.blocks(context.tuning.block_rows, range(relation.schema.arity)):
@@ -115,10 +115,10 @@ class SemijoinReduction:
                 ]
             kept.append(block.take(picked, axis=1))
             size += kept[-1].nbytes
-            context.check_memory(size)
+            context.budget.check_memory(size)
         name = Source(relation.schema.name, Role.MATCHING)
         schema = replace(relation.schema, name=name, key=None)
-        return TransientRelation(schema, context.arena, np.concatenate(kept, axis=1))
+        return TransientRelation(schema, context.resources.arena, np.concatenate(kept, axis=1))
 
 
 class _Tests:
@@ -168,7 +168,7 @@ class _Tests:
                 ]
             )
         )
-        self._context.spend(relation.count)
+        self._context.budget.spend(relation.count)
         columns = dict(zip(read, relation.columns(read), strict=True))
         passing = _all_pass(tests, columns, relation.count)
         return [(variable, columns[place[variable]][passing]) for variable in variables]

@@ -87,7 +87,7 @@ def stars(
     rule = plan.rule
     least = context.tuning.star_facts
     sizes = [relations[name].count for name in rule.reads]
-    if not least <= max(sizes, default=0) <= MOST or rule.source in context.orders:
+    if not least <= max(sizes, default=0) <= MOST or rule.source in context.forced.orders:
         return []
     made = _orders_of_negated(plan, relations, context.tuning.narrow_columns)
     cost += made + _PROBED * plan.probed
@@ -164,7 +164,7 @@ class _Evaluation:
         )
         self._relations = relations
         self._dimensions = list(map(self._dimension, star.lookups))
-        context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
+        context.budget.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
         most = [
             int(dimension.table.times.max())
             for dimension in self._dimensions
@@ -184,8 +184,8 @@ class _Evaluation:
     def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
         """Columns of an atom, by number, that these variables and its tests are in."""
         relation, only = self._relations[read.relation], _read(read, variables)
-        self._context.spend(relation.count)
-        self._context.check_memory(8 * relation.count * len(only))
+        self._context.budget.spend(relation.count)
+        self._context.budget.check_memory(8 * relation.count * len(only))
         return (
             dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True))
             if only
@@ -207,8 +207,8 @@ class _Evaluation:
         """All that is found, by several threads where there are many facts."""
         bounds, spans = self._bounds(), self._spans()
         if len(spans) == 1:
-            lane = self._lane(bounds, spans[0], self._context.check_memory)
-            self._look_up(lane, self._context.spend)
+            lane = self._lane(bounds, spans[0], self._context.budget.check_memory)
+            self._look_up(lane, self._context.budget.spend)
             return lane.found.rows()
         work = SharedWork(self._context, len(spans))
         lookups = [
@@ -220,7 +220,8 @@ class _Evaluation:
 
     def _spans(self) -> list[tuple[int, int]]:
         """The facts by their numbers, so that threads take equal shares."""
-        count, threads, tuning = self._facts.count, self._context.threads, self._context.tuning
+        count, tuning = self._facts.count, self._context.tuning
+        threads = self._context.resources.threads
         shared = (
             threads is not None
             and threads.workers > 1

@@ -14,12 +14,13 @@ _BROUGHT_FORWARD = 4.0  # kernel steps in the time that one changed row takes in
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Upkeep of key orders: the orders that lasting plans read already, and the number of rows that
-    commits change in a relation, as far as is known.
+    """Upkeep of key orders: the orders that lasting plans read already, the number of rows that
+    commits change in a relation, as far as is known, and relations that no commit changes.
     """
 
     kept: Callable[[str], Iterable[Order]]
     moved: Callable[[str], int]
+    constant: Callable[[str], bool] = lambda _: False
 
     def price(self, relation: str, order: Order) -> float:
         """Cost, at each commit, of a plan that reads this key order, in kernel steps."""

@@ -45,7 +45,7 @@ def evaluate_by_groups(
         count
         and width
         and not apart
-        and rule.source not in context.orders
+        and rule.source not in context.forced.orders
         and plan.choice.bindings[-1] > tuning.grouped_bindings
     ):
         grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)
@@ -56,7 +56,7 @@ def evaluate_by_groups(
     for chunk in chunks(plan, relations, context):
         waiting.append(owned(chunk))
         rows += chunk.shape[1]
-        context.check_memory(8 * len(chunk) * rows)
+        context.budget.check_memory(8 * len(chunk) * rows)
         if apart and rows >= enough:
             whole = np.concatenate(waiting, axis=1)
             end = _last_group(whole, width)

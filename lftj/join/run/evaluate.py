@@ -50,7 +50,7 @@ def plan_rule(
     one takes longer than many a run.
     """
     upkeep = None if repeated else context.upkeep
-    forced = context.orders.get(rule.source)
+    forced = context.forced.orders.get(rule.source)
     if forced is not None:
         return make_plan(
             rule,
@@ -74,7 +74,7 @@ def plan_rule(
         repeated,
         *((type(r), r.count.bit_length() // 4 * isinstance(r, TransientRelation)) for r in read),
     )
-    known = context.plans.get(key)
+    known = context.resources.plans.get(key)
     if known is not None and all(
         not stale(*pair, context.tuning.stale_plan, context.tuning.stale_plan_rows)
         for pair in zip(sizes, known[0], strict=True)
@@ -83,9 +83,9 @@ def plan_rule(
     plan = make_plan(
         rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep
     )
-    if len(context.plans) >= _PLANS:
-        context.plans.clear()
-    context.plans[key] = (sizes, plan)
+    if len(context.resources.plans) >= _PLANS:
+        context.resources.plans.clear()
+    context.resources.plans[key] = (sizes, plan)
     return plan
 
 
@@ -103,11 +103,11 @@ def plan_once(
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
     matching = SemijoinReduction.of(rule, relations, plan.choice.cost, context)
     if matching is None:
-        if rule.source not in context.orders:
+        if rule.source not in context.forced.orders:
             lasting = partial(
                 plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
             )
-            plan = context.advisor.plan(plan, lasting, relations, context.tuning)
+            plan = context.resources.advisor.plan(plan, lasting, relations, context.tuning)
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
@@ -119,10 +119,10 @@ def looked_up(
     """Result of `run_plan`, in another order, if look-ups find it in less time than the plan would
     (`lookups`); else None.
     """
-    before = context.work
+    before = context.budget.work
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
-        context.advisor.took(plan, context.work - before)
+        context.resources.advisor.took(plan, context.budget.work - before)
     return found
 
 
@@ -145,12 +145,12 @@ def chunks(
     (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing.
     """
     if assembly is None:
-        assembly = Assembly(plan, relations, context.dictionary)
+        assembly = Assembly(plan, relations, context.resources.dictionary)
     if assembly.empty and log is None:
         return
-    before = context.work
+    before = context.budget.work
     yield from _run(Run(assembly, context), context, log, compact)
-    context.advisor.took(plan, context.work - before)
+    context.resources.advisor.took(plan, context.budget.work - before)
 
 
 def _run(
@@ -159,7 +159,7 @@ def _run(
     plan = run.assembly.plan
     patience = patience_with(plan, context, log)
     while run.status != at.DONE:
-        context.spend(run.go(patience - run.steps if patience is not None else None))
+        context.budget.spend(run.go(patience - run.steps if patience is not None else None))
         if run.status == at.FAILED:
             raise evaluation_failure(plan, run.state, context)
         run.hand_over(log)
@@ -188,7 +188,7 @@ def gathered(pieces: Iterable[np.ndarray], context: Context) -> list[np.ndarray]
     for piece in pieces:
         kept.append(owned(piece))
         size += piece.nbytes
-        context.check_memory(size)
+        context.budget.check_memory(size)
     return kept
 
 

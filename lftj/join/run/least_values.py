@@ -54,6 +54,6 @@ def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
     return (
         bool(plan.choice.bindings)
         and plan.choice.bindings[-1]
-        * unevenness(plan.rule, relations, context.statistics, context.dictionary)
+        * unevenness(plan.rule, relations, context.statistics, context.resources.dictionary)
         > context.tuning.least_proofs * read
     )

@@ -12,7 +12,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from lftj.join.context import Context, Divided
+from lftj.join.budget import Divided
+from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.division import Division, leading_levels
@@ -77,7 +78,7 @@ class Parts:
             if self._log is not None and log is not None:
                 self._log.absorb(log)
             yield from rows
-        self._context.divided.append(Divided(self.ranges, self._work.steps))
+        self._context.budget.divided.append(Divided(self.ranges, self._work.steps))
         for run in self._idle:
             run.close()
 
@@ -167,7 +168,7 @@ def _without_seams(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | None:
     """Number of kernel steps before an evaluation is divided; None when it never is."""
-    threads = context.threads
+    threads = context.resources.threads
     if threads is None or threads.workers == 1 or (log is not None and not hasattr(log, "fresh")):
         return None
     return max(1, threads.patience) if may_divide(plan) else None
@@ -191,15 +192,15 @@ def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | No
     """
     levels = leading_levels(run.assembly.plan)
     assert levels is not None
-    assert context.threads is not None
+    assert context.resources.threads is not None
     division = Division(
         run.assembly,
-        context.threads.parts,
+        context.resources.threads.parts,
         *levels,
         logged=log is not None,
         tuning=context.tuning,
     )
-    if not division.possible or not division.worthwhile(run, context.threads.patience):
+    if not division.possible or not division.worthwhile(run, context.resources.threads.patience):
         return None
     ranges = division.cut(run)
     if not ranges:

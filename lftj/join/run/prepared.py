@@ -50,7 +50,7 @@ class PreparedPlan:
 
     def __init__(self, plan: RulePlan, relations: Relations, context: Context, room: int = _ROOM):
         self.plan = plan
-        assembly = Assembly(plan, relations, context.dictionary)
+        assembly = Assembly(plan, relations, context.resources.dictionary)
         log = LogBuffer(len(plan.levels), 0, _ROOM)
         self._log_words = log.words
         self._words = assembly.words
@@ -68,8 +68,8 @@ class PreparedPlan:
         self._ranges = [at.STATE_HEADER + at.PART_STATE * its[0] for its in parts]
         self._part_count = int(self._words[at.PARTS])
         self._addresses = [address(array) for array in (self._words, self._state, self._log_words)]
-        self._memory = address(context.arena.memory)
-        self._keep_addresses(context.dictionary.flat())
+        self._memory = address(context.resources.arena.memory)
+        self._keep_addresses(context.resources.dictionary.flat())
 
     def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it
@@ -108,7 +108,7 @@ class PreparedPlan:
         state[:] = self._fresh
         self._keep_to(within)
         words, at_state, log_words = self._addresses
-        flat = context.dictionary.flat()
+        flat = context.resources.dictionary.flat()
         if flat[0] is not self._offsets() or flat[1] is not self._text():
             self._keep_addresses(flat)
         status = at.PAUSED
@@ -128,14 +128,14 @@ class PreparedPlan:
                 output.address,
                 log_words,
             )
-            context.spend(int(state[at.STEPS]) - before)
+            context.budget.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
             if state[at.ROWS] and status != at.PAUSED:
                 yield out[:, : int(state[at.ROWS])]
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
-        context.outputs.append(output)
+        context.resources.outputs.append(output)
 
     def _keep_addresses(self, flat: Flat) -> None:
         """Keep the addresses of the strings, without keeping these: a plan may wait long for its

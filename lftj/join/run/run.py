@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.errors import LftjError, ValueRangeError
-from lftj.join.context import Buffer, Context
+from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan.plan import RulePlan
+from lftj.join.resources import Buffer
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.trace import LogBuffer, Sink
 from lftj.types import decode_scalar
@@ -60,7 +61,7 @@ class Run:
         self._room = min(context.tuning.run_rows, OUTPUT_WORDS // columns)
         self._out = self._output.array[: columns * self._room].reshape(columns, self._room)
         self._out[-1] = 1  # proofs; rows that are written a window at a time have one each
-        self._text = context.dictionary.flat()
+        self._text = context.resources.dictionary.flat()
         self._addresses: list[object] = []
         self.state[at.CAPACITY] = self._room
         self._buffer.attach(self.state)
@@ -82,7 +83,7 @@ class Run:
 
     def _tell(self, words: np.ndarray) -> None:
         arrays = (
-            self._context.arena.memory,
+            self._context.resources.arena.memory,
             words,
             self.state,
             *self._text,
@@ -138,20 +139,20 @@ class Run:
         of the others are dropped.
         """
         self.unset_bitmap()
-        self._context.caches.append(self._cache)
-        self._context.outputs.append(self._output)
+        self._context.resources.caches.append(self._cache)
+        self._context.resources.outputs.append(self._output)
 
 
 def borrow_cache(context: Context) -> Buffer:
     """A bitmap without a bit set. One whose run was broken off is not to be returned."""
-    return _borrowed(context.caches, CACHE_WORDS + CACHE_LIST, CACHE_WORDS)
+    return _borrowed(context.resources.caches, CACHE_WORDS + CACHE_LIST, CACHE_WORDS)
 
 
 def borrow_output(context: Context) -> Buffer:
     """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time
     pays for it, and is alone meanwhile.
     """
-    return _borrowed(context.outputs, OUTPUT_WORDS, 0)
+    return _borrowed(context.resources.outputs, OUTPUT_WORDS, 0)
 
 
 def _borrowed(spare: list[Buffer], size: int, zeros: int) -> Buffer:
@@ -170,14 +171,14 @@ def return_cache(context: Context, cache: Buffer, state: np.ndarray) -> None:
     """Clear the bitmap of a run that went to its end, and keep it for the next."""
     if state[at.CACHE_ROWS]:
         clear_cache(cache.address, address(state))
-    context.caches.append(cache)
+    context.resources.caches.append(cache)
 
 
 def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
     """Build the error to raise after FAILED: its message names the variables' values."""
     message, code, hint = _FAILURES[int(state[at.FAILURE])]
     bindings = int(state[at.BINDINGS])
-    values = []
+    values, names = [], context.resources.dictionary
     for i in range(int(state[at.DEPTH]) + 1):
         variable = plan.levels[i].variable
         unknown = i <= at.LAST_BIT and int(state[at.UNKNOWN]) >> i & 1
@@ -187,9 +188,7 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
             and not plan.rule.variables[variable].name.startswith("_")
         ):
             about = plan.rule.variables[variable]
-            values.append(
-                f"{about.name} = "
-                f"{decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}"
-            )
+            bound = int(state[bindings + i])
+            values.append(f"{about.name} = {decode_scalar(about.type, bound, names)!r}")
     where = f" with {', '.join(values)}" if values else ""
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

@@ -83,13 +83,13 @@ class Meter:
 
     def __init__(self, context: Context):
         self._context = context
-        self._before = context.work, context.found, context.laid
+        self._before = context.budget.work, context.budget.found, context.budget.laid
 
     def spent(self, rows: int, walked: bool) -> Spent:
         """Cost so far, for a bootstrap that found so many rows, by walks or by joins."""
         context = self._context
         work, found, laid = self._before
-        steps, candidates = context.work - work, context.found - found
+        steps, candidates = context.budget.work - work, context.budget.found - found
         if walked:
             alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
             return Spent(alone, steps, _COUNTING * alone)
@@ -99,7 +99,7 @@ class Meter:
             ROW_ALONE * rows
             + STEP * max(0, steps - candidates)
             + CANDIDATE * candidates
-            + context.laid
+            + context.budget.laid
             - laid
         )
         return Spent(

@@ -103,7 +103,9 @@ class CompiledIterations(CompiledRuns):
         name = question.changes
         if name not in self._readings or not self._readings[name].count:
             one_row = [np.zeros(1, np.int64)] * stored_width(question.schema.arity)
-            self._readings[name] = TransientRelation(question.schema, self._context.arena, one_row)
+            self._readings[name] = TransientRelation(
+                question.schema, self._context.resources.arena, one_row
+            )
         self.plans[question] = question.query.prepared(self._readings, self._context)
 
     def _slice(self, relations: dict[str, IteratedRelation], records: np.ndarray) -> np.ndarray:
@@ -125,13 +127,20 @@ class CompiledIterations(CompiledRuns):
             bindings = {
                 question: prepared.bind(self._readings) for question, prepared in self.plans.items()
             }
-            trees = TreeTable(relations, self._choosing, self.plans, context.arena)
+            trees = TreeTable(relations, self._choosing, self.plans, context.resources.arena)
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
             control[at.NEED] = trees.room_for(self._few)
             trees.hold()
             try:
                 at.run_iterations(
-                    context.arena.memory, around, trees.words, questions, heap, due, proven, control
+                    context.resources.arena.memory,
+                    around,
+                    trees.words,
+                    questions,
+                    heap,
+                    due,
+                    proven,
+                    control,
                 )
             finally:
                 relations.update(trees.publish())
@@ -141,5 +150,5 @@ class CompiledIterations(CompiledRuns):
             ] = relation
         self.assignments += int(control[at.ASSIGNMENTS])
         context.budget.charge(int(control[at.COST]))
-        context.spend(int(control[at.WORK]))
+        context.budget.spend(int(control[at.WORK]))
         return left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])

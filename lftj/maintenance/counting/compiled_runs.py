@@ -89,11 +89,14 @@ class CompiledRuns:
     def _surroundings(self) -> Iterator[Surroundings]:
         """Arguments of kernels about the process, while the arena is locked for them."""
         context = self._context
-        offsets, text = context.dictionary.flat()
+        offsets, text = context.resources.dictionary.flat()
         cache = borrow_cache(context)
-        with context.arena.lock:
-            context.arena.sweep()
+        with context.resources.arena.lock:
+            context.resources.arena.sweep()
             yield Surroundings(
-                address(context.arena.memory), address(offsets), address(text), cache.address
+                address(context.resources.arena.memory),
+                address(offsets),
+                address(text),
+                cache.address,
             )
-        context.caches.append(cache)
+        context.resources.caches.append(cache)

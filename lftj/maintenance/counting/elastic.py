@@ -74,7 +74,7 @@ class _Counted(Strategy[Followed]):
 
     @property
     def _empty(self) -> StratumState:
-        return StratumState.empty(self.change.schemas, self.change.context.arena)
+        return StratumState.empty(self.change.schemas, self.change.context.resources.arena)
 
 
 class CountedAtOnce(_Counted):

@@ -151,7 +151,7 @@ def elastic_bootstrap(
     """
     queries = tuple(queries)
     rules = [each.rule for each in queries]
-    before = context.work
+    before = context.budget.work
     fixpoint = _Proofs(schemas, rules, relations, context)
     shape = None if any(schema.choice for schema in schemas.values()) else decompose(schemas, rules)
     if shape is not None:
@@ -159,9 +159,11 @@ def elastic_bootstrap(
         first, _, proofs = fixpoint.table(shape.relation).columns()
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
         found = {
-            shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)
+            shape.relation: IteratedRelation.of(
+                schemas[shape.relation], context.resources.arena, *proven
+            )
         }
-        steps = context.work - before
+        steps = context.budget.work - before
         return StratumState(
             schemas, found, queries, steps + WALKED * found[shape.relation].count, steps
         )
@@ -169,14 +171,14 @@ def elastic_bootstrap(
         return None
     found = {name: fixpoint.found(name) for name in schemas}
     chosen = {
-        name: Candidates.of(each, context.arena, *fixpoint.table(name).columns())
+        name: Candidates.of(each, context.resources.arena, *fixpoint.table(name).columns())
         for name, each in schemas.items()
         if each.choice
     }
     rows = sum(relation.count for relation in found.values()) + sum(
         kept.rows.count for kept in chosen.values()
     )
-    steps = context.work - before
+    steps = context.budget.work - before
     return StratumState(
         schemas,
         found,
@@ -204,7 +206,9 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
             _add(table, *projected(rule, self.lower, self.context))
         if (base := self.lower.get(base_name(schema.name))) is not None:
             _add(table, base.columns(), np.ones(base.count, np.int64))
-        return ChosenRows(table, schema, self.context.dictionary) if schema.choice else table
+        return (
+            ChosenRows(table, schema, self.context.resources.dictionary) if schema.choice else table
+        )
 
     def table(self, name: str) -> ProofTable:
         """Table of all derived rows of a relation, accepted or not."""
@@ -215,10 +219,10 @@ class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
         """The rows of a relation; only candidates have the proofs where there is a choice."""
         rows, schema = self.rows[name], self.schemas[name]
         if isinstance(rows, ProofTable):
-            return IteratedRelation.of(schema, self.context.arena, *rows.columns())
+            return IteratedRelation.of(schema, self.context.resources.arena, *rows.columns())
         accepted, iterations = rows.counted()
         return IteratedRelation.of(
-            schema, self.context.arena, accepted, iterations, np.zeros_like(iterations)
+            schema, self.context.resources.arena, accepted, iterations, np.zeros_like(iterations)
         )
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:

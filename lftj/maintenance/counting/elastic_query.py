@@ -110,7 +110,7 @@ class ElasticQuery:
         """
         atom = next(atom for atom in self.body.atoms if atom.relation == relation)
         return [
-            (column, encode_constant(value.type, value.value, context.dictionary))
+            (column, encode_constant(value.type, value.value, context.resources.dictionary))
             for column, value in self.body.constants(atom)
         ]
 
@@ -177,7 +177,7 @@ class ElasticQuery:
         """The variable order, by name, of all but the iterations, and what it is
         expected to cost.
         """
-        if forced := context.orders.get(self.body.source):
+        if forced := context.forced.orders.get(self.body.source):
             return tuple(
                 self.body.variables[self._names.index(name)].name
                 for name in forced

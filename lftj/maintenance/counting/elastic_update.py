@@ -80,7 +80,7 @@ class ElasticUpdate:
         self.assignments = 0
         self.net = {name: ComeAndGone() for name in state.schemas}
         self.choosing = {
-            name: Choosing(state.schemas[name], kept, context.dictionary, context.tuning)
+            name: Choosing(state.schemas[name], kept, context.resources.dictionary, context.tuning)
             for name, kept in state.candidates.items()
         }
         for name, relation in state.relations.items():
@@ -237,7 +237,7 @@ class ElasticUpdate:
             return False
         self.net[name].add(moves)
         self.readings[Source(name, Role.MOVED)] = MovedRows(
-            self.moving[name], self.context.arena, moves.loose(iteration)
+            self.moving[name], self.context.resources.arena, moves.loose(iteration)
         )
         return True
 
@@ -263,7 +263,7 @@ class ElasticUpdate:
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
         self.readings[Source(name, Role.DELETED)] = TransientRelation(
-            self.over_deleting[name], self.context.arena, lost
+            self.over_deleting[name], self.context.resources.arena, lost
         )
         for queries in self.state.rules:
             if queries.rule.relation != name or not queries.recursive:

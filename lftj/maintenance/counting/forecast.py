@@ -32,10 +32,10 @@ def make_ready(
     for name, relation in state.relations.items():
         rows = relation.sample(int(context.tuning.usual_change * relation.count))
         update.readings[Source(name, Role.MOVED)] = TransientRelation(
-            update.moving[name], context.arena, rows
+            update.moving[name], context.resources.arena, rows
         )
         update.readings[Source(name, Role.DELETED)] = TransientRelation(
-            update.over_deleting[name], context.arena, rows[:-1]
+            update.over_deleting[name], context.resources.arena, rows[:-1]
         )
     for queries in update.rules:
         for query in (*queries.moved, *([queries.rediscovery] if queries.recursive else [])):

@@ -43,7 +43,9 @@ class FromNothing(Strategy[Followed]):
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
         ranks = (
-            Ranks.of(change.schemas, change.rules, change.context.arena, trail) if trail else None
+            Ranks.of(change.schemas, change.rules, change.context.resources.arena, trail)
+            if trail
+            else None
         )
         return self._found(found, replace(kept, ranks=ranks), meter)
 

@@ -29,7 +29,7 @@ class Patience:
 
     def __init__(self, context: Context):
         self._context = context
-        self._begun = context.work
+        self._begun = context.budget.work
         self._rows = 0
         self._small = 0
 
@@ -39,7 +39,7 @@ class Patience:
         tuning = self._context.tuning
         self._small = self._small + 1 if fresh <= tuning.chain_rows else 0
         if ADDRESSES and self._small >= tuning.chain_iterations:
-            rest = STEP * (self._context.work - self._begun) + ROW * self._rows
+            rest = STEP * (self._context.budget.work - self._begun) + ROW * self._rows
             return not Rent(self._small * ITERATION).due(tuning.chain_rest * rest)
         return True
 
@@ -58,9 +58,9 @@ def updated_from_nothing(
         name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity))
         for name in bases
     }
-    everything = Versions({}, relations, given, context.arena)
-    steps, spent = context.work, context.budget.spent
+    everything = Versions({}, relations, given, context.resources.arena)
+    steps, spent = context.budget.work, context.budget.spent
     state, _ = ElasticUpdate(
-        StratumState.empty(schemas, context.arena), rules, everything, context
+        StratumState.empty(schemas, context.resources.arena), rules, everything, context
     ).run()
-    return replace(state, work=context.budget.spent - spent, steps=context.work - steps)
+    return replace(state, work=context.budget.spent - spent, steps=context.budget.work - steps)

@@ -170,7 +170,7 @@ class SupportCheck:
             if not len(rows[0]):
                 break
             self._context.budget.charge(LOOK_UP * len(rows[0]))
-            doubted = TransientRelation(schema, self._context.arena, rows)
+            doubted = TransientRelation(schema, self._context.resources.arena, rows)
             read = {**self._lower, **gone, schema.name: doubted}
             found = head_rows(check, read, self._context, lasting=True)
             rows = difference(rows, sort_rows(found)) if len(found[0]) else rows

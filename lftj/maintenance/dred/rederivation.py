@@ -78,7 +78,7 @@ class _Unsupported(BestRows):
         unsupported: Callable[[Columns], Columns],
         context: Context,
     ):
-        super().__init__(total, None, context.dictionary, tuning=context.tuning)
+        super().__init__(total, None, context.resources.dictionary, tuning=context.tuning)
         self._unsupported = unsupported
 
     def _new(self, rows: Columns) -> Delta:
@@ -197,7 +197,7 @@ class Rederivation:
             if gone in taken:
                 rows = ranks.rows(name, taken[gone].columns())
                 schema = replace(schemas[deleted_name(name)], name=gone)
-                taken[gone] = TransientRelation(schema, self._context.arena, rows)
+                taken[gone] = TransientRelation(schema, self._context.resources.arena, rows)
         ranked = {ranked_name(name): rows for name, rows in ranks.relations.items()}
         given = {name: base_name(name) for name in self._schemas}
         base = {
@@ -214,7 +214,7 @@ class Rederivation:
     ) -> tuple[dict[str, RelationVersion], dict[str, RelationVersion]]:
         """Relations as they were, and what they lost, that rules of over-deletion read."""
         taken = taken_below(
-            self._rules, self._lost, self._changed, self._versions, self._context.arena
+            self._rules, self._lost, self._changed, self._versions, self._context.resources.arena
         )
         read = dict.fromkeys((*self._below, *self._schemas, *more))
         return {name: self._versions.before(name) for name in read}, taken
@@ -229,7 +229,7 @@ class Rederivation:
         """The rows that iterations of over-deletion find, from what went below."""
         iterations.resume(
             {
-                name: RelationVersion.empty(schema, self._context.arena)
+                name: RelationVersion.empty(schema, self._context.resources.arena)
                 for name, schema in iterations.schemas.items()
             }
         )

@@ -166,12 +166,12 @@ class Returning:
         return replace(rule, atoms=(sought, *atoms), negated=tuple(negated))
 
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
-        search, before = self._searches.setdefault(rule, _Search()), self._context.work
+        search, before = self._searches.setdefault(rule, _Search()), self._context.budget.work
         asked = replace(rule, atoms=rule.atoms[1:]) if search.forward else rule
         rows = head_rows(asked, relations, self._context, lasting=self._lasting)
-        self._context.found += len(rows[0])
+        self._context.budget.found += len(rows[0])
         search.took(
-            self._context.work - before,
+            self._context.budget.work - before,
             len(rows[0]) + min(relations[atom.relation].count for atom in rule.atoms),
             self._context.tuning,
         )
@@ -190,13 +190,13 @@ class Returning:
         return (
             loose
             if len(rows[0]) <= self._context.tuning.rederive_gone
-            else RelationVersion.build(loose.schema, self._context.arena, rows)
+            else RelationVersion.build(loose.schema, self._context.resources.arena, rows)
         )
 
     def _transient(self, name: str, role: Role, rows: Columns) -> TransientRelation:
         return TransientRelation(
             replace(self._schemas[name], name=Source(name, role), key=None),
-            self._context.arena,
+            self._context.resources.arena,
             rows,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lftj.join.context import Divided
+from lftj.join.budget import Divided
 from scantree.jit import compile_seconds
 
 

@@ -4,7 +4,7 @@ changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -141,9 +141,10 @@ class Versions(Mapping[str, RelationVersion]):
         """The views that are done."""
         return self._updates
 
-    def upkeep(self, read: Mapping[str, set[Order]]) -> Upkeep:
+    def upkeep(self, read: Mapping[str, set[Order]], constant: Callable[[str], bool]) -> Upkeep:
         """Upkeep of key orders by commits like this one, when lasting plans read these orders of a
-        relation besides the columns' own.
+        relation besides the columns' own. `constant`: of a relation, true where no commit changes
+        it.
         """
 
         def kept(name: str) -> Iterable[Order]:
@@ -164,7 +165,7 @@ class Versions(Mapping[str, RelationVersion]):
                 else 0
             )
 
-        return Upkeep(kept, moved)
+        return Upkeep(kept, moved, constant)
 
     def reordered(self, relation: str, order: tuple[int, ...]) -> Delta:
         """The net change of a relation in another key order; shared by all rules."""

@@ -148,7 +148,9 @@ class CompiledLattice(CompiledRuns):
         }
         for name, schema in self._schemas.items():
             one_row = [np.zeros(1, np.int64)] * stored_width(schema.arity)
-            found[delta_name(name)] = TransientRelation(schema, self._context.arena, one_row)
+            found[delta_name(name)] = TransientRelation(
+                schema, self._context.resources.arena, one_row
+            )
         return found
 
     def _plan(self, question: _Question, readable: Versions, plans: VariantPlans) -> PreparedPlan:
@@ -178,7 +180,9 @@ class CompiledLattice(CompiledRuns):
             bindings = {
                 question: prepared.bind(readable) for question, prepared in self._plans.items()
             }
-            trees = _Trees(self._schemas, totals, self._lattices, self._plans, context.arena)
+            trees = _Trees(
+                self._schemas, totals, self._lattices, self._plans, context.resources.arena
+            )
             questions = question_words(
                 self._questions, self._plans, trees, bindings, list(self._schemas)
             )
@@ -186,7 +190,7 @@ class CompiledLattice(CompiledRuns):
             trees.hold()
             try:
                 at.run_improvement(
-                    context.arena.memory,
+                    context.resources.arena.memory,
                     around,
                     trees.words,
                     questions,
@@ -207,12 +211,12 @@ class CompiledLattice(CompiledRuns):
             )
             if asked:
                 variant_plans.account(question.variant, asked, spent, answers)
-                self._context.found += answers
+                self._context.budget.found += answers
         iterations, cost = int(self._control[run_at.ITERATIONS]), int(self._control[run_at.COST])
         self.iterations += iterations
         self.cost += cost
         self._context.budget.charge(cost)
-        self._context.spend(int(self._control[run_at.WORK]) + iterations)
+        self._context.budget.spend(int(self._control[run_at.WORK]) + iterations)
 
 
 class _Trees(NumberedTrees):

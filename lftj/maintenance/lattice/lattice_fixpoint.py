@@ -62,7 +62,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.iterations = 0
         # each relation is read whole, if only to compare what it is offered
         self.totals = {
-            name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()
+            name: RelationVersion.empty(schema, context.resources.arena)
+            for name, schema in schemas.items()
         }
         self.few = CompiledLattice(schemas, found, self.variants, context)
 
@@ -135,7 +136,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.offer_driven(
             replace(rule, atoms=(sought, *rule.atoms)),
             open_.name,
-            TransientRelation(open_, self.context.arena, groups),
+            TransientRelation(open_, self.context.resources.arena, groups),
         )
 
     def offer_opened(self, versions: Versions) -> None:
@@ -163,7 +164,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         return BestRows(
             self.totals[name],
             self._lattices.get(name),
-            self.context.dictionary,
+            self.context.resources.dictionary,
             best_first=self.best_first and BEST_FIRST not in self.context.tuning.without,
             tuning=self.context.tuning,
         )
@@ -174,7 +175,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             rule, relations, self.context, needed=needed, count=False, lasting=self.lasting
         )
         for piece in chunks(plan, relations, self.context):
-            self.context.found += piece.shape[1]
+            self.context.budget.found += piece.shape[1]
             rows.add(
                 *((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64)))
             )
@@ -192,8 +193,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             sum(rows.offered for rows in self.rows.values())
         ):
             self._do_compiled()
-        self.context.spend(1)
-        self.context.check_memory(sum([rows.bytes for rows in self.rows.values()]))
+        self.context.budget.spend(1)
+        self.context.budget.check_memory(sum([rows.bytes for rows in self.rows.values()]))
         self.iterations += 1
         self.older = dict(self.totals)
         for name, schema in self.schemas.items():
@@ -210,5 +211,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def _transient(self, schema: RelationSchema, rows: Columns) -> TransientRelation:
         return TransientRelation(
-            replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows
+            replace(schema, name=delta_name(schema.name), key=None),
+            self.context.resources.arena,
+            rows,
         )

@@ -92,7 +92,7 @@ class _OfBest(Strategy[Followed]):
         """A state without rows or rules."""
         change = self.change
         failures = self.known.failures if self.known is not None else 0
-        state = StratumState.empty(change.schemas, change.context.arena)
+        state = StratumState.empty(change.schemas, change.context.resources.arena)
         return replace(state, lattices=change.lattices, failures=failures)
 
     def proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept:
@@ -126,7 +126,7 @@ class _OfBest(Strategy[Followed]):
             name: each.difference(old[name]) if went_on else old[name].change_to(each.columns())
             for name, each in rows.items()
         }
-        steps = change.context.work - before
+        steps = change.context.budget.work - before
         count = sum(version.count for version in rows.values())
         work = (
             STEP * steps + ITERATION * fixpoint.iterations + fixpoint.few.cost + ROW_ALONE * count
@@ -161,7 +161,7 @@ class _OfBest(Strategy[Followed]):
     def fixpoint(self) -> MonotoneFixpoint:
         """Iterations of improvement that have not begun; steps count from here."""
         change = self.change
-        self._steps = change.context.work
+        self._steps = change.context.budget.work
         return MonotoneFixpoint(
             change.schemas, change.lattices, change.rules, change.versions, change.context
         )

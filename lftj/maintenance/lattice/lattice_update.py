@@ -166,7 +166,7 @@ class MonotoneUpdate:
         versions = self._versions
         before, now = self._with_best(versions.old, self._old), self._with_best(versions, self._old)
         state, moved = self._elastic(
-            self._state, Versions(before, now, versions.deltas, self._context.arena)
+            self._state, Versions(before, now, versions.deltas, self._context.resources.arena)
         )
         offers = self._offers(state, moved)
         if not offers.any(self._rules):
@@ -184,7 +184,9 @@ class MonotoneUpdate:
         }
         if best:
             before, now = self._with_best(versions, self._old), self._with_best(versions, rows)
-            state, _ = self._elastic(state, Versions(before, now, best, self._context.arena))
+            state, _ = self._elastic(
+                state, Versions(before, now, best, self._context.resources.arena)
+            )
         self._keep_orders(rows)
         return (state if _proven(state, rows) else None), deltas
 

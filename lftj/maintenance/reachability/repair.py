@@ -173,7 +173,7 @@ class Repair:
         seeds = self._seeds_of(parts, doubt)
         while state[PART] < len(parts[0]):
             repair(rows, seeds, doubt, self.graph.ahead, self.graph.back, room, state, lost, won)
-            self.context.spend(int(state[STEPS]))
+            self.context.budget.spend(int(state[STEPS]))
             yield self._piece(parts, lost, state[LOST]), self._piece(parts, won, state[WON])
             state[LOST] = state[WON] = state[STEPS] = 0
 

@@ -69,7 +69,7 @@ class StepGraph:
         found = np.zeros(self.count, np.int64)
         room = np.empty((4, self.count), np.int64)
         components(self.ahead, BOTH, found, *room)
-        self._context.spend(self.count + len(self.flags))
+        self._context.budget.spend(self.count + len(self.flags))
         return found
 
     def room(self) -> Search:
@@ -94,7 +94,7 @@ class StepGraph:
         graph = self.back if backward else self.ahead
         left_out = self._none if without is None else without
         tail, steps = reach(graph, wanted, room, len(origins), goal, left_out)
-        self._context.spend(steps)
+        self._context.budget.spend(steps)
         self._context.budget.charge(_SEARCH)
         return room.queue[:tail]
 

@@ -65,15 +65,17 @@ class TraceUpdate(Strategy[Assignments]):
         """The change of the assignments in the regions touched, and the indices after it."""
         change, context, trace = self.change, self.change.context, self.state
         assert trace is not None
-        before, started = trace.bytes, context.work
+        before, started = trace.bytes, context.budget.work
         try:
             pieces, trace = traced_change(trace, change.versions, context, change.work)
         finally:  # what was given up cost so much at least
             change.body.trace_costs.note(
-                change.versions.sizes, context.work - started, change.work.stabs
+                change.versions.sizes, context.budget.work - started, change.work.stabs
             )
-        if context.trace_override is None and trace.bytes > before:
-            trace = fitted(trace, context.trace_budget, context.traced() - before)
+        if context.forced.trace is None and trace.bytes > before:
+            trace = fitted(
+                trace, context.resources.trace_budget, context.resources.traced() - before
+            )
         return *_joined(pieces), trace
 
 

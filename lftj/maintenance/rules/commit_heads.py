@@ -159,7 +159,7 @@ class CommitHeads:
                 head if trace is head.trace else head._replace(trace=trace),
                 changed=(columns, signed),
             )
-        aggregate, moved = head.aggregate.advanced(columns, signed, self._context.threads)
+        aggregate, moved = head.aggregate.advanced(columns, signed, self._context.resources.threads)
         return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
     def _finer_change(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
@@ -234,19 +234,22 @@ class CommitHeads:
         """A head from nothing."""
         shared = SharedBody(members, before.shared if before is not None else None)
         body, relations, context = shared.body, self._versions, self._context
-        started = context.work
+        started = context.budget.work
         evaluation = BodyEvaluation(body, relations, context, before, groups=True)
         evaluated = self.ways.evaluate(evaluation)
         aggregate = AggregateState.empty(
-            context.arena, body.shape, context.dictionary, context.user_aggregates
+            context.resources.arena,
+            body.shape,
+            context.resources.dictionary,
+            context.resources.user_aggregates,
         )
         work.assignments = 0
         for columns, counts in evaluated.pieces:
-            aggregate, _ = aggregate.advanced(columns, counts, context.threads)
+            aggregate, _ = aggregate.advanced(columns, counts, context.resources.threads)
             work.assignments += int(counts.sum())
         return _Done(
             SharedHead(
-                shared, aggregate, context.work - started, evaluated.trace, evaluation.sizes
+                shared, aggregate, context.budget.work - started, evaluated.trace, evaluation.sizes
             ),
             anew=True,
         )
@@ -273,7 +276,7 @@ class CommitHeads:
         shared = SharedBody(members, head.shared)
         done.joined = True
         done.head = (
-            head.refitted(shared, self._context.user_aggregates)
+            head.refitted(shared, self._context.resources.user_aggregates)
             or self._evaluated(members, head, work).head
         )
 

@@ -188,7 +188,9 @@ def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
     """
     for name, order in plan.key_orders():
         if name != SIGNED:
-            context.kept_orders.setdefault(without_role(name, Role.PREVIOUS), set()).add(order)
+            context.resources.kept_orders.setdefault(without_role(name, Role.PREVIOUS), set()).add(
+                order
+            )
         if in_role(name, Role.PREVIOUS):
             readable[name.name].tree(order)
 

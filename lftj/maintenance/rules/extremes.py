@@ -66,7 +66,7 @@ class Extremes:
         for last in (False, True):
             if self.width + last in self.head:
                 found, rows, pages = tree.edge_rows(groups, last=last)
-                context.spend(pages)
+                context.budget.spend(pages)
                 columns.append(rows[self.width])
             else:
                 columns.append(found)

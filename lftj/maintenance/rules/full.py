@@ -50,7 +50,7 @@ def derive(
             found = aggregated(rule, relations, context)
         else:
             found, counts = projected(rule, relations, context)
-            context.found += int(counts.sum())
+            context.budget.found += int(counts.sum())
         rows = found if not len(rows[0]) else union(rows, found)
     return rows
 
@@ -80,7 +80,7 @@ def projected(
     for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
         waiting.append(owned(piece))
         gathered += piece.shape[1]
-        context.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
+        context.budget.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
         if gathered > max(context.tuning.projected_rows, len(counts)):
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
@@ -180,8 +180,8 @@ def _aggregated(
         [place[v] for v in group],
         calls,
         counts,
-        context.dictionary,
-        context.user_aggregates,
+        context.resources.dictionary,
+        context.resources.user_aggregates,
         group_types=group_types,
     )
     group_columns, result_columns = iter(groups), iter(results)

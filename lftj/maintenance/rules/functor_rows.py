@@ -49,7 +49,12 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
     if functor.many:
         return _with_each(domain, results, context)
     return sort_rows(
-        [*domain, code_values(results, Target(rule.functor, rule.result, context.dictionary)).codes]
+        [
+            *domain,
+            code_values(
+                results, Target(rule.functor, rule.result, context.resources.dictionary)
+            ).codes,
+        ]
     )
 
 
@@ -61,15 +66,15 @@ def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context
     for first in range(0, len(domain[0]), at_once):
         some = [column[first : first + at_once] for column in domain]
         arguments = [
-            to_values(type, column, context.dictionary)
+            to_values(type, column, context.resources.dictionary)
             for type, column in zip(rule.types, some, strict=True)
         ]
         new = [functor.evaluate(*values) for values in zip(*arguments, strict=True)]
         results += new
         letters = sum(map(len, new)) if rule.result == STR else 0
         made += letters
-        context.spend(len(new) + letters // _CHARACTERS)
-        context.check_memory(made)
+        context.budget.spend(len(new) + letters // _CHARACTERS)
+        context.budget.check_memory(made)
     return results
 
 
@@ -78,7 +83,7 @@ def _matching(
 ) -> np.ndarray:
     """Mark the rows whose second column's text matches their first's, by which rows are sorted."""
     patterns, texts = domain
-    known = context.dictionary.texts()
+    known = context.resources.dictionary.texts()
     starts = equal_runs([patterns], 1).tolist()
     ends = [*starts[1:], len(texts)] if starts else []
     lengths = np.cumsum(known.lengths(texts))
@@ -90,7 +95,7 @@ def _matching(
             behind = int(np.searchsorted(lengths, before + _TEXT_AT_ONCE, side="right"))
             end = min(last, max(first + 1, behind))
             found.append(at_once(pattern, known.decode(texts[first:end])))
-            context.spend(end - first + (int(lengths[end - 1]) - before) // _TEXT_OF_STEP)
+            context.budget.spend(end - first + (int(lengths[end - 1]) - before) // _TEXT_OF_STEP)
             first = end
     return np.concatenate(found)
 
@@ -109,8 +114,8 @@ def _with_each(domain: Columns, results: Sequence[range | np.ndarray], context: 
     """
     counts = np.array([len(numbers) for numbers in results], np.int64)
     total = int(counts.sum())
-    context.spend(total)
-    context.check_memory(8 * total * (len(domain) + 1))
+    context.budget.spend(total)
+    context.budget.check_memory(8 * total * (len(domain) + 1))
     numbers = [_codes(each) for each in results]
     return sort_rows(
         [

@@ -148,7 +148,7 @@ class PartedHead:
             else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
         )
         steps = (tree.height + 1) * len(pieces)
-        context.spend(steps)
+        context.budget.spend(steps)
         work.steps += steps
         work.assignments += len(rows[0])
         work.head_changes += len(rows[0])

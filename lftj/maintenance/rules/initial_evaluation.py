@@ -60,7 +60,7 @@ def establish(
     rows, counts = support_counts(*joined(pieces))
     return (
         rows,
-        RelationState(tuple(states), SupportState.build(context.arena, rows, counts)),
+        RelationState(tuple(states), SupportState.build(context.resources.arena, rows, counts)),
         works,
     )
 
@@ -76,7 +76,7 @@ def evaluate_rule(
     """A rule's sorted head rows with their numbers of proofs, its state, and what was done.
     `before`: its state, if it had one.
     """
-    started, spent, divided = moment(), context.work, len(context.divided)
+    started, spent, divided = moment(), context.budget.work, len(context.budget.divided)
     work = RuleWork(rule.relation, rule_name(rule), "full evaluation", outcome=outcome)
     body = before.body if before is not None else None
     if (
@@ -89,11 +89,11 @@ def evaluate_rule(
     else:
         rows, counts, state = _evaluate(rule, before, relations, context, heads)
         work.assignments = int(counts.sum())
-        state = state._replace(work=context.work - spent)
-    work.steps, work.head_changes = context.work - spent, len(counts)
+        state = state._replace(work=context.budget.work - spent)
+    work.steps, work.head_changes = context.budget.work - spent, len(counts)
     work.since(started)
     work.bytes = state.bytes
-    work.divided(context.divided[divided:])
+    work.divided(context.budget.divided[divided:])
     return (rows, counts), state, work
 
 
@@ -115,7 +115,7 @@ def evaluate_removed(
     """The head rows of a rule that goes, over the old relations, counted as its state counts them:
     all proofs, or those that a search for the first one finds.
     """
-    started, before = moment(), context.work
+    started, before = moment(), context.budget.work
     if state.trace is None or state.body is None:
         rows, counts, _ = _evaluate(state.rule, state, relations, context, heads, traced=False)
     else:
@@ -126,7 +126,7 @@ def evaluate_removed(
         rule_name(state.rule),
         "full evaluation",
         outcome="removed",
-        steps=context.work - before,
+        steps=context.budget.work - before,
         head_changes=len(counts),
     )
     work.since(started)

@@ -36,12 +36,12 @@ class ChoiceAnew(Strategy[Maintained]):
         """The rows chosen, and nothing kept."""
         change, context = self.change, self.change.context
         schema = change.schema
-        started, before = moment(), context.work
+        started, before = moment(), context.budget.work
         candidates = _all_rows(change)
-        chosen = choose(schema, candidates, context.dictionary)
+        chosen = choose(schema, candidates, context.resources.dictionary)
         delta = change.versions[schema.name].change_to(chosen)
         work = RuleWork(
-            schema.name, "", self.name, steps=context.work - before, head_changes=len(delta)
+            schema.name, "", self.name, steps=context.budget.work - before, head_changes=len(delta)
         )
         work.outcome = "choice"
         work.assignments = len(candidates[0])
@@ -76,7 +76,7 @@ class FullEvaluation(Strategy[Maintained]):
     def run(self) -> Maintained:
         """The rows, and their state."""
         change, context = self.change, self.change.context
-        schema, spent = change.schema, context.work - change.begun
+        schema, spent = change.schema, context.budget.work - change.begun
         rows, after, works = establish(
             schema,
             change.rules,
@@ -89,8 +89,8 @@ class FullEvaluation(Strategy[Maintained]):
         if works:
             works[0].steps += spent
         if schema.choice:
-            after = ChosenState.of(schema, rows, after, context.arena)
-            rows = choose(schema, rows, context.dictionary)
+            after = ChosenState.of(schema, rows, after, context.resources.arena)
+            rows = choose(schema, rows, context.resources.dictionary)
         return Maintained(change.versions[schema.name].change_to(rows), after, works)
 
 

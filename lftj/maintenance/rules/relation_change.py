@@ -44,7 +44,7 @@ class RelationChange:
     ):
         self.schema, self.rules = schema, rules
         self.versions, self.context, self.heads = versions, context, heads
-        self.outcome, self.begun = "full", context.work
+        self.outcome, self.begun = "full", context.budget.work
 
     def note(self, exhausted: Exhausted) -> None:
         """Take notice of a strategy that gave up."""

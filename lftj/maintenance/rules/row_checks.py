@@ -29,7 +29,10 @@ def check_rows(
         values = dict(
             zip(
                 order,
-                (decode_scalar(t, c, context.dictionary) for t, c in zip(types, row, strict=True)),
+                (
+                    decode_scalar(t, c, context.resources.dictionary)
+                    for t, c in zip(types, row, strict=True)
+                ),
                 strict=True,
             )
         )
@@ -51,7 +54,7 @@ def _check_decimals(schema: RelationSchema, delta: Delta, context: Context) -> N
         assert bounds is not None
         for code in (int(codes.min()), int(codes.max())):
             if not bounds[0] <= code <= bounds[1]:
-                found = decode_scalar(type, code, context.dictionary)
+                found = decode_scalar(type, code, context.resources.dictionary)
                 hint = (
                     f"declare the column with more digits than {type}, up to "
                     f"{MAX_DECIMAL_PRECISION}"

@@ -139,7 +139,7 @@ class Update(Strategy[Maintained]):
         if not len(delta):
             return delta
         chosen = change.versions[change.schema.name]
-        dictionary = change.context.dictionary
+        dictionary = change.context.resources.dictionary
         return change_of_choice(change.schema, chosen, kept.candidates, delta, dictionary)
 
     def _followed(self, states: States) -> tuple[list[HeadChange], list[RuleWork]] | Exhausted:
@@ -210,7 +210,9 @@ def _removed(
 
 def _supported_once(relation: RelationVersion, context: Context) -> SupportState:
     """The supports of a view that had one way to derive each row. O(n), once."""
-    return SupportState.build(context.arena, relation.columns(), np.ones(relation.count, np.int64))
+    return SupportState.build(
+        context.resources.arena, relation.columns(), np.ones(relation.count, np.int64)
+    )
 
 
 def _hopeless(
@@ -265,7 +267,7 @@ def _updated(
     parted: PartedRule | None,
 ) -> tuple[HeadChange | None, RuleState, RuleWork] | Exhausted:
     """The change of one rule's head rows, its new state, and what was done."""
-    started, before = moment(), context.work
+    started, before = moment(), context.budget.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), Update.name)
     work.outcome = "update"
     done = heads.done(state)
@@ -276,7 +278,7 @@ def _updated(
     work.head_changes = (
         0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
     )
-    work.steps, work.bytes = context.work - before, 0 if done else state.bytes
+    work.steps, work.bytes = context.budget.work - before, 0 if done else state.bytes
     work.since(started)
     return piece, state, work
 

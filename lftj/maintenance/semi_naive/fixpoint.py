@@ -101,7 +101,8 @@ class Fixpoint(ABC, Generic[T]):
         self.deltas: dict[str, TransientRelation] = {}
         self.older: dict[str, RelationVersion] = {}
         self.totals = {
-            name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept
+            name: RelationVersion.empty(schemas[name], context.resources.arena)
+            for name in self.kept
         }
         self._delta_schemas = {
             name: replace(schema, name=delta_name(name), key=None)
@@ -169,7 +170,7 @@ class Fixpoint(ABC, Generic[T]):
     def fresh(self, name: str, schema: RelationSchema) -> TransientRelation:
         """The rows of a relation that were new in this iteration, under a schema for them."""
         return TransientRelation(
-            schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name))
+            schema, self.context.resources.arena, self.rows[name].take_fresh(self.ordered(name))
         )
 
     def ordered(self, name: str) -> bool:
@@ -197,7 +198,7 @@ class Fixpoint(ABC, Generic[T]):
         self.deltas = {name: self.fresh(name, self._delta_schemas[name]) for name in self.schemas}
         self._due = {name: self.deltas[name] for name in self.kept if self.deltas[name].count}
         for name, delta in self._due.items():
-            self.context.laid += len(self.totals[name].orders()) * laid_into(
+            self.context.budget.laid += len(self.totals[name].orders()) * laid_into(
                 delta.count, self.totals[name].count
             )
 
@@ -216,7 +217,7 @@ class Fixpoint(ABC, Generic[T]):
         for variant in runnable:
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
         shared = SharedIteration(
-            runnable, self.deltas, self.kept, self.context.threads, self.context.tuning
+            runnable, self.deltas, self.kept, self.context.resources.threads, self.context.tuning
         )
         self._by_chance = shared.worthwhile
         outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
@@ -228,7 +229,7 @@ class Fixpoint(ABC, Generic[T]):
                 else self.run(Share(variant, delta), readable, self.context)
             )
             variant_plans.account(variant, delta.count, steps, found)
-            self.context.found += found
+            self.context.budget.found += found
             self.ran(found)
         for functor in self.functors:
             self._call(functor)
@@ -255,13 +256,13 @@ class Fixpoint(ABC, Generic[T]):
             return Outcome()
         read = {name: readable[name] for name in variant.others}
         read[delta_name(variant.source)] = delta
-        before, found = context.work, 0
+        before, found = context.budget.work, 0
         rows = self.rows[variant.rule.relation]
         with variant.assembled(read, self.context) as prepared:
             for piece in prepared.pieces(read, context, within=share.within(read)):
                 found += piece.shape[1]
                 rows.add(*self.candidates(piece, variant))
-        return Outcome(context.work - before, found)
+        return Outcome(context.budget.work - before, found)
 
     def _keep_orders(self, variant: Variant) -> None:
         """Older rows are all rows of the iteration before: an order that they need has to be there

@@ -15,7 +15,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from lftj.errors import LftjError, LimitError
-from lftj.join.context import Context, Divided
+from lftj.join.budget import Divided
+from lftj.join.context import Context
 from lftj.join.run.division import leading_levels
 from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import Ranges
@@ -224,5 +225,5 @@ def _on_threads(tasks: Sequence[Task], context: Context) -> list[Outcome | LftjE
             return failure
 
     outcomes = work.all(carry_out)
-    context.divided.append(Divided((), work.steps))
+    context.budget.divided.append(Divided((), work.steps))
     return outcomes

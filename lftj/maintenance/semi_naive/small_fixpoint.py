@@ -134,7 +134,9 @@ class _SmallFixpoint:
         if news:
             self.rows[name] = np.ascontiguousarray(merged[:, :size])
         schema = replace(self._schemas[name], name=delta_name(name), key=None)
-        return TransientRelation(schema, self._context.arena, np.ascontiguousarray(fresh[:, :news]))
+        return TransientRelation(
+            schema, self._context.resources.arena, np.ascontiguousarray(fresh[:, :news])
+        )
 
     def _follow(self, variant: Variant, delta: TransientRelation) -> None:
         """Find what a rule derives from new rows."""
@@ -143,10 +145,10 @@ class _SmallFixpoint:
             return
         self._prepared.runs += 1
         self._plans.plan(variant, delta.count, read)
-        before = self._context.work
+        before = self._context.budget.work
         with variant.assembled(read, self._context) as prepared:
             found = self._evaluate(variant, prepared, read)
-        variant_plans.account(variant, delta.count, self._context.work - before, found)
+        variant_plans.account(variant, delta.count, self._context.budget.work - before, found)
 
     def _evaluate(self, variant: Variant, prepared: PreparedPlan, read: Below) -> int:
         """Note what a rule derives, as long as it is not too much. How many rows."""
@@ -161,5 +163,5 @@ class _SmallFixpoint:
             if count > self._context.tuning.small_rows:
                 break
         self._candidates += count
-        self._context.found += count
+        self._context.budget.found += count
         return count

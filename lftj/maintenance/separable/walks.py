@@ -109,19 +109,19 @@ def walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Contex
     A walk counts the nodes that it reaches and the steps from them, each of which is an assignment
     that satisfies a recursive rule.
     """
-    before = context.work
+    before = context.budget.work
     found = _walked(begin, parts, context)
-    context.found += context.work - before - sum(len(piece[0]) for piece in found)
+    context.budget.found += context.budget.work - before - sum(len(piece[0]) for piece in found)
     return found
 
 
 def _walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Context) -> list[Output]:
     walk = begin(parts)
-    threads = context.threads
+    threads = context.resources.threads
     patience = threads.patience if threads is not None and threads.workers > 1 else None
     while walk.status != DONE:
         steps = context.tuning.run_steps
-        context.spend(
+        context.budget.spend(
             walk.go(steps if patience is None else max(1, min(steps, patience - walk.steps)))
         )
         if patience is not None and walk.steps >= patience:
@@ -135,7 +135,7 @@ def _on_threads(
     begin: Callable[[Parts], Walk[Output]], walk: Walk[Output], parts: Parts, context: Context
 ) -> list[Output]:
     """The same, from a walk that has begun and is to stop behind its present part."""
-    assert context.threads is not None
+    assert context.resources.threads is not None
     first, count = walk.part + 1, len(parts.ends)
     walk.parts = Parts(parts.bounds[: first + 1], parts.seeds, parts.ends[:first])
     seeds = np.diff(parts.bounds[first:]) + 1.0
@@ -143,7 +143,9 @@ def _on_threads(
         [0]
         + [
             part.low or first
-            for part in split(np.arange(first, count), seeds, context.threads.parts, low=first)
+            for part in split(
+                np.arange(first, count), seeds, context.resources.threads.parts, low=first
+            )
         ]
         + [count]
     )

@@ -64,14 +64,14 @@ def choose_trace(
         or not rule.atoms
     ):
         return None  # a negated atom that looks at no column has no trie branch of its own
-    if context.trace_override is not None:
-        first = context.trace_override.first_proof
+    if context.forced.trace is not None:
+        first = context.forced.trace.first_proof
         plan = least_plan(rule, relations, context) if first and rule.aggregates else None
         plan = plan or plan_rule(
             rule, relations, context, needed=needed, count=not first or rule.aggregates
         )
-        return _forced(TracedBody(rule, plan, context.dictionary), context.trace_override)
-    if context.trace_budget <= 0:
+        return _forced(TracedBody(rule, plan, context.resources.dictionary), context.forced.trace)
+    if context.resources.trace_budget <= 0:
         return None
     first = (
         least_plan(rule, relations, context)
@@ -84,11 +84,11 @@ def choose_trace(
         and not _few_in_all(first, relations, context)
     ):
         return _within_budget(
-            TracedBody(rule, first, context.dictionary), relations, context, always=True
+            TracedBody(rule, first, context.resources.dictionary), relations, context, always=True
         )
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     return _within_budget(
-        TracedBody(rule, plan, context.dictionary), relations, context, always=False
+        TracedBody(rule, plan, context.resources.dictionary), relations, context, always=False
     )
 
 
@@ -112,7 +112,7 @@ def _proofs_per_row(plan: RulePlan, relations: Relations, context: Context) -> f
     ]
     rows = before[-1] if before else 1.0
     more = (
-        unevenness(plan.rule, relations, context.statistics, context.dictionary)
+        unevenness(plan.rule, relations, context.statistics, context.resources.dictionary)
         if plan.least
         else 1.0
     )
@@ -147,9 +147,13 @@ def _within_budget(
         [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))],
         look,
     )
-    budget = context.trace_budget - context.traced()
+    budget = context.resources.trace_budget - context.resources.traced()
     chosen = choose_granularities(about, budget)
-    changing = [key for key in chosen if not context.constant(_atom(body.plan, key[0]).relation)]
+    changing = [
+        key
+        for key in chosen
+        if context.upkeep is None or not context.upkeep.constant(_atom(body.plan, key[0]).relation)
+    ]
     if not always and not any(chosen[key].granularity.kept for key in changing):
         return None
     options = {

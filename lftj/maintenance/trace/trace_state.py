@@ -92,14 +92,14 @@ def trace_from_nothing(
     for position, granularity in logging.channels:
         intervals = logged.get(position.key) or _nothing(position, granularity)
         indices[position.key] = SensitivityIndex.build(
-            context.arena, position, granularity, intervals
+            context.resources.arena, position, granularity, intervals
         )
     state = TraceState(body, indices, choice.reasons)
     return (
         columns,
         counts,
-        fitted(state, context.trace_budget, context.traced())
-        if context.trace_override is None
+        fitted(state, context.resources.trace_budget, context.resources.traced())
+        if context.forced.trace is None
         else state,
     )
 

@@ -207,7 +207,7 @@ class TracedBody:
             types = [(f"c{i}", self._type(batch.levels[i])) for i in picks]
             name = region_name(number)
             found[name] = TransientRelation(
-                RelationSchema(name, tuple(types)), context.arena, columns
+                RelationSchema(name, tuple(types)), context.resources.arena, columns
             )
         return found
 

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from lftj.join.context import Context
+from lftj.join.budget import Budget
+from lftj.join.context import Context, Forced
 from lftj.join.plan.cardinality import Statistics
+from lftj.join.resources import Resources
 from lftj.join.run.by_groups import evaluate_by_groups
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.program.normal_form import NormalRule
-from lftj.tuning import Tuning
+from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary
+from partition.executor import ThreadExecutor
 from scantree import Arena
 
 
-def tuned(arena: Arena, tuning: Tuning, **options: Any) -> Context:
-    """The surroundings of an evaluation with these thresholds."""
-    return Context(arena, Dictionary(), statistics=Statistics(tuning=tuning), **options)
+def surroundings(
+    arena: Arena,
+    tuning: Tuning = DEFAULT,
+    *,
+    budget: Budget | None = None,
+    orders: Mapping[int, tuple[str, ...]] | None = None,
+    threads: ThreadExecutor | None = None,
+) -> Context:
+    """Context of an evaluation with these thresholds and variable orders."""
+    return Context(
+        Resources(arena, Dictionary(), threads=threads),
+        budget or Budget(),
+        Statistics(tuning=tuning),
+        forced=Forced(orders or {}),
+    )
 
 
 def evaluate(

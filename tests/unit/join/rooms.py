@@ -11,7 +11,7 @@ from lftj.join.run.evaluate import run_plan
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 from scantree import Arena
-from tests.unit.join.evaluating import tuned
+from tests.unit.join.evaluating import surroundings
 
 Room = tuple[int, int]
 """Rows of output, and steps, after which a run comes back."""
@@ -31,9 +31,9 @@ def require_rows(
     """
     works = set()
     for room, steps in rooms:
-        context = tuned(arena, Tuning(run_rows=room, run_steps=steps))
+        context = surroundings(arena, Tuning(run_rows=room, run_steps=steps))
         columns, counts = run_plan(plan, relations, context)
         assert [tuple(row) for row in np.array(columns).T.tolist()] == expected
         assert set(counts.tolist()) == {1}
-        works.add(context.work)
+        works.add(context.budget.work)
     assert len(works) == 1, "what is counted does not depend on where a run is interrupted"

@@ -15,7 +15,7 @@ from lftj.join.run.by_groups import evaluate_by_groups
 from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.tuning import Tuning
 from scantree import Arena
-from tests.unit.join.evaluating import tallied, tuned
+from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 
@@ -29,7 +29,7 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int):
         width = by.randrange(len(needed) + 1)
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = tuned(arena, Tuning(grouped_bindings=piece))
+        context = surroundings(arena, Tuning(grouped_bindings=piece))
         try:
             expected = run_plan(
                 plan_rule(rule, data, context, needed=needed, count=True), data, context

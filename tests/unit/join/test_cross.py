@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
@@ -21,6 +20,7 @@ from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body
+from tests.unit.join.evaluating import surroundings
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
@@ -38,7 +38,7 @@ def database(arena: Arena, **rows: list[tuple[int, int]]) -> dict[str, RelationV
 
 
 def planned(body: Body, order: str, needed: str, relations: dict[str, RelationVersion]) -> RulePlan:
-    statistics = Context(Arena(), Dictionary()).statistics
+    statistics = surroundings(Arena()).statistics
     return make_plan(
         body.rule,
         body.numbers(needed),

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import pytest
 
 from lftj.errors import ValueRangeError
-from lftj.join.context import Context
 from lftj.program.normal_form import (
     Apply,
     Assignment,
@@ -26,9 +25,8 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from scantree import Arena
-from tests.unit.join.evaluating import evaluate
+from tests.unit.join.evaluating import evaluate, surroundings
 from tests.unit.join.random_rules import (
     ARITIES,
     COMPARE,
@@ -179,7 +177,7 @@ def test_a_failure_counts_exactly_if_everything_else_admits_it():
         arena = Arena()
         relations = database(rows, arena)
         for count in (True, False):
-            context = Context(arena, Dictionary(), orders={1: random_order(by, rule)})
+            context = surroundings(arena, orders={1: random_order(by, rule)})
             needed = tuple(by.sample(range(5), by.randrange(6)))
             if expected is None:
                 with pytest.raises(ValueRangeError):
@@ -215,9 +213,7 @@ def test_a_short_circuit_does_not_hide_a_failure():
     )
     arena = Arena()
     with pytest.raises(ValueRangeError, match=r"x = 1, y = 9223372036854775807\n"):
-        evaluate(
-            rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False
-        )
+        evaluate(rule, database(rows, arena), surroundings(arena), needed=(0,), count=False)
 
 
 def test_the_search_for_failures_counts_one_proof():
@@ -227,7 +223,7 @@ def test_the_search_for_failures_counts_one_proof():
     rule = NormalRule(1, "r", (), names, (PositiveAtom("e", (X, Y)),), assignments=assignments)
     arena = Arena()
     (found,), counts = evaluate(
-        rule, database(rows, arena), Context(arena, Dictionary()), needed=(0,), count=False
+        rule, database(rows, arena), surroundings(arena), needed=(0,), count=False
     )
     assert (found.tolist(), counts.tolist()) == ([1], [1])
 
@@ -244,5 +240,5 @@ def test_an_order_that_cannot_be_is_refused(order: tuple[str, ...]):
         evaluate(
             rule,
             database({name: set() for name in ARITIES}, arena),
-            Context(arena, Dictionary(), orders={1: order}),
+            surroundings(arena, orders={1: order}),
         )

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join.context import Context
+from lftj.join.budget import Budget
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body, Term, graph_rule
-from tests.unit.join.evaluating import evaluate, tuned
+from tests.unit.join.evaluating import evaluate, surroundings
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 BODIES = {
@@ -72,7 +71,7 @@ def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, in
     atoms = BODIES[body]
     variables = graph_rule(atoms).variables
     for order in itertools.permutations(range(len(variables))):
-        context = tuned(arena, tuning, orders={1: tuple(variables[v].name for v in order)})
+        context = surroundings(arena, tuning, orders={1: tuple(variables[v].name for v in order)})
         for needed in (tuple(range(len(variables))), (1, 0), (len(variables) - 1,), ()):
             expected = by_brute_force(atoms, edges, needed)
             assert counted(*evaluate(graph_rule(atoms), data, context, needed=needed)) == expected
@@ -91,7 +90,7 @@ def test_the_bitmap_refuses_values_further_apart_than_a_word_holds():
         | {(u, v) for u in range(100, 120) for v in ends}
     )
     arena = Arena()
-    context = Context(arena, Dictionary(), orders={1: ("v0", "v1", "v2")})
+    context = surroundings(arena, orders={1: ("v0", "v1", "v2")})
     atoms = BODIES["triangle"]
     columns, counts = evaluate(graph_rule(atoms), database(edges, arena), context, needed=())
     successors: dict[int, set[int]] = {}
@@ -107,9 +106,9 @@ def test_skew_costs_in_proportion_to_the_rows():
     def work(size: int) -> int:
         edges = {pair for i in range(1, size) for pair in ((0, i), (i, 0), (i, i + 1))}
         arena = Arena()
-        context = Context(arena, Dictionary())
+        context = surroundings(arena)
         evaluate(graph_rule(BODIES["triangle"]), database(edges, arena), context, needed=())
-        return context.work
+        return context.budget.work
 
     assert work(8000) < 2.5 * work(4000)
 
@@ -122,12 +121,10 @@ def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable():
         evaluate(
             graph_rule(BODIES["triangle"]),
             data,
-            tuned(arena, Tuning(run_steps=10), work_limit=50),
+            surroundings(arena, Tuning(run_steps=10), budget=Budget(work_limit=50)),
             needed=(),
         )
-    _, counts = evaluate(
-        graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=()
-    )
+    _, counts = evaluate(graph_rule(BODIES["triangle"]), data, surroundings(arena), needed=())
     assert counts.sum() == 20**3
 
 
@@ -145,11 +142,11 @@ def test_a_level_is_searched_between_its_bounds(
     known = {
         "all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [np.arange(3000)])
     }
-    context = Context(arena, Dictionary(), orders={1: order})
+    context = surroundings(arena, orders={1: order})
     (x, y), _ = evaluate(body.rule, known, context, needed=(0, 1), count=True)
     expected = {(a, b) for a in range(3000) for b in range(a + 1, min(a + 6, 3000))}
     assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
-    assert context.work < 20 * 3000
+    assert context.budget.work < 20 * 3000
 
 
 @pytest.mark.parametrize("order", [("x", "y"), ("y", "x")])
@@ -167,7 +164,7 @@ def test_what_would_overflow_is_not_passed_over(
         evaluate(
             body.rule,
             known,
-            Context(arena, Dictionary(), orders={1: order}),
+            surroundings(arena, orders={1: order}),
             needed=(0, 1),
             count=True,
         )
@@ -182,14 +179,14 @@ def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
         name: RelationVersion.build(RelationSchema(name, (("a", INT),)), arena, [column])
         for name, column in rows.items()
     }
-    context = Context(arena, Dictionary(), orders={1: ("x", "y")})
+    context = surroundings(arena, orders={1: ("x", "y")})
     (x, y), counts = evaluate(body.rule, known, context, needed=(0, 1), count=True)
     expected = {
         (a, b) for a in (3, 7) for b in range(4000) if (b < a if operator == "<" else b > a)
     }
     assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
     assert counts.sum() == len(expected)
-    assert context.work < most
+    assert context.budget.work < most
 
 
 @pytest.mark.parametrize("forced", [{}, {1: ("y", "x")}])
@@ -201,17 +198,17 @@ def test_the_rows_of_one_relation_are_read_as_they_lie(forced: dict[int, tuple[s
         )
     }
     body = Body("x y", [("e", ["x", "y"])])
-    context = Context(arena, Dictionary(), orders=forced)
+    context = surroundings(arena, orders=forced)
     (y,), counts = evaluate(body.rule, known, context, needed=(1,))
     assert Counter(
         dict(zip(*np.unique(np.repeat(y, counts), return_counts=True), strict=True))
     ) == Counter(dict.fromkeys(range(5), 100))
-    assert (context.work, len(list(known["e"].orders()))) == (500, 1)
+    assert (context.budget.work, len(list(known["e"].orders()))) == (500, 1)
     with pytest.raises(LimitError, match="memory limit"):
         evaluate(
             body.rule,
             known,
-            Context(arena, Dictionary(), memory_limit=arena.bytes_in_use + 5000),
+            surroundings(arena, budget=Budget(memory_limit=arena.bytes_in_use + 5000)),
             needed=(0, 1),
         )
 
@@ -244,10 +241,10 @@ def test_rows_of_columns_that_nobody_asks_for_are_counted_not_looked_through(cas
         )
         for name, its in rows.items()
     }
-    context = Context(arena, Dictionary(), orders={1: tuple(body.names)})
+    context = surroundings(arena, orders={1: tuple(body.names)})
     (found,), counts = evaluate(body.rule, known, context, needed=(0,), count=True)
     assert (found.tolist(), counts.tolist()) == ([1, 2], [proofs, proofs])
-    assert context.work < most
+    assert context.budget.work < most
 
 
 def _schema(name: str, width: int) -> RelationSchema:

@@ -20,7 +20,7 @@ from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from tests.unit.join.evaluating import tallied, tuned
+from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
 
 FACTS = 40_000
@@ -50,7 +50,7 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
         threads = ThreadExecutor(2, patience=1) if seed % 50 == 0 else None
-        count, context = by.random() < 0.7, tuned(arena, ALWAYS, threads=threads)
+        count, context = by.random() < 0.7, surroundings(arena, ALWAYS, threads=threads)
         plan = plan_rule(rule, data, context, needed=needed, count=count)
         rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
         if rows is None:

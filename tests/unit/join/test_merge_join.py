@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.planning import make_plan
 from lftj.join.run.assemble import Assembly
@@ -20,6 +19,7 @@ from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree
 from tests.unit.join.bodies import Body
+from tests.unit.join.evaluating import surroundings
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows
 
 LARGEST = 2**63 - 1
@@ -103,7 +103,7 @@ def test_all_rows_come_out_in_order_with_any_room(
         for name, its in rows.items()
     }
     body = Body(order, atoms)
-    statistics = Context(Arena(), Dictionary()).statistics
+    statistics = surroundings(Arena()).statistics
     plan = make_plan(
         body.rule, body.numbers(order), relations, statistics, count=True, forced=tuple(needed)
     )

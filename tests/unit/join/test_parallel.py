@@ -15,7 +15,6 @@ import pytest
 
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.budget import AllowanceSpentError, Budget
-from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
 from lftj.join.run.evaluate import chunks, run_plan
@@ -23,11 +22,10 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.bodies import graph_rule
-from tests.unit.join.evaluating import tuned
+from tests.unit.join.evaluating import surroundings
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
 
 PARTS = (2, 7, 64)
@@ -60,13 +58,15 @@ def outcome(
     threads: ThreadExecutor | None,
     tuning: Tuning = DEFAULT,
 ) -> Outcome:
-    context = tuned(arena, tuning, threads=threads)
+    context = surroundings(arena, tuning, threads=threads)
     try:
         columns, counts = run_plan(plan, relations, context)
     except ValueRangeError as failure:
         return Outcome(str(failure), 0, [])
     return Outcome(
-        np.array([*columns, counts]), context.work, [len(ranges) for ranges, _ in context.divided]
+        np.array([*columns, counts]),
+        context.budget.work,
+        [len(ranges) for ranges, _ in context.budget.divided],
     )
 
 
@@ -80,7 +80,7 @@ def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int,
         rule, rows, arena = random_rule(by), random_rows(by), Arena(1 << 28)
         relations = database(rows, arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        statistics = Context(arena, Dictionary()).statistics
+        statistics = surroundings(arena).statistics
         plan = make_plan(
             rule,
             needed,
@@ -121,7 +121,7 @@ def graph(
 def triangles(
     arena: Arena, relations: dict[str, RelationVersion], needed: tuple[int, ...] = (0, 1, 2)
 ) -> RulePlan:
-    statistics = Context(arena, Dictionary()).statistics
+    statistics = surroundings(arena).statistics
     return make_plan(
         graph_rule(TRIANGLE), needed, relations, statistics, count=True, forced=("v0", "v1", "v2")
     )
@@ -133,16 +133,16 @@ def test_a_heavy_key_is_cut_by_its_second_variable(hub: int, needed: tuple[int, 
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000, hub)
     plan = triangles(arena, relations, needed)
-    context = Context(arena, Dictionary(), threads=divided(32, 100))
+    context = surroundings(arena, threads=divided(32, 100))
     columns, counts = run_plan(plan, relations, context)
-    ((ranges, steps),) = context.divided
+    ((ranges, steps),) = context.budget.divided
     pieces = sum(part.divides_key for part in ranges)
     assert pieces > 1
     whole = outcome(plan, relations, arena, None)
     assert np.array_equal(np.array([*columns, counts]), whole.rows)
     assert max(steps) < 3 * sum(steps) / len(steps)
     # each piece of the hub puts its 200 successors into a bitmap of its own
-    assert context.work <= whole.work + 20 * len(ranges) + 2 * 200 * pieces
+    assert context.budget.work <= whole.work + 20 * len(ranges) + 2 * 200 * pieces
 
 
 def test_small_evaluations_and_single_threads_are_not_divided():
@@ -164,13 +164,11 @@ def test_a_work_limit_stops_all_parts(limit: int):
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     before = threading.active_count()
-    context = tuned(arena, OFTEN, threads=divided(16), work_limit=limit)
+    context = surroundings(arena, OFTEN, threads=divided(16), budget=Budget(work_limit=limit))
     with pytest.raises(LimitError):
         run_plan(triangles(arena, relations), relations, context)
     assert threading.active_count() == before
-    assert (
-        run_plan(triangles(arena, relations), relations, Context(arena, Dictionary()))[1].sum() > 0
-    )
+    assert run_plan(triangles(arena, relations), relations, surroundings(arena))[1].sum() > 0
 
 
 @pytest.mark.parametrize("parts", PARTS)
@@ -178,12 +176,12 @@ def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: 
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     plan = triangles(arena, relations)
-    context = tuned(arena, OFTEN, threads=divided(parts), budget=Budget(20_000))
+    context = surroundings(arena, OFTEN, threads=divided(parts), budget=Budget(20_000))
     with pytest.raises(AllowanceSpentError):
         run_plan(plan, relations, context)
-    assert context.work == 20_001
+    assert context.budget.work == 20_001
     whole = outcome(plan, relations, arena, None)
-    enough = tuned(arena, OFTEN, threads=divided(parts), budget=Budget(whole.work + 2_000))
+    enough = surroundings(arena, OFTEN, threads=divided(parts), budget=Budget(whole.work + 2_000))
     assert len(run_plan(plan, relations, enough)[1]) == whole.rows.shape[1]
 
 
@@ -205,14 +203,10 @@ def test_rows_that_parts_gathered_count_before_they_are_taken():
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     plan = triangles(arena, relations)
-    rows = sum(piece.nbytes for piece in chunks(plan, relations, Context(arena, Dictionary())))
+    rows = sum(piece.nbytes for piece in chunks(plan, relations, surroundings(arena)))
     for share, enough in ((0.5, False), (1.5, True)):
-        context = Context(
-            arena,
-            Dictionary(),
-            threads=Ahead(2, parts=16, patience=1),
-            memory_limit=arena.bytes_in_use + int(share * rows),
-        )
+        budget = Budget(memory_limit=arena.bytes_in_use + int(share * rows))
+        context = surroundings(arena, budget=budget, threads=Ahead(2, parts=16, patience=1))
         taken = (piece.nbytes for piece in chunks(plan, relations, context))
         if enough:
             assert sum(taken) == rows
@@ -227,8 +221,8 @@ def test_what_the_caller_is_interrupted_by_ends_all_threads(
 ):
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
-    context = tuned(arena, OFTEN, threads=divided(16))
-    spend: Callable[[int], None] = context.spend
+    context = surroundings(arena, OFTEN, threads=divided(16))
+    spend: Callable[[int], None] = context.budget.spend
     calls = 0
 
     def interrupted(steps: int) -> None:
@@ -250,7 +244,7 @@ def test_a_caller_who_loses_interest_ends_all_threads():
     relations = graph(arena, 200, 6_000)
     before = threading.active_count()
     pieces = chunks(
-        triangles(arena, relations), relations, Context(arena, Dictionary(), threads=divided(16))
+        triangles(arena, relations), relations, surroundings(arena, threads=divided(16))
     )
     next(pieces)
     pieces.close()

@@ -16,11 +16,9 @@ import pytest
 
 import lftj
 from lftj.join.access.row_scan import RowScan
-from lftj.join.context import Context
 from lftj.join.run.evaluate import plan_rule, run_plan
-from lftj.types.dictionary import Dictionary
 from scantree import Arena
-from tests.unit.join.evaluating import tallied
+from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 ROWS = 1000
@@ -38,7 +36,7 @@ def test_all_rows_looked_at_find_what_a_search_finds():
             continue
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = Context(arena, Dictionary())
+        context = surroundings(arena)
         searched = run_plan(
             plan_rule(rule, data, context, needed=needed, count=True), data, context
         )

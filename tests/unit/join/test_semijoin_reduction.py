@@ -19,7 +19,7 @@ from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from scantree import Arena
-from tests.unit.join.evaluating import tallied, tuned
+from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 FACTS = 40_000
@@ -60,7 +60,7 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        count, context = by.random() < 0.7, tuned(arena, ALWAYS)
+        count, context = by.random() < 0.7, surroundings(arena, ALWAYS)
         plan, reduced = plan_once(rule, data, context, needed=needed, count=count)
         if reduced is data:
             continue

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from lftj.errors import ValueRangeError
-from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planning import make_plan
 from lftj.join.run.assemble import Assembly
@@ -22,10 +21,9 @@ from lftj.join.run.trace import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from tests.unit.join.evaluating import tuned
+from tests.unit.join.evaluating import surroundings
 from tests.unit.join.random_rules import (
     DOMAIN,
     HIGHEST,
@@ -84,9 +82,9 @@ class Case:
         fails.
         """
         arena = Arena()
-        context = tuned(arena, tuning, threads=threads)
+        context = surroundings(arena, tuning, threads=threads)
         relations = database(self.rows, arena)
-        assembly = Assembly(self.plan, relations, context.dictionary, self.logged)
+        assembly = Assembly(self.plan, relations, context.resources.dictionary, self.logged)
         log = Records(assembly.channels)
         found: Counter[Row] = Counter()
         for piece in chunks(self.plan, relations, context, log=log, assembly=assembly):
@@ -121,7 +119,7 @@ def slow_run(case: Case) -> SlowTriejoin | None:
 def random_case(by: random.Random, modes: tuple[int, ...]) -> Case:
     rule, rows = random_rule(by), random_rows(by)
     relations = database(rows, Arena())
-    context = Context(Arena(), Dictionary())
+    context = surroundings(Arena())
     names = [variable.name for variable in rule.variables]
     needed = tuple(by.sample(range(len(names)), by.randrange(len(names) + 1)))
     plan = make_plan(
@@ -299,9 +297,9 @@ def logged_by(
     stored: Rows = {name: {(value,) for value in values} for name, values in rows.items()}
     arena = Arena()
     relations = {name: database({"g": found}, arena)["g"] for name, found in stored.items()}
-    context = tuned(arena, tuning)
+    context = surroundings(arena, tuning)
     plan = make_plan(rule, needed, relations, context.statistics, count=count)
-    assembly = Assembly(plan, relations, context.dictionary, logged)
+    assembly = Assembly(plan, relations, context.resources.dictionary, logged)
     channels = assembly.channels
     intervals: dict[str, list[tuple[int, int]]] = {}
 

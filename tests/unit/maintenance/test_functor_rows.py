@@ -7,12 +7,11 @@ import pytest
 
 import lftj
 from lftj.errors import LimitError
-from lftj.join.context import Context
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from scantree.tree import Arena
+from tests.unit.join.evaluating import surroundings
 
 TOP = 2**63 - 1
 
@@ -20,7 +19,7 @@ TOP = 2**63 - 1
 def numbers(*domain: list[int]) -> list[tuple[int, ...]]:
     rule = FunctorRule(1, "r", "in", "range", (INT,) * len(domain), INT)
     columns = functor_rows(
-        rule, [np.array(column, np.int64) for column in domain], Context(Arena(), Dictionary())
+        rule, [np.array(column, np.int64) for column in domain], surroundings(Arena())
     )
     return list(zip(*(column.tolist() for column in columns), strict=True))
 

@@ -108,7 +108,7 @@ def test_a_whole_change_is_read_with_its_signs(bound: tuple[int, ...] | None):
 
 def test_only_key_orders_that_are_read_already_cost_nothing_to_keep():
     made = versions({(i, i, i) for i in range(20)}, {(i, i, i) for i in range(1, 21)})
-    upkeep = made.upkeep({"t": {(2, 1, 0)}})
+    upkeep = made.upkeep({"t": {(2, 1, 0)}}, lambda _: False)
     assert upkeep.price("t", (0, 1, 2)) == upkeep.price(Source("t", Role.PREVIOUS), (2, 1, 0)) == 0
     assert upkeep.price("t", (1, 0, 2)) > 0
-    assert made.upkeep({}).price("t", (2, 1, 0)) == upkeep.price("t", (1, 0, 2))
+    assert made.upkeep({}, lambda _: False).price("t", (2, 1, 0)) == upkeep.price("t", (1, 0, 2))

@@ -43,7 +43,7 @@ def bootstrapped(workspace: Any, work: int | None = None) -> dict[str, Rows]:
     schemas = {name: program.relations[name] for name in stratum.relations}
     queries = StratumState.empty(schemas, engine.arena).queries_of(stratum.rules)
     context = engine.context({})
-    context.work_limit = work
+    context.budget.work_limit = work
     return rows_of(
         elastic_bootstrap(schemas, queries, Versions(database, database, {}, engine.arena), context)
     )

@@ -9,16 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lftj.join.context import Context
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import Ref, RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
 from scantree import Arena
 from tests.unit.join.bodies import Body
+from tests.unit.join.evaluating import surroundings
 
 RECURSIVE, BELOW = Source("p", Role.ITERATED), "e"
 ROWS = {(x, (5 * x + i) % 40) for x in range(40) for i in range(3)}
@@ -36,7 +35,7 @@ def variable_order(body: Body, head: str, order: str) -> list[str]:
         RECURSIVE: IteratedRelation.of(schema, arena, columns, 0 * ones, ones),
         BELOW: RelationVersion.build(replace(schema, name=BELOW), arena, columns),
     }
-    context = Context(arena, Dictionary(), orders={body.rule.source: tuple(order.split())})
+    context = surroundings(arena, orders={body.rule.source: tuple(order.split())})
     query = ElasticQuery(replace(body.rule, head=tuple(map(Ref, body.numbers(head)))))
     plan = query.prepared(readings, context).plan
     standing = {

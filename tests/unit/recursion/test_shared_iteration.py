@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -92,11 +91,12 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
     engine = workspace._backend
     program = engine.state.program.stratified
     schemas = {"p": program.relations["p"]}
-    context = replace(engine.context({}), threads=None)
+    context = engine.context({})
+    context.resources.threads = None
     for rule in (rule for stratum in program.strata if stratum.recursive for rule in stratum.rules):
         for variant in variants(rule, schemas):
             delta = TransientRelation(
-                schemas["p"], context.arena, engine.state.database["p"].columns()
+                schemas["p"], context.resources.arena, engine.state.database["p"].columns()
             )
             read = {
                 "e": engine.state.database["e"],

@@ -1,0 +1,63 @@
+"""Resources of evaluations: memory and threads, and what one evaluation leaves for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lftj.join.plan.index_advisor import IndexAdvisor
+from lftj.types.dictionary import Dictionary
+from partition.executor import ThreadExecutor
+from scantree import Arena
+
+
+class Buffer(NamedTuple):
+    """An array that runs use one after another, and how kernels are told of it."""
+
+    array: np.ndarray
+    address: Any
+
+
+@dataclass
+class Resources:
+    """Memory, threads and aids of evaluations. Those of one workspace share all of it but for
+    `user_aggregates` and, where nothing is to be kept, `dictionary` and `prepared`.
+    """
+
+    arena: Arena
+    dictionary: Dictionary
+    user_aggregates: Mapping[str, Any] = field(default_factory=dict)
+    threads: ThreadExecutor | None = None
+    """Executor of large rules in parts; None: nobody."""
+    progress: Callable[[str], None] | None = None
+    """Listener for what goes on."""
+    trace_budget: int = 0
+    """Bytes that all sensitivity indices together may take."""
+    traced: Callable[[], int] = lambda: 0
+    """Bytes that they took before the commit."""
+    plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
+    """Plans made before, with the sizes of what they read: `lftj.join.run.evaluate.plan_rule`."""
+    advisor: IndexAdvisor = field(default_factory=IndexAdvisor)
+    """Work lost for want of key orders."""
+    prepared: dict[Any, Any] = field(default_factory=dict)
+    """State that evaluations which come again at many commits keep from one to the next."""
+    kept_orders: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)
+    """Key orders that plans of commits read, by relation."""
+    caches: list[Buffer] = field(default_factory=list)
+    """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more
+    than a small run.
+    """
+    outputs: list[Buffer] = field(default_factory=list)
+    """Room for rows that come out, as `caches`."""
+
+    def taken(self) -> tuple[int, int]:
+        """Bytes of tree pages, and of strings."""
+        return self.arena.bytes_in_use, self.dictionary.bytes_in_use
+
+    def report(self, message: str) -> None:
+        """Tell whoever shows progress what goes on."""
+        if self.progress is not None:
+            self.progress(message)
