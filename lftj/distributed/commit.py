@@ -146,7 +146,11 @@ class Commit:
     def _in_supersteps(self, number: int, supersteps: Supersteps, touched: set[int]) -> None:
         rows = sum(self.before.counts.get(relation, 0) for relation in supersteps.cuts)
         stage = StageSupersteps(
-            number, supersteps, self.executor.partitions, allowed(self.elastic, rows), self._step
+            number,
+            supersteps,
+            self.executor.partitions,
+            allowed(self.elastic, rows, self.present.settings.tuning),
+            self._step,
         )
         if self.afresh:
             stage.derive()

@@ -19,25 +19,23 @@ from lftj.distributed.parts.failure import guarded
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from partition.executor import Executor
 
-ENTRIES = 1000
-"""Entries of one relation from which on a commit compacts it, if parts are few."""
 
-
-def most_entries(parts: int) -> int:
+def most_entries(parts: int, tuning: Tuning) -> int:
     """Entries of one relation from which on a commit compacts it. One per part is left, and those
     of recent commits.
     """
-    return max(ENTRIES, 8 * parts)
+    return max(tuning.compacted_entries, 8 * parts)
 
 
-def recent_entries(parts: int) -> int:
+def recent_entries(parts: int, tuning: Tuning) -> int:
     """Entries of one relation that commits leave as they are: so many that hardly a part was in
     none of them, by chance one in fifty.
     """
-    return max(ENTRIES // 4, 4 * parts)
+    return max(tuning.compacted_entries // 4, 4 * parts)
 
 
 @dataclass(frozen=True)

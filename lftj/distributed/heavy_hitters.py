@@ -20,9 +20,6 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.types.dictionary import Dictionary
 
-LEAST_ROWS = 10_000
-"""A value with fewer rows is no hub: a part has done them before a Spark job has begun."""
-
 _SAMPLED = 200_000  # rows of a relation that are counted, over all parts
 _SHARE = 2  # a hub has at least half as many rows as a part
 _MISSED = 1 / 8  # of a hub's rows, those in parts of which it has but a small share
@@ -81,6 +78,7 @@ def counted_hubs(
     Raises DistributedError (E401) when it failed, LimitError.
     """
     executor, manifest = present.executor, present.manifest
+    fewest = present.settings.tuning.hub_rows
     least, asked = (
         dict[str, float](),
         dict[str, Counting](),
@@ -90,8 +88,8 @@ def counted_hubs(
             manifest.log.get(base_name(schema.name), ()),
             manifest.counts.get(base_name(schema.name), 0),
         )
-        least[schema.name] = max(LEAST_ROWS, count / (_SHARE * executor.partitions))
-        if executor.partitions > 1 and count >= LEAST_ROWS and entries and schema.arity > 1:
+        least[schema.name] = max(fewest, count / (_SHARE * executor.partitions))
+        if executor.partitions > 1 and count >= fewest and entries and schema.arity > 1:
             asked[schema.name] = schema, 1 + count // _SAMPLED, least[schema.name] / count, entries
     if not asked:
         return {}

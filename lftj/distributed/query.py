@@ -25,11 +25,6 @@ from lftj.program.normal_form import QUESTION, RelationSchema
 from lftj.syntax.attention import attending
 from lftj.types.dictionary import Dictionary
 
-GATHERED = 100_000
-"""Answers up to which they come to this process at once; more stay below the path until it is
-compacted or opened again.
-"""
-
 _ANSWER = "query"
 
 
@@ -102,7 +97,8 @@ class _Asking:
                 for stage in range(len(self.plan.stages)):
                     self._stage(stage, bounds)
                 kept = self.made[QUESTION]
-                if sum(entry.rows for entry in kept) > GATHERED:
+                most = self.present.settings.tuning.gathered_rows
+                if sum(entry.rows for entry in kept) > most:
                     self.made[QUESTION] = []
                     return self._left(kept)
                 return self._gathered(kept)

@@ -14,20 +14,19 @@ from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.task import PartDone
+from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 
-ALWAYS = 1000
-"""Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then
-is supersteps, not rows.
-"""
 _NO_LIMIT = 1 << 62
 
 Entries = Mapping[str, Sequence[Entry]]
 
 
-def allowed(elastic: float, rows: int) -> int:
+def allowed(elastic: float, rows: int, tuning: Tuning) -> int:
     """Rows that may be over-deleted of a stratum with so many until it is derived anew."""
-    return 0 if not elastic else _NO_LIMIT if isinf(elastic) else max(ALWAYS, int(elastic * rows))
+    if isinf(elastic):
+        return _NO_LIMIT
+    return max(tuning.over_deleted_rows, int(elastic * rows)) if elastic else 0
 
 
 class DoStep(Protocol):

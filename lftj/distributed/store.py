@@ -256,7 +256,8 @@ class Store:
         """Clean up after a commit; this may be left to the next one. Files of no use go, and many
         entries become few.
         """
-        most = most_entries(self.executor.partitions)
+        parts, tuning = self.executor.partitions, self.present.settings.tuning
+        most = most_entries(parts, tuning)
         with suppress(DistributedError, OSError):
             remove_files(self.executor.path, self._passing)
             self._passing = set()
@@ -265,7 +266,7 @@ class Store:
                 self._nets = self._nets[1], set()
             if any(len(entries) > most for entries in self.manifest.log.values()):
                 readable = self.manifest.files().union(*self._nets)  # since the last compaction
-                self._compact(most // 2, recent_entries(self.executor.partitions), readable)
+                self._compact(most // 2, recent_entries(parts, tuning), readable)
 
     def compact(self) -> int:
         """Write relations with more than one entry per part anew, and remove all that neither the

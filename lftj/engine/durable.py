@@ -43,8 +43,6 @@ from scantree.watched_files import FileDamagedError
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
-LARGE = 1 << 20
-"""Changed rows of one commit from which its rows are written as pages, and not into the log."""
 _NO_ROWS = b"[]\n"
 """No changes, as `packed` writes them."""
 
@@ -64,7 +62,7 @@ class Durable(DurableReading):
         durability: str = "full",
     ):
         """Open the folder, or begin it with what the engine has. Raises DurableError."""
-        self._due = Checkpoints(self.checkpoint)
+        self._due = Checkpoints(self.checkpoint, lambda: engine.tuning)
         self.group = GroupCommit(self._write)
         """Commits that wait for the log."""
         super().__init__(engine, path, write=write, create=create, durability=durability)
@@ -100,7 +98,7 @@ class Durable(DurableReading):
         """
         logged = self._logged(engine, outcome, entry, positions, merged, ancestry)
         if logged is not None:
-            if logged.rows >= LARGE:
+            if self._paged(logged.rows):
                 self._append_pages(logged.commit, logged.after, logged.beside)
                 self._due.changed(logged.rows)
             else:
@@ -121,7 +119,7 @@ class Durable(DurableReading):
         """Have a commit, which builds on a state, wait to be logged and published with others; None
         for one that is to be appended. Raises DurableError.
         """
-        if self._rows(outcome) >= LARGE:
+        if self._paged(self._rows(outcome)):
             return None
         logged = self._logged(engine, outcome, entry, positions)
         if logged is None:
@@ -155,7 +153,7 @@ class Durable(DurableReading):
         if text is None and state.version == tip.state.version:
             return None
         rows = self._rows(outcome)
-        content = b"" if rows >= LARGE else self._packed(state, outcome.base_changes)
+        content = b"" if self._paged(rows) else self._packed(state, outcome.base_changes)
         event = None if merged is None else log_branches.merges(merged.number)
         number = kept.number + 1
         commit = Commit(number, state.version, entry.time, text, content, 0, engine.number, event)
@@ -163,6 +161,10 @@ class Durable(DurableReading):
         beside = partial(past.beside, number=number, entry=entry, positions=positions)
         tip = replace(tip, state=state, text=tip.text if text is None else text)
         return Logged(commit, kept.after(commit, tip=tip, ancestry=ancestry), beside, rows)
+
+    def _paged(self, rows: int) -> bool:
+        """Tell whether so many changed rows are written as pages, and not into the log."""
+        return rows >= self._engine.tuning.paged_rows
 
     def _rows(self, outcome: Outcome) -> int:
         return sum(map(len, outcome.base_changes.values()))

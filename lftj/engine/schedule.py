@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-COMMITS = 256
-"""Commits after which a checkpoint is written."""
-ROWS = 1 << 17
-"""Changed rows after which one is."""
+from lftj.tuning import Tuning
+
 _PAUSE = 0.2  # seconds in which more commits may come before a checkpoint
 
 
@@ -20,8 +18,10 @@ class Checkpoints:
     delayed = True
     """False: none is written but by `close`."""
 
-    def __init__(self, write: Callable[[], None]):
+    def __init__(self, write: Callable[[], None], tuning: Callable[[], Tuning]):
+        """`tuning`: of the workspace, which may take on a stored one when it is opened."""
         self._write = write
+        self._tuning = tuning
         self._commits = self._rows = 0
         self._writing = False
         self._wake = threading.Event()
@@ -31,7 +31,9 @@ class Checkpoints:
     def changed(self, rows: int) -> None:
         """Note a commit of so many rows."""
         self._commits, self._rows = self._commits + 1, self._rows + rows
-        if (self._commits < COMMITS and self._rows < ROWS) or not self.delayed:
+        tuning = self._tuning()
+        due = self._commits >= tuning.checkpoint_commits or self._rows >= tuning.checkpoint_rows
+        if not (due and self.delayed):
             return
         self._commits = self._rows = 0
         if self._thread is None:

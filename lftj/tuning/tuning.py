@@ -9,10 +9,11 @@ from typing import Any
 from lftj.errors import DeclarationError
 from lftj.tuning.join import JoinTuning
 from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
+from lftj.tuning.stored import StoredTuning
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning):
+class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTuning):
     """Thresholds of one workspace: `lftj.connect(tuning=lftj.Tuning(sampled_rows=4096))`.
 
     No field changes a result: each chooses between ways to get it, and docs/tuning.md tells what it

@@ -21,8 +21,8 @@ linked(x, z) :- linked(x, y), linked(y, z).
 """
 
 
-def opened(path: Path, parts: int = 3) -> Any:
-    return lftj.connect(executor=InlineExecutor(path, parts))
+def opened(path: Path, parts: int = 3, **options: Any) -> Any:
+    return lftj.connect(executor=InlineExecutor(path, parts), **options)
 
 
 def made(workspace: Any) -> Any:

@@ -37,8 +37,10 @@ def graph(rows: int = 400, seed: int = 1) -> list[tuple[int, int]]:
     return [(int(x), int(y)) for x, y in found]
 
 
-def opened(executor: InlineExecutor, rules: str, edges: list[tuple[int, int]]) -> Any:
-    workspace = lftj.connect(executor=executor)
+def opened(
+    executor: InlineExecutor, rules: str, edges: list[tuple[int, int]], **options: Any
+) -> Any:
+    workspace = lftj.connect(executor=executor, **options)
     workspace.relation("e", {"x": int, "y": int})
     workspace.load("e", edges)
     workspace.add_rules(rules)

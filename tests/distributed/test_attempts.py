@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.distributed import query, store
+from lftj.distributed import store
 from lftj.distributed.files.manifest import row_files
 from tests.distributed.inline import in_supersteps, require_equal
 from tests.distributed.test_histories import between, pair_over
@@ -68,13 +68,12 @@ def change(tx: Any, chance: random.Random) -> None:
 def test_attempts_of_every_task(
     way: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "most_entries", lambda parts: 12)
-    monkeypatch.setattr(store, "recent_entries", lambda parts: 2)
-    monkeypatch.setattr(query, "GATHERED", 3)
+    monkeypatch.setattr(store, "most_entries", lambda *_: 12)
+    monkeypatch.setattr(store, "recent_entries", lambda *_: 2)
     executor = TwiceExecutor(tmp_path, way=way, seed=seed, words=PLACES)
     chance = random.Random(seed)
     with in_supersteps(), declared(lftj.connect()) as one:
-        many = declared(lftj.connect(executor=executor))
+        many = declared(lftj.connect(executor=executor, tuning=lftj.Tuning(gathered_rows=3)))
         for step in range(STEPS if way == "any" else 4):
             state = chance.getstate()
             with one.transaction() as tx:

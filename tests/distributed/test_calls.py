@@ -44,10 +44,12 @@ def declare(workspace: Any) -> None:
 
 
 @contextmanager
-def both(folder: Path, parts: int, workers: int = 1) -> Iterator[tuple[Any, Any, InlineExecutor]]:
+def both(
+    folder: Path, parts: int, workers: int = 1, **options: Any
+) -> Iterator[tuple[Any, Any, InlineExecutor]]:
     """A workspace in this process and one in parts, with the same in them."""
     executor = InlineExecutor(folder, parts, workers)
-    with lftj.connect() as local, lftj.connect(executor=executor) as far:
+    with lftj.connect() as local, lftj.connect(executor=executor, **options) as far:
         declare(local)
         declare(far)
         yield local, far, executor

@@ -13,7 +13,6 @@ import pyarrow.parquet
 import pytest
 
 import lftj
-from lftj.distributed import query
 from tests.distributed.accounts import made, opened
 from tests.distributed.inline import InlineExecutor
 
@@ -45,11 +44,8 @@ READINGS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_files_that_the_system_cannot_read_now_are_told(
-    reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(query, "GATHERED", 1)
-    with opened(tmp_path) as workspace:
+def test_files_that_the_system_cannot_read_now_are_told(reading: str, tmp_path: Path) -> None:
+    with opened(tmp_path, tuning=lftj.Tuning(gathered_rows=1)) as workspace:
         workspace.relation("e", {"x": int, "y": int})
         with workspace.transaction() as tx:
             tx.insert("e", [(1, 2), (3, 4)])

@@ -49,11 +49,9 @@ def touched(executor: InlineExecutor) -> set[int]:
     return parts
 
 
-def test_parts_are_kept_through_all_steps_of_a_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "KEPT_PARTS", 2)
-    many = opened(lftj.connect(executor=InlineExecutor(tmp_path, PARTS)))
+def test_parts_are_kept_through_all_steps_of_a_commit(tmp_path: Path) -> None:
+    tuning = lftj.Tuning(kept_parts=2)
+    many = opened(lftj.connect(executor=InlineExecutor(tmp_path, PARTS), tuning=tuning))
     many.load("d", [(k, k + 1) for k in range(12, 30)])
     cost = many.profile(last=1).iloc[0]
     assert cost["rounds"] > 2
@@ -135,11 +133,10 @@ def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_pat
 
 
 def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(compact, "ENTRIES", 80)
     executor = InlineExecutor(tmp_path, PARTS)
-    many = opened(lftj.connect(executor=executor))
+    many = opened(lftj.connect(executor=executor, tuning=lftj.Tuning(compacted_entries=80)))
     rows = [(k, 100 + n) for n in range(6) for k in range(20)]
     entries: list[int] = []
     for row in rows:
@@ -154,15 +151,12 @@ def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted
     assert many.verify() == []
 
 
-def test_commits_over_many_parts_are_not_compacted_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commits_over_many_parts_are_not_compacted_each(tmp_path: Path) -> None:
     """A compaction leaves an entry per part, which may be more than call for one where parts are
     few.
     """
-    monkeypatch.setattr(compact, "ENTRIES", 5)
-    executor = InlineExecutor(tmp_path, 12)
-    many = opened(lftj.connect(executor=executor))
+    executor, tuning = InlineExecutor(tmp_path, 12), lftj.Tuning(compacted_entries=5)
+    many = opened(lftj.connect(executor=executor, tuning=tuning))
     assert len(many._backend.manifest.log["n"]) > 5
     compactions = 0
     for number in range(95):
@@ -173,5 +167,5 @@ def test_commits_over_many_parts_are_not_compacted_each(
             many.profile(last=1)["built"].iloc[0] == 0
         )  # all parts had rows among those of recent commits
     assert compactions == 1
-    assert max(map(len, many._backend.manifest.log.values())) <= compact.most_entries(12)
+    assert max(map(len, many._backend.manifest.log.values())) <= compact.most_entries(12, tuning)
     assert many.verify() == []

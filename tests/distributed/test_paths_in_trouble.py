@@ -73,8 +73,8 @@ def test_a_commit_has_happened_or_not(
     replaced, name, by, error, happened = MOMENTS[moment]
     with made(opened(tmp_path)) as workspace:
         version = workspace.version
-        monkeypatch.setattr(store, "most_entries", lambda parts: 2)
-        monkeypatch.setattr(store, "recent_entries", lambda parts: 0)
+        monkeypatch.setattr(store, "most_entries", lambda *_: 2)
+        monkeypatch.setattr(store, "recent_entries", lambda *_: 0)
         with monkeypatch.context() as trouble:
             trouble.setattr(replaced, name, by)
             if error is None:
@@ -193,8 +193,8 @@ def test_commits_leave_no_files_that_pile_up(
         assert not stray(workspace, tmp_path)
         # Where a commit changed less than it asked for, a file tells its changes: those of late
         # commits alone are kept.
-        monkeypatch.setattr(store, "most_entries", lambda parts: 10)
-        monkeypatch.setattr(store, "recent_entries", lambda parts: 3)
+        monkeypatch.setattr(store, "most_entries", lambda *_: 10)
+        monkeypatch.setattr(store, "recent_entries", lambda *_: 3)
         for node in range(100, 160):
             with workspace.transaction() as tx:
                 tx.insert("e", [(0, 1), (1, 2), (node, node), (node, node + 1)])
@@ -210,8 +210,8 @@ def test_what_workers_store_does_not_pile_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_files, "UNTOUCHED", 0.0)
-    monkeypatch.setattr(store, "most_entries", lambda parts: 70)
-    monkeypatch.setattr(store, "recent_entries", lambda parts: 30)
+    monkeypatch.setattr(store, "most_entries", lambda *_: 70)
+    monkeypatch.setattr(store, "recent_entries", lambda *_: 30)
     with made(lftj.connect(executor=InlineExecutor(tmp_path, 3, 2))) as workspace:
         workspace.add_rules(
             ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), "

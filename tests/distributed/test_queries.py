@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.distributed import query
 from lftj.errors import LftjError
 from lftj.proofs.bodies import direct
 from tests.distributed.inline import InlineExecutor
@@ -109,11 +108,8 @@ def test_only_the_part_that_can_have_answers_is_asked_and_reads_nothing(tmp_path
         assert set(reads) == {0}
 
 
-def test_many_answers_stay_with_the_executors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(query, "GATHERED", 5)
-    with both(tmp_path, 3) as (local, far, _):
+def test_many_answers_stay_with_the_executors(tmp_path: Path) -> None:
+    with both(tmp_path, 3, tuning=lftj.Tuning(gathered_rows=5)) as (local, far, _):
         found: Any = far.query("reach(x, y)")
         assert found._remote is not None
         assert len(found) == len(local.query("reach(x, y)"))

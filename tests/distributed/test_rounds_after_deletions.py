@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import stage_supersteps
 from lftj.distributed.partitioning.cuts import part_of
 from lftj.distributed.partitioning.steps import Move
 from lftj.syntax import tree
@@ -100,11 +99,18 @@ def some(spec: Spec, draw: random.Random) -> list[tuple[Any, ...]]:
     return sorted({tuple(kinds[kind]() for kind in spec.types) for _ in range(draw.randint(1, 3))})
 
 
-def history(executor: InlineExecutor, name: str, elastic: float, seed: int, steps: int = 9) -> Pair:
+def history(
+    executor: InlineExecutor,
+    name: str,
+    elastic: float,
+    seed: int,
+    steps: int = 9,
+    **options: Any,
+) -> Pair:
     """A program, rows, and changes of all that may be changed, each step against the reference."""
     draw = random.Random(seed)
     views, text = PROGRAMS[name]
-    workspace: Any = lftj.connect(executor=executor, elastic=elastic)
+    workspace: Any = lftj.connect(executor=executor, elastic=elastic, **options)
     pair = Pair((*BASES, *views), workspace)
     first = Change("insert", "e", tuple(edges(9, 14, draw)))
     words = Change("insert", "w", (("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e")))
@@ -184,13 +190,15 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.2])
-def test_oracle_some_deletions_are_given_up(
-    tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stage_supersteps, "ALWAYS", 0)
+def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> None:
     with in_supersteps():
         pair = history(
-            InlineExecutor(tmp_path, 3, 2), "two atoms of its own", elastic, seed=4, steps=12
+            InlineExecutor(tmp_path, 3, 2),
+            "two atoms of its own",
+            elastic,
+            seed=4,
+            steps=12,
+            tuning=lftj.Tuning(over_deleted_rows=0),
         )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]

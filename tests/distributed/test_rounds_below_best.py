@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import stage_supersteps
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.distributed.inline import InlineExecutor, in_supersteps
@@ -120,10 +119,11 @@ def history(
     elastic: float,
     seed: int,
     steps: int = 9,
+    **options: Any,
 ) -> Pair:
     """A program, rows, and changes of all that it reads, each step against the reference."""
     draw = random.Random(seed)
-    workspace: Any = lftj.connect(executor=executor, elastic=elastic)
+    workspace: Any = lftj.connect(executor=executor, elastic=elastic, **options)
     pair = Pair((*BASES, *views), workspace)
     many = {"s": 3, "e": 14, "n": 7, "f": 14, "t": 14}
     pair.step(
@@ -189,10 +189,7 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.4])
-def test_oracle_some_deletions_are_given_up(
-    tmp_path: Path, elastic: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stage_supersteps, "ALWAYS", 0)
+def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> None:
     with in_supersteps():
         pair = history(
             InlineExecutor(tmp_path, 3, 2),
@@ -200,6 +197,7 @@ def test_oracle_some_deletions_are_given_up(
             elastic,
             seed=4,
             steps=12,
+            tuning=lftj.Tuning(over_deleted_rows=0),
         )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.distributed.stored import checkpoints, stored_part
+from lftj.distributed.stored import stored_part
 from scantree import segment
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.stored import RULES, change, expected, graph, opened
@@ -42,14 +42,13 @@ def test_a_damaged_file_means_building_from_rows(tmp_path: Path) -> None:
 def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "COMMITS", 0)
     monkeypatch.setattr(
         segment, "_CHECKED", 0
     )  # pages are checked as those of large parts are: when someone looked at them
     executor = InlineExecutor(tmp_path, 1)
     edges = {(x, y) for x in range(3000) for y in range(2)}
     rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."
-    workspace = opened(executor, rules, sorted(edges))
+    workspace = opened(executor, rules, sorted(edges), tuning=lftj.Tuning(stored_part_commits=0))
     for step in range(3):
         change(workspace, (step, 1000 + step))
     edges |= {(step, 1000 + step) for step in range(3)}
@@ -139,13 +138,12 @@ def test_states_of_other_versions_of_the_code_are_passed_over(
     assert change(workspace, (2, 5000))["built"] == 1
 
 
-def test_states_of_commits_that_never_became_true_are_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoints, "COMMITS", 0)
+def test_states_of_commits_that_never_became_true_are_passed_over(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, 2)
     edges = set(graph())
-    workspace = opened(executor, RULES["triangles"], sorted(edges))
+    workspace = opened(
+        executor, RULES["triangles"], sorted(edges), tuning=lftj.Tuning(stored_part_commits=0)
+    )
 
     def fails(payload: Any) -> None:
         if getattr(payload, "part", 0) == 1:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.engine import checkpoint, durable, schedule
+from lftj.engine import checkpoint, schedule
 from lftj.errors import DeclarationError, DurableError
 from lftj.join.context import Context
 from tests.durable import workload
@@ -31,9 +31,9 @@ product = lftj.UserAggregate(
 )
 
 
-def filled(path: Path, commits: int = COMMITS) -> Any:
+def filled(path: Path, commits: int = COMMITS, **options: Any) -> Any:
     """A workspace after so many commits."""
-    workspace = lftj.connect(path)
+    workspace = lftj.connect(path, **options)
     for number in range(1, commits + 1):
         workload.commit(workspace, number)
     return workspace
@@ -169,10 +169,9 @@ def test_views_are_derived_anew_from_the_rows_of_another_version_of_lftj(
 def test_checkpoints_are_written_by_themselves_and_files_do_not_grow_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "COMMITS", 5)
     monkeypatch.setattr(schedule, "_PAUSE", 0)
     path = tmp_path / "w.lftj"
-    with filled(path, 60) as workspace:
+    with filled(path, 60, tuning=lftj.Tuning(checkpoint_commits=5)) as workspace:
         files = durable_of(workspace)
         files._due.wait()
         assert files._stored == 60
@@ -182,12 +181,9 @@ def test_checkpoints_are_written_by_themselves_and_files_do_not_grow_for_ever(
         assert workload.committed(workspace, workload.expected(60)) == 60
 
 
-def test_a_large_commit_is_written_once_as_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(durable, "LARGE", 1000)
+def test_a_large_commit_is_written_once_as_pages(tmp_path: Path) -> None:
     path = tmp_path / "w.lftj"
-    workspace = filled(path, 3)
+    workspace = filled(path, 3, tuning=lftj.Tuning(paged_rows=1000))
     workspace.load("weight", [(f"m{number}", 1.5) for number in range(2000)])
     workload.commit(workspace, 5)
     (empty,) = (

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.engine import care, durable
+from lftj.engine import care
 from lftj.errors import KeyViolationError, ValueRangeError
 from tests.durable.inside import durable_of
 from tests.durable.test_histories import steps_of
@@ -255,13 +255,14 @@ def test_files_keep_what_was_asked_for_whatever_checkpoints_remove(tmp_path: Pat
 
 
 def test_versions_around_large_commits_are_kept_or_refused_and_files_are_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     for keep in ("all", None):
         path = tmp_path / f"{keep}.lftj"
         workspace = opened(path, keep=keep, durability="off")
         for number in range(12):
-            monkeypatch.setattr(durable, "LARGE", 1 if number in (4, 8) else 1000)
+            few = lftj.Tuning(paged_rows=1 if number in (4, 8) else 1000)
+            durable_of(workspace)._engine.tuning = few
             workspace.load("e", [(number, number + 1)])
             if keep and number in (2, 6, 10):
                 durable_of(workspace).checkpoint()

@@ -54,6 +54,6 @@ def expected(rows: object) -> dict[str, list[tuple[Any, ...]]]:
     return rows_of(made(lftj.connect(), rows))
 
 
-def open_path(spark: Any, path: Path, partitions: int = 3) -> lftj.Workspace:
+def open_path(spark: Any, path: Path, partitions: int = 3, **options: Any) -> lftj.Workspace:
     """The distributed workspace at a path."""
-    return lftj.connect(executor=lftj.SparkExecutor(spark, partitions, path=path))
+    return lftj.connect(executor=lftj.SparkExecutor(spark, partitions, path=path), **options)

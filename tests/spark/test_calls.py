@@ -14,15 +14,12 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import heavy_hitters, query
 from tests.spark.graph import open_path
 from tests.spark.tasks import sleep
 
 
-def test_rows_are_replaced_deleted_and_asked_for_where_they_are(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_path(spark, tmp_path) as workspace:
+def test_rows_are_replaced_deleted_and_asked_for_where_they_are(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path, tuning=lftj.Tuning(gathered_rows=5)) as workspace:
         workspace.relation("acct", {"id": int, "owner": str, "balance": float}, key="id")
         workspace.add_rules(
             ".decl held(o: symbol, n: number, b: float) held(o, count(), sum(b)) :- acct(_, o, b)."
@@ -52,7 +49,6 @@ def test_rows_are_replaced_deleted_and_asked_for_where_they_are(
         assert sorted(workspace.query("acct(x, o, _), acct(y, o, _), x < y, y < 5").fetchall()) == [
             (0, "o0", 3)
         ]
-        monkeypatch.setattr(query, "GATHERED", 5)
         assert {row[0] for row in workspace.query("acct(x, _, _)").to_spark().collect()} == {
             row[0] for row in workspace["acct"].fetchall()
         }
@@ -61,15 +57,15 @@ def test_rows_are_replaced_deleted_and_asked_for_where_they_are(
         assert workspace.verify() == []
 
 
-def test_the_rows_of_a_hub_lie_in_all_parts(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(heavy_hitters, "LEAST_ROWS", 100)
+def test_the_rows_of_a_hub_lie_in_all_parts(spark: Any, tmp_path: Path) -> None:
     rows = [("hub", f"n{n}") for n in range(200)] + [
         (f"n{n}", f"n{n * n % 200}") for n in range(100)
     ]
     rules = ".decl tri(x: symbol, n: number) tri(x, count()) :- e(x, y), e(y, z), e(x, z)."
-    with open_path(spark, tmp_path) as many, lftj.connect() as one:
+    with (
+        open_path(spark, tmp_path, tuning=lftj.Tuning(hub_rows=100)) as many,
+        lftj.connect() as one,
+    ):
         for workspace in (many, one):
             workspace.relation("e", {"x": str, "y": str})
             workspace.load("e", rows)

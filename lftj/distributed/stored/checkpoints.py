@@ -29,10 +29,6 @@ from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.types.dictionary import Dictionary
 from scantree.watched_files import FileDamagedError
 
-COMMITS = 8
-"""Commits in which a part changed, after which it is stored again."""
-ROWS = 1 << 16
-"""Changed rows after which it is."""
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread
 
@@ -104,7 +100,8 @@ class Checkpoints:
         orders = sum(len(relation.orders()) for relation in state.database.values())
         since.commits += name.token != since.latest
         since.latest, since.rows = name.token, since.rows + rows
-        many = since.commits > COMMITS or since.rows > ROWS
+        tuning = task.settings.tuning
+        many = since.commits > tuning.stored_part_commits or since.rows > tuning.stored_part_rows
         if not any(stage.strata or stage.supersteps for stage in state.plan.stages):
             many &= (
                 since.commits > 1

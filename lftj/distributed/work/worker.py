@@ -46,9 +46,6 @@ Task = TypeVar("Task", bound=OnPart)
 
 _log = logging.getLogger(__name__)
 
-KEPT_PARTS = 64
-"""Parts that one worker keeps from commit to commit; those not used for longest go."""
-
 
 @dataclass
 class Kept:
@@ -159,9 +156,10 @@ class Holding(Generic[Task]):
         """
         if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
-        if len(parts) > KEPT_PARTS:
+        most = self.task.settings.tuning.kept_parts
+        if len(parts) > most:
             idle = [key for key, kept in parts.items() if not self.in_the_middle(kept)]
-            for key in idle[: len(parts) - KEPT_PARTS]:
+            for key in idle[: len(parts) - most]:
                 del parts[key]
 
     def in_the_middle(self, kept: Kept) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.distributed import heavy_hitters
 from lftj.distributed.heavy_hitters import HeavyHittersTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
@@ -16,11 +15,10 @@ from tests.distributed.inline import InlineExecutor
     ("parts", "least", "counts"), [(2, 20, True), (2, 10_000, False), (1, 20, False)]
 )
 def test_no_job_counts_small_relations_or_a_single_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int, least: int, counts: bool
+    tmp_path: Path, parts: int, least: int, counts: bool
 ) -> None:
-    monkeypatch.setattr(heavy_hitters, "LEAST_ROWS", least)
     executor = InlineExecutor(tmp_path, parts)
-    with lftj.connect(executor=executor) as workspace:
+    with lftj.connect(executor=executor, tuning=lftj.Tuning(hub_rows=least)) as workspace:
         workspace.relation("e", {"x": int, "y": int})
         workspace.load("e", [(1, y) for y in range(40)])
         workspace.add_rules(".decl v(x: number) v(x) :- e(x, _).")

@@ -1,0 +1,46 @@
+"""Thresholds of parts, and of what is written to files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTuning:
+    """Thresholds of workspaces over parts, and of durable ones."""
+
+    # ── parts ─────────────────────────────────────────────────────────────────────────────────────
+    # Watched by `bench partition`.
+    hub_rows: int = 10_000
+    """Rows of one value from which on it may be a hub, whose rows are spread over parts; a part
+    has done fewer before a Spark job has begun.
+    """
+    gathered_rows: int = 100_000
+    """Answers up to which a query brings them to this process at once; more stay in files."""
+    over_deleted_rows: int = 1000
+    """Rows that a commit may over-delete of a stratum in any case: what deriving them again costs
+    then is supersteps, not rows.
+    """
+    compacted_entries: int = 1000
+    """Entries of one relation from which on a commit compacts it, if parts are few: files to open
+    against rows to write again.
+    """
+    kept_parts: int = 64
+    """Parts that one worker keeps from commit to commit: memory against opening stored ones."""
+    stored_part_commits: int = 8
+    """Commits in which a part changed after which it is stored again: writing against commits that
+    a worker that takes it over has to do again.
+    """
+    stored_part_rows: int = 1 << 16
+    """Changed rows of a part after which it is."""
+
+    # ── durable workspaces ────────────────────────────────────────────────────────────────────────
+    # Watched by `bench durable`.
+    checkpoint_commits: int = 256
+    """Commits after which a checkpoint is written: writing against commits to follow on opening."""
+    checkpoint_rows: int = 1 << 17
+    """Changed rows after which one is."""
+    paged_rows: int = 1 << 20
+    """Changed rows of one commit from which on they are written as pages at once, and not into the
+    log first.
+    """
