@@ -232,7 +232,7 @@ def test_what_the_caller_is_interrupted_by_ends_all_threads(
             raise raised
         spend(steps)
 
-    monkeypatch.setattr(context, "spend", interrupted)
+    monkeypatch.setattr(context.budget, "spend", interrupted)
     before = threading.active_count()
     with pytest.raises(raised):
         run_plan(triangles(arena, relations), relations, context)
