@@ -11,7 +11,7 @@ import pytest
 import lftj
 from lftj.distributed.work import worker
 from lftj.engine.limits import Limits
-from lftj.join.context import Context
+from lftj.join.budget import Budget
 from tests.distributed.inline import InlineExecutor
 
 ATOMS = 200
@@ -54,7 +54,7 @@ def test_a_worker_reads_a_program_under_limits(executor: InlineExecutor, many: A
 def test_a_worker_plans_joins_under_a_limit_of_time(
     executor: InlineExecutor, many: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Context, "spend", lambda context, steps: None)  # kernels look at none
+    monkeypatch.setattr(Budget, "spend", lambda budget, steps: None)  # kernels look at none
     monkeypatch.setattr(worker, "while_reading", lambda limits: lambda steps: None)
     for work in WORK:
         limited(executor, seconds=0.0)
