@@ -1,13 +1,4 @@
-"""Work on Spark executors: tasks by name in Python workers. The only module that imports pyspark.
-
-A task is a function of an importable module, given by itself or as "module:function"; it is pickled
-as its name, never by value. So a worker imports it once, with the kernels that its module needs,
-whose machine code comes from the disk cache, and finds in its module's globals what it left there
-the last time: workers are reused as long as the session lives.
-
-A task may run more than once, on any worker, even twice at the same time (Spark retries what failed
-and may repeat what is slow), so what it writes must be harmless when written again.
-"""
+"""Work on Spark executors: tasks in Python workers. The only module that imports pyspark."""
 
 from __future__ import annotations
 
@@ -20,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -41,8 +31,7 @@ except ModuleNotFoundError as reason:
 from partition.cancelling import cancelled
 from partition.java import java_home
 from partition.places import mapped
-
-Task = Callable[..., Any] | str
+from partition.tasks import Task, generate, resolved, run, scan, task_name
 
 _RESULT = "result binary"
 _DESCRIPTION = "spark.job.description"
@@ -158,10 +147,10 @@ class SparkExecutor:
         given = list(payloads)
         if not given:
             return []
-        run = partial(_run, task_name(task))
+        work = partial(run, task_name(task))
         with cancelled(self.spark.sparkContext, seconds):
             return self._guarded(
-                lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given)))
+                lambda: mapped(self.spark.sparkContext, work, given, places or range(len(given)))
             )
 
     def scan(
@@ -173,12 +162,12 @@ class SparkExecutor:
         names = tuple(
             frame.columns
         )  # by which Spark would look for columns, where case means nothing and dots do
-        scan, frame = (
-            partial(_scan, task_name(task), argument, names),
+        work, frame = (
+            partial(scan, task_name(task), argument, names),
             frame.toDF(*map(str, range(len(names)))),
         )
         with cancelled(self.spark.sparkContext, seconds):
-            rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
+            rows = self._guarded(lambda: frame.mapInArrow(work, _RESULT).collect())
         return [pickle.loads(row[0]) for row in rows]
 
     def frame(self, task: Task, payloads: Sequence[Any], schema: pa.Schema) -> DataFrame:
@@ -187,7 +176,7 @@ class SparkExecutor:
         """
         spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
-        return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
+        return numbers.mapInArrow(partial(generate, task_name(task), list(payloads)), spark_schema)
 
     def used(self, frame: DataFrame) -> Watch:
         """A watch on a DataFrame of `frame`, and on those that Spark made of it.
@@ -334,47 +323,6 @@ def _environment(**values: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def task_name(task: Task) -> str:
-    """The name "module:function" under which workers import a task. Raises ValueError for what
-    cannot be imported.
-    """
-    if isinstance(task, str):
-        return task
-    name = f"{task.__module__}:{task.__qualname__}"
-    if task.__module__ == "__main__" or "<" in task.__qualname__:
-        raise ValueError(f"{name} cannot be imported by a worker: move it to the top of a module")
-    return name
-
-
-# ── in the workers ────────────────────────────────────────────────────────────────────────────────
-def _resolved(name: str) -> Callable[..., Any]:
-    module, _, function = name.partition(":")
-    return getattr(import_module(module), function)
-
-
-def _run(name: str, payloads: Iterable[Any]) -> Iterator[Any]:
-    task = _resolved(name)
-    for payload in payloads:
-        yield task(payload)
-
-
-def _scan(
-    name: str, argument: Any, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    result = _resolved(name)((batch.rename_columns(columns) for batch in batches), argument)
-    yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
-
-
-def _generate(
-    name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    task = _resolved(name)
-    for batch in numbers:
-        for number in batch.column(0).to_pylist():
-            if number < len(payloads):
-                yield from task(payloads[number])
-
-
 def _sparks(error: Exception) -> bool:
     """Recognise an error that Spark raised, and a refused connection to a Java that has ended."""
     return isinstance(error, (PySparkException, ConnectionError)) or type(
@@ -396,7 +344,7 @@ def _preloaded() -> None:
     has it run after each task.
     """
     for name in os.environ.get(_PRELOAD, "").split():
-        _resolved(name)()
+        resolved(name)()
     gc.collect()
     gc.freeze()
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO, TypeAlias
 
 import numpy as np
 
 from lftj import frames
 from lftj.engine.options import with_named_options
+from lftj.engine.shown_rows import ShownRows
 from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.proofs.drawing import Drawing
@@ -35,9 +35,6 @@ Columns = list[np.ndarray]
 ArrowTable: TypeAlias = Any
 """A `pyarrow.Table`; pyarrow comes without types."""
 
-SHOWN_ROWS = 10
-"""Number of rows that `repr` shows."""
-
 
 class Remote(Protocol):
     """Rows that lie with executors."""
@@ -48,7 +45,7 @@ class Remote(Protocol):
 
 
 @with_named_options
-class Result(frames.CodedRows):
+class Result(ShownRows, frames.CodedRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers
     and times ascend, strings in order of first appearance; equal databases of different history may
     list strings differently.
@@ -337,7 +334,7 @@ class Result(frames.CodedRows):
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The first row, or None when there is none."""
-        rows = self._head(1)
+        rows = self._first(1)
         return rows[0] if rows else None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -349,7 +346,7 @@ class Result(frames.CodedRows):
     def __bool__(self) -> bool:
         return self._count > 0
 
-    def _head(self, rows: int) -> list[tuple[Any, ...]]:
+    def _first(self, rows: int) -> list[tuple[Any, ...]]:
         return self._tuples([column[:rows] for column in self._columns()], min(rows, self._count))
 
     @interrupts_as_such()
@@ -367,58 +364,6 @@ class Result(frames.CodedRows):
             self._read = list  # what it held is not needed any more
         return self._codes
 
-    # ── showing ───────────────────────────────────────────────────────────────────────────────────
-    def __repr__(self) -> str:
-        title = self._title()
-        if not self.columns:
-            return title
-        cells = self._cells()
-        numeric = [type.numeric for type in self.types]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
-        lines = [
-            "  ".join(_pad(cell, widths[i], numeric[i]) for i, cell in enumerate(row)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([title, *lines, *self._more()])
-
-    def _repr_html_(self) -> str:
-        """The same as a table, for notebooks."""
-        heads, types, *rows = [[escape(cell) for cell in row] for row in self._cells()]
-        lines = (
-            [[f"{head}<br><small>{type}</small>" for head, type in zip(heads, types, strict=True)]]
-            if heads
-            else []
-        )
-        table = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in row)}</tr>" for row in lines]
-        table += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows if row]
-        return "\n".join(
-            [
-                f"<p>{escape(self._title())}</p>",
-                "<table>",
-                *table,
-                "</table>",
-                *(f"<p>{more}</p>" for more in self._more()),
-            ]
-        )
-
-    def _title(self) -> str:
-        title = (
-            f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version "
-            f"{self.version}"
-        )
-        return title if self.columns else f"{title} ({'true' if self._count else 'false'})"
-
-    def _cells(self) -> list[list[str]]:
-        """Names, types and the first rows."""
-        return [
-            list(self.columns),
-            list(map(str, self.types)),
-            *([_shown(value) for value in row] for row in self._head(SHOWN_ROWS)),
-        ]
-
-    def _more(self) -> list[str]:
-        return [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
-
 
 def _restored(
     columns: Sequence[tuple[str, Type]],
@@ -430,16 +375,6 @@ def _restored(
 ) -> Result:
     """A result that was pickled or copied."""
     return Result(columns, lambda: codes, count, texts, version=version, name=name)
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else str(value)
-    text = text if text.isprintable() else repr(text)[1:-1]
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _pad(cell: str, width: int, right: bool) -> str:
-    return cell.rjust(width) if right else cell.ljust(width)
 
 
 def change_result(

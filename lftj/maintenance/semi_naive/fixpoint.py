@@ -132,7 +132,7 @@ class Fixpoint(ABC, Generic[T]):
         while self.active:
             self.iterate()
             iteration += 1
-            if self.context.progress is not None:
+            if self.context.resources.progress is not None:
                 self._report(iteration)
             if after_iteration is not None and not after_iteration(
                 sum(delta.count for delta in self.deltas.values())
@@ -145,7 +145,7 @@ class Fixpoint(ABC, Generic[T]):
         found = ", ".join(
             f"{name} +{delta.count:,}" for name, delta in self.deltas.items() if delta.count
         )
-        self.context.report(f"iteration {iteration}: {found or 'nothing new'}")
+        self.context.resources.report(f"iteration {iteration}: {found or 'nothing new'}")
 
     def start(self) -> None:
         """Iteration 0: base rows and the rules that read nothing of the stratum."""
