@@ -156,7 +156,9 @@ class _Refresher:
             )
             order = self.program.order
             place = order.place[stratum.relations[0]] + 1
-            self.context.resources.report(f"evaluating {shown}: stratum {place} of {len(order.strata)}")
+            self.context.resources.report(
+                f"evaluating {shown}: stratum {place} of {len(order.strata)}"
+            )
         made: Mapping[str, RelationVersion] = {}
         if stratum.recursive:
             followed = self._recursive(stratum)

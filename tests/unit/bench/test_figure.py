@@ -35,7 +35,7 @@ def test_only_gates_can_be_missed() -> None:
     report = Report("triejoin", "l", BARS["triejoin"])
     report.add("triangle_vs_duckdb", 1.0)
     report.add("skew_growth", 2.0)
-    report.add("fourcycle_vs_duckdb", 0.1)
+    report.add("paths_vs_duckdb", 0.1)
     assert [figure.name for figure in report.missed()] == ["triangle_vs_duckdb"]
 
 
