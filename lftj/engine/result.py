@@ -45,7 +45,7 @@ class Remote(Protocol):
 
 
 @with_named_options
-class Result(ShownRows, frames.CodedRows):
+class Result(ShownRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers
     and times ascend, strings in order of first appearance; equal databases of different history may
     list strings differently.

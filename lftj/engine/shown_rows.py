@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
 from html import escape
 from typing import Any
 
-from lftj.types import Type
+from lftj.frames import CodedRows
 
 SHOWN_ROWS = 10
 """Number of rows that are shown."""
 
 
-class ShownRows(ABC):
+class ShownRows(CodedRows):
     """Rows with a name, columns and a version, of which the first are shown."""
 
     name: str
     version: int
     columns: tuple[str, ...]
-    types: Sequence[Type]
-
-    @abstractmethod
-    def __len__(self) -> int: ...
 
     @abstractmethod
     def _first(self, rows: int) -> list[tuple[Any, ...]]:
