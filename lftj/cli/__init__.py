@@ -6,6 +6,7 @@ prints.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import gc
 import io
@@ -30,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lftj.cli.app import app
 
     _speak_utf8()
-    gc.set_threshold(_OBJECTS, 10, 10)
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *before[1:])
+    atexit.register(gc.freeze)  # at its end Python would look through all of it twice
     try:
         code = app(sys.argv[1:] if arguments is None else arguments)
     except SystemExit as end:
@@ -42,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         _tell(error)
         code = FAILED
+    gc.set_threshold(*before)
     return code if _flushed() else FAILED
 
 
