@@ -166,6 +166,7 @@ class SqlProgram:
                 continue
             inside = [atom for atom, _ in reads(head.literals) if atom.relation in members]
             if inside:
+                head.refuse_growth(inside)
                 again.append((head, inside))
             else:
                 first.append(head)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 from lftj.program.checked import (
+    CheckedAtom,
     CheckedChoice,
     CheckedDisjunction,
     CheckedHead,
     CheckedHeadAggregate,
     CheckedLiteral,
     CheckedRule,
+    FunctorCall,
 )
-from lftj.program.normal_form import RelationSchema, Value
-from lftj.sql.bodies import ColumnNames, Query, Tables, mentioned
+from lftj.program.normal_form import Filter, Ref, RelationSchema, Value
+from lftj.sql.bodies import ColumnNames, Query, Tables, mentioned, variables_of
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.sql.expressions import Terms
 
@@ -51,6 +53,25 @@ class Head:
             for alternative in _alternatives(self.literals)
         ]
         return f"{line}UNION{line}".join(found)
+
+    def refuse_growth(self, recursive: Sequence[CheckedAtom]) -> None:
+        """Refuse strings that grow for ever: an argument of the head that `cat` makes of the same
+        column of an atom in its cycle, where no other literal looks at it on the way. Raises
+        SqlError (E370).
+        """
+        made = _concatenated(self.literals)
+        for place, arg in enumerate(self.head.args):
+            columns = [
+                atom.args[place : place + 1] if atom.relation == self.schema.name else atom.args
+                for atom in recursive
+            ]
+            own = frozenset[int]().union(*map(variables_of, chain.from_iterable(columns)))
+            grown = _way(arg.variable, own, made) if isinstance(arg, Ref) else own & frozenset()
+            passing = [*recursive, *(made[each][0] for each in grown & made.keys())]
+            others = (each for each in self.literals if each not in passing)
+            if len(grown) > 1 and all(mentioned(each).isdisjoint(grown) for each in others):
+                what = f"strings of `{self.schema.name}` that `cat` makes longer without a bound"
+                raise cannot_say(what, self.dialect.name, self.rule.rule.span)
 
     def _assignments(self, terms: Terms, tables: Tables, line: str) -> Query:
         """A query for the distinct assignments of the body. Those of each alternative are united
@@ -151,3 +172,33 @@ def _alternatives(
     rest = tuple(each for each in literals if not isinstance(each, CheckedDisjunction))
     for branches in product(*(each.branches for each in branching)):
         yield (*rest, *(literal for branch in branches for literal in branch.literals))
+
+
+Made = Mapping[int, tuple[CheckedLiteral, frozenset[int]]]
+"""Variables, each with the literal that binds it and the variables that this makes it of."""
+
+
+def _concatenated(literals: Iterable[CheckedLiteral]) -> Made:
+    """The variables that `cat` gives, and other names of them."""
+    made: dict[int, tuple[CheckedLiteral, frozenset[int]]] = {}
+    for each in literals:
+        match each:
+            case FunctorCall(functor="cat", args=args, result=int(result)):
+                made[result] = each, frozenset[int]().union(*map(variables_of, args))
+            case Filter(operator="=", left=Ref(variable=one), right=Ref(variable=other)):
+                # Whichever side `cat` gives; its call comes before.
+                if other in made:
+                    made.setdefault(one, (each, frozenset({other})))
+                elif one in made:
+                    made[other] = each, frozenset({one})
+    return made
+
+
+def _way(variable: int, own: frozenset[int], made: Made) -> frozenset[int]:
+    """The variables from this one down to one of `own`; none where it is made of none of these."""
+    if variable in own:
+        return frozenset({variable})
+    parts = made[variable][1] if variable in made else frozenset[int]()
+    rest = {each: found for each, found in made.items() if each != variable}  # b = cat(b, c)
+    below = frozenset[int]().union(*(_way(part, own, rest) for part in parts))
+    return below | {variable} if below else below

@@ -82,6 +82,44 @@ def test_what_has_no_sql_is_refused_by_name(program: str, named: str) -> None:
     assert refused.value.code == "E370"
 
 
+STRINGS = """
+.decl word(s: symbol)
+.decl edge(x: symbol, y: symbol)
+.decl made(s: symbol)
+.decl path(x: symbol, y: symbol, p: symbol)
+"""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "made(cat(a, b)) :- made(a), word(b).",
+        "made(c) :- made(a), word(b), c = a + \"!\" + b.",
+        "path(x, z, cat(p, z)) :- path(x, y, p), edge(y, z).",
+        "path(x, x, s) :- made(s), word(x). made(cat(p, \"!\")) :- path(_, _, p).",
+    ],
+)
+def test_strings_that_grow_for_ever_are_refused(rule: str) -> None:
+    with pytest.raises(lftj.SqlError, match="longer without a bound"):
+        lftj.to_sql(STRINGS + rule)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "made(cat(a, b)) :- made(a), word(b), strlen(a) < 3.",
+        "made(cat(a, b)) :- made(a), word(b), !( strlen(cat(a, b)) > 3 ).",
+        "made(cat(a, b)) :- made(a), word(b), word(cat(a, b)).",
+        "made(substr(cat(a, b), 0, 3)) :- made(a), word(b).",
+        "path(x, z, cat(x, z)) :- path(x, y, _), edge(y, z).",
+        "path(x, z, cat(p, z)) :- path(x, y, p), edge(y, z), !contains(z, p).",
+        "made(b) :- made(a), word(b), b = cat(b, a).",
+    ],
+)
+def test_strings_with_a_bound_are_not(rule: str) -> None:
+    assert "concat(" in str(lftj.to_sql(STRINGS + rule))
+
+
 def test_an_unknown_dialect_is_refused() -> None:
     with pytest.raises(lftj.LftjError, match="duckdb"):
         lftj.to_sql(PATHS, "oracle")
