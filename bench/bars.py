@@ -39,6 +39,9 @@ BARS: dict[str, dict[str, Bar]] = {
         "load_worst": Bar("at most", 2.5),
         "load_peak": Bar("at most", 1.7),
     },
+    "bodies": {
+        "bodies_worst": Bar("at most", 20),
+    },
     "match": {
         "match_vs_duckdb": Bar("at most", 1.5),
         "match_few_vs_duckdb": Bar("at most", 1),

@@ -98,7 +98,9 @@ def _once(edges: Sequence[np.ndarray], rule: str) -> tuple[float, int]:
 
 
 @pytest.mark.usefixtures("few_turns")
-@pytest.mark.parametrize("name", ["storage", "triejoin", "load", "analytics", "recursion"])
+@pytest.mark.parametrize(
+    "name", ["storage", "triejoin", "load", "analytics", "bodies", "recursion"]
+)
 def test_the_smallest_size_runs_and_fills_every_figure(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +109,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     monkeypatch.setattr("bench.storage.DIFFS", 3)
     monkeypatch.setattr("bench.triejoin.SIZES", {"s": ((500, 7), (300, 6), 50)})
     monkeypatch.setattr("bench.load.ROWS", {"s": 500})
+    monkeypatch.setattr("bench.bodies.BODIES", {"s": 5})
     monkeypatch.setattr("bench.analytics.loads.TURNS", 1)
     monkeypatch.setattr("bench.analytics.loads._in_a_process", peak_over_rest)
     path = tmp_path / "figures.json"
