@@ -94,9 +94,9 @@ STRINGS = """
     "rule",
     [
         "made(cat(a, b)) :- made(a), word(b).",
-        "made(c) :- made(a), word(b), c = a + \"!\" + b.",
+        'made(c) :- made(a), word(b), c = a + "!" + b.',
         "path(x, z, cat(p, z)) :- path(x, y, p), edge(y, z).",
-        "path(x, x, s) :- made(s), word(x). made(cat(p, \"!\")) :- path(_, _, p).",
+        'path(x, x, s) :- made(s), word(x). made(cat(p, "!")) :- path(_, _, p).',
     ],
 )
 def test_strings_that_grow_for_ever_are_refused(rule: str) -> None:
