@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
@@ -35,7 +34,7 @@ from lftj.join.budget import Budget
 from lftj.join.context import Context, Forced
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.resources import Resources
-from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.inputs.rule_work import WorkHistory
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -84,7 +83,7 @@ class Engine:
         self.trace_budget = trace_budget
         self.threads = threads
         self.trace_override: TraceOverride | None = None
-        self.history: deque[tuple[int, Sequence[RuleWork]]] = deque(maxlen=REMEMBERED)
+        self.history = WorkHistory(REMEMBERED)
         self.orders: dict[int, tuple[str, ...]] = {}
         self.tuning = tuning
         self._reserve = reserve
@@ -144,7 +143,7 @@ class Engine:
         """
         other = copy(self)
         other.subscriptions, other.published = Subscriptions(), Publishing()
-        other.history, other.positions = deque(maxlen=REMEMBERED), {}
+        other.history, other.positions = WorkHistory(REMEMBERED), {}
         other.shown = other.durable = None
         other.orders = dict(self.orders)
         other.past = self.past.branched(self.state)
@@ -282,7 +281,7 @@ class Engine:
             for engine, outcome in changed:
                 engine.past.begin(outcome.state)
                 engine.subscriptions.waiting.extend(engine.news(outcome))
-                engine.history.append((outcome.state.version, tuple(outcome.works)))
+                engine.history.append((outcome.state.version, outcome.works))
         for engine in self.family():
             engine.subscriptions.deliver()
 

@@ -13,21 +13,27 @@ from scantree.forking import held_while_forking
 
 
 class Making:
-    """Use as `with making.lock:`. Who holds it may take it again."""
+    """Something that is made on demand: use as `with self.lock:`. Who holds it may take it again.
 
-    __slots__ = ("_lock", "_process")
+    The lock is made when it is first asked for. Most versions of a relation never need one, and a
+    commit makes versions of many: each lock would be one object more for Python's collector.
+    """
+
+    __slots__ = ("_held",)
 
     def __init__(self) -> None:
-        self._lock, self._process = threading.RLock(), os.getpid()
+        self._held: tuple[threading.RLock, int] | None = None
 
     @property
     def lock(self) -> threading.RLock:
         """The lock of this process."""
-        if self._process != (process := os.getpid()):
+        held, process = self._held, os.getpid()
+        if held is None or held[1] != process:
             with _renewing:
-                if self._process != process:
-                    self._lock, self._process = threading.RLock(), process
-        return self._lock
+                held = self._held
+                if held is None or held[1] != process:
+                    held = self._held = threading.RLock(), process
+        return held[0]
 
 
 _renewing = threading.Lock()

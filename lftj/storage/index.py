@@ -95,25 +95,25 @@ class LazyIndex:
         return at, changes
 
 
-class OrderElsewhere:
+class OrderElsewhere(Making):
     """A key order of the same rows that someone else keeps and has not brought forward yet. Any
     number of threads may read it.
     """
 
-    __slots__ = ("_find", "_making", "_tree", "count", "rows")
+    __slots__ = ("_find", "_tree", "count", "rows")
 
     def __init__(self, find: Callable[[], Tree], count: int):
         """`find` gives the tree, of `count` rows, the first time that someone asks. O(1)."""
         self._find: Callable[[], Tree] | None = find
         self._tree: Tree | None = None
-        self._making = Making()
+        self._held = None
         self.count = count
         self.rows = 0
         """Changed rows that wait here: they do so where the order is kept."""
 
     def tree(self) -> Tree:
         """The tree, and whoever keeps it is let go."""
-        with self._making.lock:
+        with self.lock:
             if self._tree is None:
                 assert self._find is not None
                 self._tree, self._find = self._find(), None

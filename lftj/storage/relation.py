@@ -25,17 +25,18 @@ Order = tuple[int, ...]
 Bounds = tuple[int, int]
 Known = Mapping[Order, Tree | OrderElsewhere]
 NONE_KNOWN: Known = MappingProxyType({})
+_NONE_WAITING: Waiting = {}  # one for all, never changed
 # inserts into so many times as many rows are merged with them in less time than put in page by page
 _DENSE = 3
 _PAIRS = 256  # of rows, from which the values of the first column are estimated
 
 
-class RelationVersion:
+class RelationVersion(Making):
     """An immutable set of rows. Any number of threads may read it; trees built on demand are added
     under a lock.
     """
 
-    __slots__ = ("_arena", "_bounds", "_making", "_trees", "_waiting", "schema")
+    __slots__ = ("_arena", "_bounds", "_trees", "_waiting", "schema")
 
     def __init__(
         self,
@@ -48,11 +49,11 @@ class RelationVersion:
         self.schema = schema
         self._arena = arena
         self._trees = trees
-        self._waiting = waiting or {}
+        self._waiting = waiting or _NONE_WAITING
         self._bounds = bounds
-        # again by who holds it: another order is made from the identity, which may have to be made
-        # first
-        self._making = Making()
+        # taken again by who holds it: another order is made from the identity, which may have to be
+        # made first
+        self._held = None
 
     @staticmethod
     def build(
@@ -132,7 +133,7 @@ class RelationVersion:
         """
         order = order or _identity(self.schema)
         if (tree := self._trees.get(order)) is None:
-            with self._making.lock:
+            with self.lock:
                 if (tree := self._trees.get(order)) is None:
                     waiting = self._waiting.get(order)
                     tree = self._made(order) if waiting is None else waiting.tree()

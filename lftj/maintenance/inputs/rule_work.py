@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from lftj.join.budget import Divided
 from scantree.jit import compile_seconds
@@ -77,3 +80,47 @@ class RuleWork:
         for division in divisions:
             self.parts += len(division.steps)
             self.largest_part = max(self.largest_part, *division.steps)
+
+
+_FIELDS = tuple(field.name for field in fields(RuleWork))
+_values_of = attrgetter(*_FIELDS)
+
+
+class WorkHistory:
+    """Work of the last commits, the oldest first: pairs of a version and its `RuleWork`s.
+
+    A commit is kept as one tuple of numbers and plain strings, which Python's collector lets go of
+    when it first sees it: a thousand commits below a hundred views have a hundred thousand works,
+    and going through so many objects stops a process for a tenth of a second.
+    """
+
+    def __init__(self, maxlen: int | None):
+        """`maxlen`: the number of commits that are kept; None: all."""
+        self.maxlen = maxlen
+        self._kept: deque[tuple[Any, ...]] = deque(maxlen=maxlen)
+
+    def append(self, commit: tuple[int, Iterable[RuleWork]], /) -> None:
+        """Keep a commit. O(works)."""
+        version, works = commit
+        values = chain.from_iterable(map(_values_of, works))
+        self._kept.append((version, *map(_plain, values)))
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[RuleWork, ...]]]:
+        return map(_unpacked, list(self._kept))
+
+    def __getitem__(self, place: int) -> tuple[int, tuple[RuleWork, ...]]:
+        return _unpacked(self._kept[place])
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def _plain(value: Any) -> Any:
+    """The value, of a `Source` its text: strings of other types are objects that are tracked."""
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def _unpacked(kept: tuple[Any, ...]) -> tuple[int, tuple[RuleWork, ...]]:
+    width = len(_FIELDS)
+    works = (RuleWork(*kept[at : at + width]) for at in range(1, len(kept), width))
+    return kept[0], tuple(works)

@@ -4,8 +4,9 @@ its head.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -70,7 +71,7 @@ class RuleState(NamedTuple):
         return self.own_trace.bytes if self.own_trace is not None else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RelationState:
     """One version of what is kept of a derived relation: a state per rule and, where rows may be
     derived in several ways, their support.
@@ -82,6 +83,17 @@ class RelationState:
     def state_of(self, rule: NormalRule | FunctorRule) -> RuleState | None:
         """State of a rule, if it was here."""
         return next((state for state in self.rules if state.rule is rule), None)
+
+    def followed_by(
+        self, rules: Sequence[RuleState], support: SupportState | None
+    ) -> RelationState:
+        """The state with these rules and support: this one where both are its own, as at most
+        commits. O(rules).
+        """
+        same = len(rules) == len(self.rules) and all(map(is_, rules, self.rules))
+        if same and support is self.support:
+            return self
+        return RelationState(self.rules if same else tuple(rules), support)
 
     def with_head(self, rule: NormalRule, head: SharedHead) -> RelationState:
         """Replace the state that a rule shares; nothing changes where the rule is not here."""

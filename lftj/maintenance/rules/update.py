@@ -187,8 +187,8 @@ class Update(Strategy[Maintained]):
             lost = parted.lost(support, versions.before(schema.name), context, works[0])
             versions.note_parts(schema.name, parted.parts)
         delta, support = _through_support(schema, support, pieces, lost)
-        kept = tuple(found for found in states.values() if found is not None)
-        return delta, RelationState(kept, support), works
+        kept = [found for found in states.values() if found is not None]
+        return delta, self._kept.followed_by(kept, support), works
 
 
 def _removed(

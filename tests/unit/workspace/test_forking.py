@@ -73,7 +73,7 @@ def closure(ws):
 def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
     with ExitStack() as held:
         for version in closure._backend.state.database.values():
-            held.enter_context(held_by_another_thread(version._making.lock, threading.Event()))
+            held.enter_context(held_by_another_thread(version.lock, threading.Event()))
             for waiting in version._waiting.values():
                 if isinstance(waiting, LazyIndex):
                     held.enter_context(
