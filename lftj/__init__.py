@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import mean as mean
     from lftj.syntax.builder import min_ as min_
     from lftj.syntax.builder import month as month
+    from lftj.syntax.builder import parameter as parameter
     from lftj.syntax.builder import range_ as range_
     from lftj.syntax.builder import round_ as round_
     from lftj.syntax.builder import rule as rule
@@ -169,8 +170,8 @@ _NAMES = {
     "sql.program": "SqlProgram to_sql",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
     "bshru bxor cat choice concat contains "
-    "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ "
-    "to_date to_float to_number to_string "
+    "count day land lnot lor lxor match max_ mean min_ month parameter range_ round_ rule strlen "
+    "substr sum_ to_date to_float to_number to_string "
     "to_unsigned vars year",
     "api.transaction": "Preview Transaction",
     "tuning": "Tuning",

@@ -1,4 +1,4 @@
-"""Questions about one value, each time another."""
+"""Questions with a parameter, each time with another value."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def graph(size: str) -> tuple[lftj.Workspace, dict[int, set[tuple[int]]]]:
 
 
 def measure_questions(report: Report) -> None:
-    """Record the median and the 99th percentile of a question with another constant each
-    time, its rows read.
+    """Record the median and the 99th percentile of `ws.query("reach(?, y)", x)`, its rows
+    read.
     """
     workspace, expected = graph(report.size)
     nodes = np.random.default_rng(_RNG).choice(sorted(expected), QUESTIONS[report.size]).tolist()
     taken = []
     for node in (*nodes[:WARM], *nodes):
         began = time.perf_counter()
-        rows = workspace.query(f"reach({node}, y)").fetchall()
+        rows = workspace.query("reach(?, y)", node).fetchall()
         taken.append(time.perf_counter() - began)
         require_equal(f"reach({node}, y)", set(rows), expected[node])
     taken = taken[len(nodes[:WARM]) :]

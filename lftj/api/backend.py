@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lftj.engine.branches import Branches
@@ -19,6 +19,7 @@ from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import LimitStack
 from lftj.engine.program_draft import RelationOrName
+from lftj.engine.question import Question
 from lftj.engine.refusals import Kind
 from lftj.engine.result import Result
 from lftj.engine.timeline import Timeline
@@ -72,8 +73,12 @@ class Version(Protocol):
         """About so many rows of a relation, from all of it."""
         ...
 
-    def query(self, question: object) -> Result:
-        """Answers to a question; see `Workspace.query`."""
+    def query(self, question: object, values: Sequence[object]) -> Result:
+        """Answers to a question, with values for its parameters; see `Workspace.query`."""
+        ...
+
+    def check(self, question: Question) -> None:
+        """Check a question as if it were asked; see `Workspace.prepare_query`."""
         ...
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:

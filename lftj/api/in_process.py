@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import call
@@ -15,7 +15,7 @@ import numpy as np
 
 from lftj.api.backend import VersionsInOrder
 from lftj.engine.ancestry import MAIN, Ancestry
-from lftj.engine.answer import answer
+from lftj.engine.answer import answer, read
 from lftj.engine.branches import Branches, branches_of
 from lftj.engine.commit import Outcome
 from lftj.engine.draft import Draft
@@ -24,6 +24,7 @@ from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import short_of_memory
 from lftj.engine.past import Entry
 from lftj.engine.program_draft import RelationOrName
+from lftj.engine.question import Question
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.state import State
@@ -112,12 +113,12 @@ class EngineVersion:
         texts = self.engine.dictionary.texts()
         relation = self.state.relation(schema.name)
 
-        def read() -> list[np.ndarray]:
+        def sampled() -> list[np.ndarray]:
             return relation.sample(min(rows, relation.count))
 
         found = Result(
             schema.columns,
-            self.engine.whole(read, schema, texts),
+            self.engine.whole(sampled, schema, texts),
             min(rows, relation.count),
             texts,
             version=self.number,
@@ -125,9 +126,13 @@ class EngineVersion:
         )
         return list(dict.fromkeys(found.fetchall()))
 
-    def query(self, question: object) -> Result:
+    def query(self, question: object, values: Sequence[object]) -> Result:
         """Answers, found on this version."""
-        return answer(self.engine, self.state, question)
+        return answer(self.engine, self.state, question, values)
+
+    def check(self, question: Question) -> None:
+        """Read and check a question for the program of this version."""
+        read(self.engine, self.state, question)
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans on the rows of this version."""

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from lftj.api.backend import Version
 from lftj.engine.options import with_named_options
+from lftj.engine.question import Question
+from lftj.engine.result import Result
 from lftj.syntax.builder import Predicate
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
+
+
+class PreparedQuery:
+    """A question with parameters, made by `prepare_query`. Call it with their values."""
+
+    def __init__(self, read: Callable[[], Version], question: Question):
+        """For `prepare_query`. `read`: the version to ask."""
+        self._read, self._question = read, question
+
+    @property
+    def parameters(self) -> int:
+        """Number of values that it takes."""
+        return len(self._question.parametrised.parameters)
+
+    def __call__(self, *values: object) -> Result:
+        """The answers for these values, as `query` gives them. Raises what `query` raises."""
+        return self._read().query(self._question, values)
+
+    def __repr__(self) -> str:
+        return f"<PreparedQuery {self._question.shown}>"
 
 
 @with_named_options
@@ -33,6 +55,19 @@ class Reading(ABC):
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self._read().program.catalog.relations)
+
+    def prepare_query(self, question: object) -> PreparedQuery:
+        """Prepare a question with parameters, `?` in a text, `lftj.parameter` in an expression:
+        `q = ws.prepare_query("reach(?, y)")`, then `q(1)` is `ws.query("reach(?, y)", 1)`.
+
+        It is read here, once, and checked and planned at once and anew where rules or sizes have
+        changed much. Of a workspace it asks the last version of each moment, of a snapshot that of
+        the snapshot. Any number of threads may ask. Raises what `query` raises, and TypeClashError
+        (E130) for a parameter of which nothing tells the type.
+        """
+        read = Question(question)
+        self._read().check(read)
+        return PreparedQuery(self._read, read)
 
     @overload
     def explain(

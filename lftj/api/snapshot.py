@@ -56,11 +56,12 @@ class Snapshot(Reading, Uncopied):
         program = self._version.program
         return [RuleHandle(source, program.rule(source)) for source in program.sources]
 
-    def query(self, question: object) -> Result:
-        """The answers to an atom or a body, as text or expression; see `Workspace.query`. Parts
-        read what a question needs from files where the version is not the last one.
+    def query(self, question: object, *values: object) -> Result:
+        """The answers to an atom or a body, as text or expression, with values for its parameters;
+        see `Workspace.query`. Parts read what a question needs from files where the version is not
+        the last one.
         """
-        return self._version.query(question)
+        return self._version.query(question, values)
 
     def _read(self) -> Version:
         return self._version

@@ -222,9 +222,14 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         """All rows of a relation or view, as of the last commit: `ws["reach"].df()`."""
         return self.snapshot()[relation]
 
-    def query(self, question: object) -> Result:
+    def query(self, question: object, *values: object) -> Result:
         """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y !=
-        3")`.
+        3")`; with parameters `ws.query("reach(?, y)", 1)`, `ws.query(reach(lftj.parameter, y), 1)`.
+
+        A question in text with parameters is read, checked and planned once for all their `values`;
+        one as an expression if it is prepared: `prepare_query`. Values have the types of the
+        columns that they stand for, or of what they are compared with: ValueTypeError,
+        NullValueError, ValueRangeError; ArityError for more or fewer values than parameters.
 
         One column per variable in order of appearance, distinct rows; without variables
         `bool(result)` is the answer. Bound arguments are pushed down: stored rows that do not match
@@ -234,7 +239,7 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         relation is cut asks one part alone. Up to 100,000 answers come to this process; more stay
         in parts, to be read as long as the result is held and the workspace is open.
         """
-        return self.snapshot().query(question)
+        return self._backend.current().query(question, values)
 
     @property
     def version(self) -> int:

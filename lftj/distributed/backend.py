@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,13 +12,14 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.memory import memory_report
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.plan_report import parts_plan
-from lftj.distributed.query import answer
+from lftj.distributed.query import answer, bound_body
 from lftj.distributed.result import relation_rows, rows_as_change
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.verify import discrepancies
 from lftj.engine.handles import RuleHandle
 from lftj.engine.program_draft import RelationOrName
+from lftj.engine.question import Question, values_of
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.verify import Discrepancy
@@ -79,7 +80,7 @@ class PartsVersion:
         return [tuple(row) for row in found.to_spark().limit(rows).collect()]
 
     @interrupts_as_such()
-    def query(self, question: object) -> Result:
+    def query(self, question: object, values: Sequence[object]) -> Result:
         """Answers, found by parts: in what they hold where this is the last version, else in what
         they read from files.
         """
@@ -87,7 +88,12 @@ class PartsVersion:
         held = self._present.manifest.token == last.manifest.token
         present, bounds = last if held else self._present, Bounds(store.limits.current)
         with store.described("query"):
-            return answer(present, question, bounds, store.held, store.kernels, held=held)
+            asked = bound_body(self.program.catalog, question, values)
+            return answer(present, asked, bounds, store.held, store.kernels, held=held)
+
+    def check(self, question: Question) -> None:
+        """Check the types of a question's parameters; the rest is checked when it is asked."""
+        values_of(self.program.catalog, question.parametrised)
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Places of relations, and joins as one process would plan them."""

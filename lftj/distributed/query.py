@@ -4,6 +4,7 @@ stay where they were found.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
@@ -18,11 +19,14 @@ from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
-from lftj.engine.question import asked, question_body
+from lftj.engine.question import Question, asked, question_body, values_of
 from lftj.engine.result import Result
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
+from lftj.program.schema import Catalog
+from lftj.syntax import tree
 from lftj.syntax.attention import attending
+from lftj.syntax.conversion import to_term
 from lftj.types.dictionary import Dictionary
 
 _ANSWER = "query"
@@ -31,6 +35,18 @@ _ANSWER = "query"
 def is_answer(file: str) -> bool:
     """Test for a row file of answers to a question, or of rows on the way to them."""
     return file.partition("-")[2].startswith(_ANSWER)
+
+
+def bound_body(catalog: Catalog, question: object, values: Sequence[object]) -> tree.Body:
+    """The body of a question with constants for its parameters, of the types that they have: parts
+    find the rows of constants where they are. Raises what a question of one process raises.
+    """
+    read = (question if isinstance(question, Question) else Question(question)).parametrised
+    read.require(values)
+    if (schema := values_of(catalog, read)) is None:
+        return read.body
+    read.encoded(schema, values, Dictionary())
+    return read.with_values([to_term(value) for value in values])
 
 
 def answer(

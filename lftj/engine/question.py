@@ -8,13 +8,15 @@ of the program that nobody else sees.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from lftj.errors import ParseError, ProgramErrors
+from lftj.engine.parameters import Parametrised, atoms_in, is_parameter
+from lftj.errors import ParseError, ProgramErrors, TypeClashError
 from lftj.program.checks.program_checks import check
 from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, Stratum
 from lftj.program.program import Program
+from lftj.program.schema import Catalog
 from lftj.program.scope import direct_names
 from lftj.program.statistics_hints import Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
@@ -28,37 +30,57 @@ _REMEMBERED = 64  # questions, each with the relations of the whole program
 _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 
 
-class Asked(NamedTuple):
+class Question:
+    """A question that was read, and may be asked of any version; see `Workspace.prepare_query`."""
+
+    def __init__(self, question: object):
+        """Read a text, a Python expression or a tree. Raises ParseError, ProgramErrors."""
+        body = question_body(question)
+        self.parametrised = Parametrised.of(body)
+        self.shown = str(body)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
     """A question that was read and checked: its own strata, the schema of its answers, and the
-    relations that it adds to the program's.
+    relations that it adds to the program's. `values`: the relation of its parameters, if it has
+    some.
     """
 
     program: StratifiedProgram
     schema: RelationSchema
     fresh: Mapping[str, RelationSchema]
+    question: Parametrised
+    values: RelationSchema | None = None
+    searches: list[Any] = field(default_factory=list)
+    """Searches that nobody runs now; see `bound_search`."""
 
 
 class Questions:
-    """The questions in text that were asked lately of a workspace: reading and checking one takes
-    longer than many an answer.
+    """The questions in text, and prepared ones, that were asked lately of a workspace: reading and
+    checking one takes longer than many an answer.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Program, Asked]] = {}
+        self._known: dict[object, tuple[Program, Asked]] = {}
+
+    def known(self, program: Program, question: object) -> Asked | None:
+        """A question that was asked of this program lately."""
+        found = self._known.get(question) if isinstance(question, str | Question) else None
+        return found[1] if found is not None and found[0] is program else None
 
     def asked(self, program: Program, question: object, repeats: Repeats) -> Asked:
-        """A question, asked of a program; `repeats`: see `Program.add`. Raises what a rule with
-        this body would raise.
+        """A question, read and checked for a program, and known from now on; `repeats`: see
+        `Program.add`. Raises what a rule with this body would raise.
         """
-        if not isinstance(question, str):
-            return _asked(program, question_body(question), repeats)
-        known = self._known.get(question)
-        if known is None or known[0] is not program:
-            known = program, _asked(program, question_body(question), repeats)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[question] = known
-        return known[1]
+        if not isinstance(question, str | Question):
+            return _asked(program, Question(question).parametrised, repeats)
+        read = Question(question) if isinstance(question, str) else question
+        made = _asked(program, read.parametrised, repeats)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[question] = program, made
+        return made
 
 
 def question_body(question: object) -> tree.Body:
@@ -112,12 +134,18 @@ def _not_one_body() -> ParseError:
 
 
 def asked(
-    program: Program, body: tree.Body, repeats: Repeats = never
+    program: Program,
+    body: tree.Body,
+    repeats: Repeats = never,
+    values: RelationSchema | None = None,
 ) -> tuple[Program, RelationSchema, list[Stratum]]:
     """The program with the question as a rule, the schema of its answers, and the strata that it
-    needs beside those of the program. `repeats`: see `Program.add`.
+    needs beside those of the program. `repeats`: see `Program.add`. `values`: the relation of its
+    parameters, whose variables are no answers.
     """
-    names = tuple(direct_names(body.literals))
+    if values is not None:
+        program = replace(program, catalog=program.catalog.declare(values))
+    names = tuple(name for name in direct_names(body.literals) if not is_parameter(name))
     types = {variable.name: variable.type for variable in _variables(program, body)}
     schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
     head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
@@ -129,13 +157,29 @@ def asked(
     return program, schema, program.order.strata_of(rule.relation for rule in rules)
 
 
-def _asked(program: Program, body: tree.Body, repeats: Repeats) -> Asked:
-    program, schema, own = asked(program, body, repeats)
+def values_of(catalog: Catalog, question: Parametrised) -> RelationSchema | None:
+    """The relation of a question's parameters, if it has some. Where nothing tells the type of one,
+    what else is wrong with the question is raised first, as it is most likely the reason.
+    """
+    if not question.parameters:
+        return None
+    try:
+        return question.schema(catalog)
+    except TypeClashError:
+        for atom in atoms_in(question.body):
+            catalog.relation(atom.relation, atom.span)
+        raise
+
+
+def _asked(program: Program, question: Parametrised, repeats: Repeats) -> Asked:
+    values = values_of(program.catalog, question)
+    program, schema, own = asked(program, question.bound(), repeats, values)
     relations = program.stratified.relations
     fresh = {schema.name: schema} | {
         name: relations[name] for stratum in own for name in stratum.relations
     }
-    return Asked(StratifiedProgram(relations, Stratification.of(own)), schema, fresh)
+    checked = StratifiedProgram(relations, Stratification.of(own))
+    return Asked(checked, schema, fresh, question, values)
 
 
 def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:

@@ -21,6 +21,15 @@ _ = Expression(tree.Wildcard())
 """Any value: a variable of its own at each occurrence."""
 
 
+PARAMETER = "?"
+"""The name under which a variable of a question is a parameter."""
+
+parameter = Expression(tree.Variable(PARAMETER))
+"""A value that comes when a question is asked, another at each occurrence, in a text `?`:
+`ws.query(reach(parameter, y), 1)`.
+"""
+
+
 def vars(names: str) -> tuple[Var, ...]:
     """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`.
 

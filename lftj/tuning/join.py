@@ -79,6 +79,10 @@ class JoinTuning:
     # partition`.
     run_steps: int = 20_000_000
     """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
+    bound_search_cost: float = 1e6
+    """Estimated kernel steps up to which a question with parameters is one run of a plan that is
+    kept; above, threads and all other ways to evaluate it may gain more than that saves.
+    """
     shared_run_steps: int = 4_000_000
     """The same for tasks on threads, which stop together: about a fiftieth of a second."""
     run_rows: int = 1 << 15

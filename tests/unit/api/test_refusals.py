@@ -95,6 +95,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "rebalance": lambda ws: ws.rebalance(),
     "snapshot": lambda ws: ws.snapshot(),
     "query": lambda ws: ws.query("edge(x, _)").fetchall(),
+    "prepare_query": lambda ws: ws.prepare_query("edge(?, y)")(1).fetchall(),
     "version": lambda ws: ws.version,
     "relations": lambda ws: ws.relations,
     "rules": lambda ws: ws.rules,

@@ -1,4 +1,4 @@
-"""What commits leave to Python's collector: no cycles, and few objects that it goes through."""
+"""Garbage that commits leave to Python's collector: no cycles, and few objects to go through."""
 
 from __future__ import annotations
 
