@@ -125,6 +125,7 @@ def measure_commits(report: Report) -> None:
     ratios, worsts = [], []
     for of_one, count in ((VIEWS_OF_ONE, commits), (views, commits // 5)):
         edited = Edited(views, max(1, views // of_one))
+        edited.workspace.prepare()
         for number in range(WARM):
             edited.commit(number)
         with Collections() as collections:

@@ -242,6 +242,10 @@ class Backend(Writable[Any], Protocol):
         """Merge and remove files; see `Workspace.compact`."""
         ...
 
+    def prepare(self) -> None:
+        """Make ready what first changes need; see `Workspace.prepare`. With the lock held."""
+        ...
+
     def rebalance(self) -> bool:
         """Divide rows anew where they outweigh a part; see `Workspace.rebalance`."""
         ...

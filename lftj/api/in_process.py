@@ -23,6 +23,7 @@ from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import short_of_memory
 from lftj.engine.past import Entry
+from lftj.engine.preparing import prepared
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.question import Question
 from lftj.engine.refusals import Kind, refused
@@ -377,6 +378,14 @@ class InProcess(Engine):
             return 0
         self.durable.require_writable()
         return self.durable.compact()
+
+    def prepare(self) -> None:
+        """Have the first change of each relation find what it needs; see `Workspace.prepare`."""
+        if self.durable is not None:
+            self.durable.require_writable()
+            self.durable.group.flush()
+            self.state = self.durable.caught_up(self)
+        self.state = prepared(self, self.state)
 
     def rebalance(self) -> bool:
         """Change nothing: there are no parts."""

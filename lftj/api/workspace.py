@@ -200,6 +200,23 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         return self._backend.feed(relation, stream, sign, options)
 
     @interrupts_as_such()
+    def prepare(self) -> None:
+        """Make ready what first changes need: plans, key orders, and states that follow changes,
+        which commits otherwise make when a change first asks for them. For after a load, or after
+        opening a path. No row, no version and no change set comes of it.
+
+        Rows of each relation that rules read go and come back, one from the middle and one for
+        each of some constants of rules, unseen: costs twice what such a commit costs the first
+        time. A relation without rows is not prepared. What it makes is kept as what commits make
+        is: key orders and states with the next checkpoint of a path, plans in this process. Raises
+        LimitError, TransactionError (E322) inside a transaction, DurableError (E350) where the path
+        was opened to read; not over parts: DistributedError (E400).
+        """
+        backend = self._backend
+        with backend.writer.held():
+            backend.prepare()
+
+    @interrupts_as_such()
     def rebalance(self) -> bool:
         """Count again which values outweigh a part, as adding or removing a rule does, and derive
         all views anew if others do now; True if they were. For a path that had its rules before

@@ -229,6 +229,10 @@ class Parts(Store):
         """Refuse: several processes write below the executor's path."""
         raise refused("backup", self.kind)
 
+    def prepare(self) -> None:
+        """Refuse: states are those of parts, which commits alone change."""
+        raise refused("prepare", self.kind)
+
     def rebalance(self) -> bool:
         """Count hubs again, and derive all views anew if there are others. With the writer lock
         held.

@@ -87,7 +87,7 @@ def search_for(
     evaluated as others are.
     """
     rule = _only_rule(asked)
-    if rule is None or asked.values is None or rule.source in context.orders:
+    if rule is None or asked.values is None or rule.source in context.forced.orders:
         return None
     try:
         search: BoundSearch = asked.searches.pop()  # one call, so that no two threads get the same
@@ -102,7 +102,7 @@ def search_for(
 
 
 def _row(schema: RelationSchema, codes: Sequence[int], context: Context) -> OneRow:
-    return OneRow(schema, context.arena, [np.array([code], np.int64) for code in codes])
+    return OneRow(schema, context.resources.arena, [np.array([code], np.int64) for code in codes])
 
 
 def _only_rule(asked: Asked) -> NormalRule | None:

@@ -222,8 +222,10 @@ class Engine:
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
-    def carry_out(self, proposal: Proposal) -> Outcome:
-        """Carry out a proposal; nothing is published. The caller holds the writer lock."""
+    def carry_out(self, proposal: Proposal, before: State | None = None) -> Outcome:
+        """Carry out a proposal, on the tip or on the state `before`; nothing is published. The
+        caller holds the writer lock.
+        """
         if self.limits.current.memory is not None:
             self.past.let_go()
         with (
@@ -232,7 +234,7 @@ class Engine:
         ):
             context = self.context(proposal.aggregates)
             with attending(context.budget.plan_on):
-                return carry_out(self.tip, proposal, context)
+                return carry_out(before or self.tip, proposal, context)
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
         """The record of a commit of this moment."""

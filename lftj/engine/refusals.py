@@ -93,6 +93,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("durability", Kind.PARTS): _not_for_parts(
         "durability", "leave it out: each commit is a file that is synced before it is true"
     ),
+    ("prepare", Kind.PARTS): _not_yet(
+        "prepare",
+        "delete some rows and insert them again: the first commit makes what later ones find ready",
+    ),
     ("refresh", Kind.PARTS): _not_for_parts("refresh", _ONE_PROCESS),
     ("wait_for", Kind.PARTS): _not_for_parts("wait_for", _ONE_PROCESS),
     ("save_as", Kind.PARTS): _not_for_parts(

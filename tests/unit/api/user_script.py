@@ -85,6 +85,9 @@ result.write_parquet(folder / "r.parquet")
 result.write_facts(folder / "r.facts")
 answer: lftj.Result = ws.query(reach(2, y))
 again: lftj.Result = ws.query("reach(2, y)")
+ws.prepare()
+ask = ws.prepare_query(reach(lftj.parameter, y))
+known: list[tuple[object, ...]] = sorted(ask(2).fetchall()) + ws.query("reach(?, y)", 3).fetchall()
 columns: tuple[str, ...] = answer.columns
 kinds: Sequence[lftj.Type] = answer.types
 
