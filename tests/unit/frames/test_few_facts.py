@@ -17,7 +17,7 @@ ROWS = st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), FLOATS, TEXTS), max_
 
 
 def written(rows: list[tuple[object, ...]], parameters: dict[str, str | int], few: int) -> object:
-    """What is written, or the error."""
+    """Text that is written, or the error."""
     ws = lftj.connect()
     ws.load(ws.relation("r", {"n": int, "f": float, "s": str}), rows)
     out = io.StringIO()
