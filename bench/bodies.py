@@ -217,13 +217,16 @@ def measure(report: Report, _: Path | None) -> None:
     for body in bodies(3, relations, seed=0):
         compare(body, relations, theirs)
     worst: list[tuple[float, str, str]] = []
+    too_long: list[str] = []
     for body in bodies(BODIES[report.size], relations):
         found = compare(body, relations, theirs)
         if found and max(found.values()) > AGAIN:
             again = compare(body, relations, theirs)
             found = {name: min(ratio, again.get(name, ratio)) for name, ratio in found.items()}
+        too_long += [] if found else [body.rule]
         worst += [(ratio, name, body.rule) for name, ratio in found.items()]
         worst = sorted(worst, reverse=True)[:20]
     for ratio, name, rule in worst:
         report.note(ratio=ratio, what=name, rule=rule)
+    report.note(too_long_for_both=len(too_long), rules=too_long[:20])
     report.add("bodies_worst", worst[0][0])
