@@ -1,0 +1,384 @@
+"""The commands and their options. What a command needs is imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lftj.cli.options import (
+    Command,
+    Options,
+    Parser,
+    add_allow_paths,
+    add_fact_dir,
+    add_path,
+    add_program,
+    whole,
+)
+
+
+def _describe_run(parser: Parser) -> None:
+    add_program(parser)
+    add_fact_dir(parser)
+    parser.add_argument(
+        "-D",
+        "--output-dir",
+        metavar="DIR",
+        default=".",
+        help="where .output relations are written; - is standard output (default: here)",
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        metavar="N",
+        type=_threads,
+        default=1,
+        help="how many threads evaluate; auto: one per core (default: 1)",
+    )
+    add_allow_paths(parser, "let the program name and include files anywhere")
+    parser.add_argument("-w", "--no-warn", action="store_true", help="print no warnings")
+    parser.add_argument(
+        "--db",
+        metavar="PATH",
+        type=Path,
+        help="a workspace that keeps what is derived: the next run follows what changed",
+    )
+
+
+def _threads(text: str) -> int | None:
+    if text != "auto" and not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of threads nor 'auto'")
+    return None if text == "auto" else int(text)
+
+
+def _run(options: Options) -> None:
+    from lftj.cli import run as command
+
+    command.run(
+        options.program,
+        options.fact_dir,
+        options.output_dir,
+        warn=not options.no_warn,
+        threads=options.jobs,
+        allow_paths=options.allow_paths,
+        db=options.db,
+    )
+
+
+def _describe_watch(parser: Parser) -> None:
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="where the files of .input relations are"
+    )
+    parser.add_argument(
+        "program", metavar="PROGRAM", nargs="?", help="a file of rules (default: the one in DIR)"
+    )
+    parser.add_argument(
+        "--db", metavar="PATH", type=Path, help="a workspace that keeps what is derived"
+    )
+    parser.add_argument(
+        "-D",
+        "--output-dir",
+        metavar="DIR",
+        help="write .output relations there after each commit",
+    )
+    parser.add_argument(
+        "--interval",
+        metavar="S",
+        type=_interval,
+        default=0.5,
+        help="seconds between two looks (default: 0.5)",
+    )
+
+
+def _interval(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0.01 or more")
+    return seconds
+
+
+def _watch(options: Options) -> None:
+    from lftj.cli import watch as command
+
+    command.watch(
+        options.folder,
+        options.program,
+        db=options.db,
+        output_dir=options.output_dir,
+        seconds=options.interval,
+    )
+
+
+def _describe_check(parser: Parser) -> None:
+    add_program(parser, "a file of rules, - for standard input, or the path of a workspace")
+    add_allow_paths(parser)
+    parser.add_argument(
+        "--passes", action="store_true", help="show each rule after each rewrite that changed it"
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="recompute the views of a workspace and compare"
+    )
+
+
+def _check(options: Options) -> int:
+    if options.program != "-" and Path(options.program).is_dir():
+        from lftj.cli import care
+
+        return 0 if care.check(Path(options.program), deep=options.deep) else 1
+    from lftj.cli import check as command
+
+    command.check(options.program, allow_paths=options.allow_paths, passes=options.passes)
+    return 0
+
+
+def _info(options: Options) -> None:
+    from lftj.cli import care
+
+    care.info(options.path)
+
+
+def _describe_report(parser: Parser) -> None:
+    add_program(parser, "a file of rules, - for standard input, or the path of a workspace")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("report.html"),
+        help="where the page is written (default: report.html)",
+    )
+    add_fact_dir(parser)
+    parser.add_argument(
+        "--samples",
+        metavar="N",
+        type=whole(0),
+        default=8,
+        help="how many rows of each relation it shows (default: 8)",
+    )
+    add_allow_paths(parser, "let the program name and include files anywhere")
+
+
+def _report(options: Options) -> None:
+    from lftj.cli import report as command
+
+    command.write(
+        options.program,
+        options.output,
+        options.fact_dir,
+        options.samples,
+        allow_paths=options.allow_paths,
+    )
+
+
+def _describe_serve(parser: Parser) -> None:
+    add_path(parser)
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole(0, 65535),
+        default=0,
+        help="0: any that is free (default)",
+    )
+
+
+def _serve(options: Options) -> None:
+    from lftj.cli import report as command
+
+    command.serve(options.path, options.port)
+
+
+def _compact(options: Options) -> None:
+    from lftj.cli import care
+
+    care.compact(options.path)
+
+
+def _describe_dump(parser: Parser) -> None:
+    add_path(parser)
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder, made for it")
+    parser.add_argument(
+        "--salvage", action="store_true", help="write what is left of damaged files; status 1"
+    )
+    parser.add_argument(
+        "--branch", metavar="NAME", default="main", help="the branch to write (default: main)"
+    )
+
+
+def _dump(options: Options) -> int:
+    from lftj.cli import care
+
+    whole = care.dump(options.path, options.folder, salvage=options.salvage, branch=options.branch)
+    return 0 if whole else 1
+
+
+def _describe_load(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="what `lftj dump` wrote")
+    add_path(parser, "the path of the workspace")
+
+
+def _load(options: Options) -> None:
+    from lftj.cli import care
+
+    care.load(options.folder, options.path)
+
+
+def _describe_sql(parser: Parser) -> None:
+    add_program(parser)
+    parser.add_argument(
+        "--dialect", metavar="NAME", default="duckdb", help="duckdb (default) or spark"
+    )
+    add_allow_paths(parser)
+
+
+def _sql(options: Options) -> None:
+    from lftj.cli.run import read_program
+    from lftj.sql.program import to_sql
+    from lftj.syntax.parser import parse
+
+    text, name = read_program(options.program, allow_paths=options.allow_paths)
+    print(to_sql(parse(text, name), options.dialect), end="")
+
+
+def _describe_shell(parser: Parser) -> None:
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=Path,
+        nargs="?",
+        help="a workspace, begun if need be; none: in memory",
+    )
+
+
+def _shell(options: Options) -> int:
+    from lftj.cli import shell as command
+
+    return 0 if command.run(options.path) else 1
+
+
+def _warmup(options: Options) -> None:
+    from lftj.cli import warmup as command
+
+    command.warmup()
+
+
+def _describe_demo(parser: Parser) -> None:
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="where picture and page are saved (default: here)",
+    )
+    parser.add_argument(
+        "--days",
+        metavar="N",
+        type=whole(1, 30),
+        default=14,
+        help="how many days of September 2013 to commit (default: 14)",
+    )
+    parser.add_argument(
+        "--spark",
+        action="store_true",
+        help="do it on Spark, in this machine, and compare; needs the extra spark",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="PATH",
+        type=Path,
+        help="where the workspace lasts, with its past; not with --spark",
+    )
+
+
+def _demo(options: Options) -> None:
+    from rich.console import Console
+
+    from lftj.demo import show
+    from scantree.jit.announcing import said_by
+
+    if options.spark and options.keep is not None:
+        Parser(prog="lftj demo").error("--keep: what Spark holds is not kept")
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, 120))
+    with said_by(lambda text: None):  # the demo has lines of its own for that
+        if options.spark:
+            from lftj.demo import on_spark
+
+            on_spark.run(console, options.days)
+        else:
+            show.run(console, options.out, options.days, keep=options.keep)
+
+
+def _nothing(parser: Parser) -> None:
+    """No options but --help."""
+
+
+COMMANDS = {
+    "run": Command(
+        "Evaluate a program as Soufflé does: facts from files, results into files or to standard "
+        "output.",
+        _describe_run,
+        _run,
+    ),
+    "watch": Command(
+        "Keep a program's views true while the files of its facts change. Each change is a "
+        "commit; Ctrl-C ends it.",
+        _describe_watch,
+        _watch,
+    ),
+    "check": Command(
+        "Print every error of a program, or every damage of a workspace. If a program has none, "
+        "print its strata and the plan of each rule; of a workspace, compare checksums, rows, and "
+        "with --deep views.",
+        _describe_check,
+        _check,
+    ),
+    "info": Command("Print what a workspace holds, and how large its files are.", add_path, _info),
+    "report": Command(
+        "Write one page about a program or workspace: relations, rules with plans, commits, "
+        "memory, and why rows are there.",
+        _describe_report,
+        _report,
+    ),
+    "serve": Command(
+        "Serve that page about a workspace while others commit to it. It is read-only, and "
+        "served to this machine, at the address that is printed.",
+        _describe_serve,
+        _serve,
+    ),
+    "compact": Command(
+        "Make the files of a workspace as small as they can be. Nobody else writes meanwhile.",
+        add_path,
+        _compact,
+    ),
+    "dump": Command(
+        "Write a workspace as Parquet files and rule text, which any version of lftj loads.",
+        _describe_dump,
+        _dump,
+    ),
+    "load": Command("Begin a workspace with what a dump has.", _describe_load, _load),
+    "sql": Command(
+        "Print a program as SQL: a query for each rule, views in the order of strata.",
+        _describe_sql,
+        _sql,
+    ),
+    "shell": Command(
+        "Type rules, facts and queries, or pipe them in; `.help` lists commands.",
+        _describe_shell,
+        _shell,
+    ),
+    "warmup": Command(
+        "See that kernels are compiled for this machine: for images, and before tests.",
+        _nothing,
+        _warmup,
+    ),
+    "demo": Command(
+        "Keep views over the 2013 flights from New York true, one committed day after another.",
+        _describe_demo,
+        _demo,
+    ),
+}
+"""All commands by their names, in the order of the help."""
