@@ -5,7 +5,7 @@ their order.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from lftj.distributed.partitioning.cuts import ONE
 from lftj.distributed.parts.parquet import place_in, row_groups
 from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
+from lftj.distributed.staged_steps import folded, push
 from lftj.distributed.work.resolve import GONE, NEW, UPSERT
 from lftj.engine.handles import RuleHandle, without
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
@@ -40,60 +41,6 @@ from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.types.dictionary import Dictionary
-
-# What an open transaction has gathered of one relation: steps in their order, of which equal ones
-# become one.
-
-
-def push(steps: list[Staged], step: Staged, schema: RelationSchema) -> None:
-    """One step more. Sizes at least halve towards the end, so a row is joined O(log n) times
-    whatever the number of calls.
-    """
-    steps.append(step)
-    while (
-        len(steps) > 1
-        and _size(steps[-2]) <= 2 * _size(steps[-1])
-        and (one := _joined(steps[-2], steps[-1], schema)) is not None
-    ):
-        steps[-2:] = [one]
-
-
-def folded(steps: Sequence[Staged], schema: RelationSchema) -> list[Staged]:
-    """As few steps as will do."""
-    found = list[Staged]()
-    for step in steps:
-        one = _joined(found[-1], step, schema) if found else None
-        found[-1:] = [*found[-1:], step] if one is None else [one]
-    return found
-
-
-def _joined(first: Staged, second: Staged, schema: RelationSchema) -> Staged | None:
-    """Two steps as one, where rows of this process come or go in both, or replace those of their
-    keys in both.
-    """
-    if isinstance(first, Delta) and isinstance(second, Delta):
-        return first.then(second)
-    rows = [_upserted(step) for step in (first, second)]
-    if rows[0] is None or rows[1] is None:
-        return None
-    both = [
-        np.concatenate(pair)
-        for pair in zip(*(each.inserts for each in rows if each is not None), strict=True)
-    ]
-    return Dependent(UPSERT, Delta.insertion(last_of_keys(schema, both)))
-
-
-def _upserted(step: Staged) -> Delta | None:
-    return (
-        step.rows
-        if isinstance(step, Dependent) and step.operation == UPSERT and isinstance(step.rows, Delta)
-        else None
-    )
-
-
-def _size(step: Staged) -> int:
-    rows = step.rows if isinstance(step, Dependent) else step
-    return len(rows) if isinstance(rows, Delta) else 0
 
 
 class PartsDraft(ProgramDraft):
