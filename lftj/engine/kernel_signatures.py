@@ -61,6 +61,13 @@ lftj.join.kernels.bitmap_kernels clear_cache i i
     "sums": """
 lftj.heads.integer_sum_kernels total_runs W W W W W
 lftj.heads.integer_sum_kernels merge_totals W W W W
+lftj.heads.grouping_kernels place_groups R i I32 R W W
+lftj.heads.grouping_kernels place_coded W R i I32 R W W
+lftj.heads.grouping_kernels add_floats W W W i i W
+lftj.heads.grouping_kernels add_integers W W W i i
+lftj.heads.grouping_kernels add_times W W W i i
+lftj.heads.grouping_kernels add_extremes W W W i i b
+lftj.join.kernels.lookup_kernels hash_rows R I32 W
 """,
     "floats": """
 lftj.heads.float_sum_kernels advance_states R W W W W W
@@ -159,7 +166,6 @@ lftj.heads.float_sum_kernels to_balanced W W
 lftj.heads.float_sum_kernels to_twos_complement W
 lftj.join.kernels.lookup_kernels find_hashed R R I32 W W
 lftj.join.kernels.lookup_kernels find_runs W i I32 W W W
-lftj.join.kernels.lookup_kernels hash_rows R I32 W
 lftj.join.kernels.lookup_kernels keep_absent W i i W
 lftj.join.kernels.lookup_kernels keep_runs W W W i
 lftj.join.kernels.lookup_kernels keep_same W W W W i

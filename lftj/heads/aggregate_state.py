@@ -18,7 +18,7 @@ import numpy as np
 from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import by_groups, divided, net_changes
-from lftj.heads.kept import GroupChange, Kept, Work
+from lftj.heads.kept import GroupChange, GroupTotals, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
@@ -149,7 +149,35 @@ class AggregateState:
         )
         if not len(net):
             return self, None
-        change, found = self._change(rows, net, ascending)
+        return self._followed(*self._change(rows, net, ascending))
+
+    def gathered(self, totals: GroupTotals) -> tuple[AggregateState, GroupsMoved | None]:
+        """As `advanced`, of the assignments that these groups are made of; the state is empty, and
+        keeps totals alone.
+        """
+        if not len(totals.counts):
+            return self, None
+        none, work = np.empty((0, 0), np.int64), Work()
+        work.count(self.groups, 2 * len(totals.counts))
+        change = GroupChange(
+            none,
+            none.reshape(-1),
+            none.reshape(-1),
+            totals.groups,
+            [np.zeros(len(totals.counts), np.int64)] * self.plan.width,
+            totals.counts,
+            True,
+            None,
+            partial(self.shape.name, list(totals.groups), self.surroundings.dictionary),
+            work,
+            totals=totals,
+        )
+        return self._followed(change, np.zeros(len(totals.counts), np.bool_))
+
+    def _followed(
+        self, change: GroupChange, found: np.ndarray
+    ) -> tuple[AggregateState, GroupsMoved]:
+        """The state after a change by groups; `found`: which of these there were before."""
         advances = [state.advanced(change) for state in self.kept]
         results = [
             change.sizes if server is None else advances[server].results(call)

@@ -34,7 +34,7 @@ from lftj.heads.float_sum_kernels import (
     read_states,
     sum_runs,
 )
-from lftj.heads.kept import Advance, GroupChange
+from lftj.heads.kept import Advance, Bag, GroupChange
 from scantree import Arena, Tree
 
 _UNIT = 1074
@@ -208,7 +208,8 @@ class FloatTotals:
         groups = change.groups.shape[1]
         width, words = len(change.groups), min(groups, _CHUNK) * STATE_WORDS
         room = np.empty((width + 2, words), np.int64), np.empty((width + 1, words), np.int64)
-        pieces = [self._piece(change, first, *room) for first in range(0, groups, _CHUNK)]
+        bag = change.floats(self.arg)
+        pieces = [self._piece(change, bag, first, *room) for first in range(0, groups, _CHUNK)]
         joined = (
             pieces[0]
             if len(pieces) == 1
@@ -224,23 +225,23 @@ class FloatTotals:
         return Advance(FloatTotals(self.arg, self.words.apply(inserts, erases)), [], results)
 
     def _piece(
-        self, change: GroupChange, first: int, inserts: np.ndarray, erases: np.ndarray
+        self,
+        change: GroupChange,
+        bag: Bag,
+        first: int,
+        inserts: np.ndarray,
+        erases: np.ndarray,
     ) -> tuple[np.ndarray, ...]:
         """Words that come and go, rounded sums and how they went, for a chunk of groups. `inserts`,
         `erases`: room for the words.
         """
-        starts = change.starts[first : first + _CHUNK]
+        codes, counts, all_starts = bag
+        starts = all_starts[first : first + _CHUNK]
         low = starts[0]
-        high = (
-            change.starts[first + _CHUNK]
-            if first + _CHUNK < len(change.starts)
-            else len(change.net)
-        )
+        high = all_starts[first + _CHUNK] if first + _CHUNK < len(all_starts) else len(counts)
         groups = np.ascontiguousarray(change.groups[:, first : first + _CHUNK])
         before = self._states(groups)
-        after, sums, status = advanced(
-            before, change.rows[self.arg, low:high], change.net[low:high], starts - low
-        )
+        after, sums, status = advanced(before, codes[low:high], counts[low:high], starts - low)
         written, gone = changed_words(groups, before, after, inserts, erases)
         return inserts[:, :written].copy(), erases[:, :gone].copy(), sums, status
 

@@ -147,7 +147,11 @@ class IntegerTotals:
 
     def advanced(self, change: GroupChange) -> Advance:
         """Adds the net change of each group."""
-        moved = grouped_totals(change.rows[self.arg], change.net, change.starts)
+        moved = (
+            grouped_totals(change.rows[self.arg], change.net, change.starts)
+            if change.totals is None
+            else Totals(*change.totals.integers[self.arg])
+        )
         return self.holding(self.totals(change.before).merged(moved), change)
 
     def holding(self, totals: Totals, change: GroupChange) -> Advance:

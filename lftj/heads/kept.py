@@ -26,6 +26,32 @@ class Work:
         self.pages += (tree.height + 1) * rows
 
 
+class Bag(NamedTuple):
+    """Doubles in runs, as codes with counts, run r being [starts[r], starts[r + 1]): all values of
+    a column by groups, or far fewer with the same exact sums.
+    """
+
+    codes: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTotals:
+    """Groups in ascending order, as a matrix of columns × groups (one line of zeros without group
+    columns), the number of assignments of each, and what their columns come to.
+
+    By column: `integers`, words of exact totals (`lftj.heads.integer_sum.Totals`); `floats`;
+    `extremes`, codes, by `min` or `max` and column.
+    """
+
+    groups: np.ndarray
+    counts: np.ndarray
+    integers: Mapping[int, tuple[np.ndarray, np.ndarray]]
+    floats: Mapping[int, Bag]
+    extremes: Mapping[tuple[str, int], np.ndarray]
+
+
 class GroupChange(NamedTuple):
     """A net change of assignments, by groups; everything ascends.
 
@@ -34,7 +60,8 @@ class GroupChange(NamedTuple):
     head has no group columns; `before` (values × n) what the head's tree holds of them, zeros for a
     new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so
     `rows` are all. `order` knows all texts among the rows that stand in order; `name` calls a group
-    in messages. Not `ascending`: inside a group rows are in any order and may repeat.
+    in messages. Not `ascending`: inside a group rows are in any order and may repeat. `totals`: of
+    the rows, where these were not kept.
     """
 
     rows: np.ndarray
@@ -48,6 +75,13 @@ class GroupChange(NamedTuple):
     name: Callable[[int], str]
     work: Work
     ascending: bool = True
+    totals: GroupTotals | None = None
+
+    def floats(self, arg: int) -> Bag:
+        """Values of a float column, or fewer with the same sums."""
+        if self.totals is not None:
+            return self.totals.floats[arg]
+        return Bag(self.rows[arg], self.net, self.starts)
 
     @property
     def divisors(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lftj.join.access.column_expressions import by_columns, column_values
 from lftj.join.access.row_scan import CodeTest, code_test
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
@@ -71,15 +72,22 @@ class Computation:
         level = {each.variable: number for number, each in enumerate(plan.levels)}
         self._levels = np.array([level[variable] for variable in self._inputs], np.int64)
         self._words = np.array(code.words, np.int64)
+        self._by_columns = code.words if by_columns(code.words) else None
         self._state = np.zeros(at.STATE_HEADER + len(plan.levels) + code.stack, np.int64)
         self._state[at.BINDINGS] = at.STATE_HEADER
         self._state[at.STACK] = at.STATE_HEADER + len(plan.levels)
         self._text = context.resources.dictionary.flat()
 
     def run(self, found: Mapping[int, np.ndarray], rows: int) -> np.ndarray | None:
-        """The value for each of so many rows, of a comparison 1 or 0; None where some
-        row has none.
+        """The value for each of so many rows, of a comparison whether it holds; None where some row
+        has none.
         """
+        if self._by_columns is not None and rows:
+            bindings = dict(
+                zip(self._levels.tolist(), [found[each] for each in self._inputs], strict=True)
+            )
+            if (whole := column_values(self._by_columns, bindings, rows)) is not None:
+                return whole
         inputs = np.array([found[variable] for variable in self._inputs], np.int64).reshape(
             len(self._inputs), rows
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -54,6 +54,11 @@ class Gathering(Protocol):
     def rows(self) -> tuple[Columns, np.ndarray]:
         """The values asked for, and how many assignments each row stands for."""
         ...
+
+
+Gathered = TypeVar("Gathered", bound=Gathering)
+Making = Callable[[Held], Gathered]
+"""Maker of what results are gathered in; that is to tell of the bytes that it takes."""
 
 
 class Number:
@@ -170,11 +175,11 @@ def gathering(
     return Listed(needed, rows, held)
 
 
-def all_rows(found: Sequence[Gathering]) -> tuple[Columns, np.ndarray]:
-    """The rows of several of one kind, together; one at least."""
+def together(found: Sequence[Gathered]) -> Gathered:
+    """Several of one kind as one; one at least."""
     for other in found[1:]:
         found[0].absorb(other)
-    return found[0].rows()
+    return found[0]
 
 
 def _places(bounds: Sequence[Bounds]) -> int:

@@ -8,12 +8,12 @@ takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.join.access.gathering import Listed, gathering
+from lftj.join.access.gathering import Gathering, Listed, gathering
 from lftj.join.context import Context
 from lftj.program.normal_form import Filter, NormalRule, Ref, Value
 from lftj.storage.delta import Columns
@@ -118,6 +118,16 @@ class RowScan:
         if self.copies and isinstance(asked, Listed):
             context.budget.check_memory(8 * relation.count * (1 + len(self.asked)))
             return relation.columns(self.asked), np.ones(relation.count, np.int64)
+        for columns, many in self.blocks(relation, context):
+            asked.add(columns, many, None)
+        return asked.rows()
+
+    def blocks(
+        self, relation: RelationVersion, context: Context
+    ) -> Iterator[tuple[dict[int, np.ndarray], int]]:
+        """The columns asked for of the rows that pass, and how many these are, so many at a
+        time.
+        """
         read = tuple(dict.fromkeys([*self.asked, *self.tested]))
         for block in relation.blocks(context.tuning.block_rows, read or (0,)):
             columns, many = dict(zip(read, block, strict=False)), block.shape[1]
@@ -127,8 +137,7 @@ class RowScan:
                     {column: columns[column].take(kept) for column in self.asked},
                     len(kept),
                 )
-            asked.add(columns, many, None)
-        return asked.rows()
+            yield columns, many
 
     def passing(self, columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
         """Mark the rows, given these columns, that pass all tests; there is a test."""
@@ -172,9 +181,39 @@ def scanned_rows(
     context: Context,
 ) -> tuple[Columns, np.ndarray] | None:
     """`RowScan.rows` for a rule; None where its rows are to be searched for."""
+    scan = _paying(rule, needed, relations, context)
+    return None if scan is None else scan.rows(relations[scan.relation], context)
+
+
+def scan_rows(
+    rule: NormalRule,
+    needed: Sequence[int],
+    relations: Mapping[str, RelationVersion],
+    context: Context,
+    found: Gathering,
+) -> bool:
+    """As `scanned_rows`, gathered in `found`; False where the rows are to be searched for. O(n) for
+    each column that is read.
+    """
+    scan = _paying(rule, needed, relations, context)
+    if scan is None:
+        return False
+    relation = relations[scan.relation]
+    context.spend(relation.count)
+    place = dict(zip(needed, scan.asked, strict=True))
+    for columns, many in scan.blocks(relation, context):
+        found.add({variable: columns[column] for variable, column in place.items()}, many, None)
+    return True
+
+
+def _paying(
+    rule: NormalRule,
+    needed: Iterable[int],
+    relations: Mapping[str, RelationVersion],
+    context: Context,
+) -> RowScan | None:
     if ROW_SCAN in context.tuning.without:
         return None
     scan = RowScan.of(rule, needed)
-    if scan is None or not scan.pays(relations[scan.relation], context.keep):
-        return None
-    return scan.rows(relations[scan.relation], context)
+    pays = scan is not None and scan.pays(relations[scan.relation], context.keep)
+    return scan if pays else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lftj.join.access.computed_columns import Computation, reads
-from lftj.join.access.gathering import Gathering, Held, all_rows, gathering
+from lftj.join.access.gathering import Gathering, Held, Making, gathering, together
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.row_scan import passing
 from lftj.join.access.star_shape import Lookup, Read, Star
@@ -68,11 +68,26 @@ def looked_up_rows(
     where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
     relations · atoms). Without `count` every count is 1.
     """
+    found = look_up(plan, needed, relations, cost, context, count=count, make=None)
+    return None if found is None else found.rows()
+
+
+def look_up(
+    plan: RulePlan,
+    needed: Sequence[int],
+    relations: Relations,
+    cost: float,
+    context: Context,
+    *,
+    count: bool,
+    make: Making[Any] | None,
+) -> Any:
+    """As `looked_up_rows`, gathered in what `make` gives, by default what suits the values."""
     if STAR_JOIN in context.tuning.without:
         return None
     for star in stars(plan, needed, relations, cost, context):
         try:
-            return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
+            return _Evaluation(star, plan, tuple(needed), relations, context, count, make).found()
         except _UnfitError:
             continue
     return None
@@ -154,7 +169,9 @@ class _Evaluation:
         relations: Relations,
         context: Context,
         count: bool,
+        make: Making[Any] | None,
     ):
+        self._make = make
         self._star, self._plan, self._needed, self._context, self._count = (
             star,
             plan,
@@ -203,20 +220,20 @@ class _Evaluation:
             wanted.append(tuple(dict.fromkeys([*wanted[-1], *lookup.key])))
         return wanted[::-1]
 
-    def rows(self) -> tuple[Columns, np.ndarray]:
+    def found(self) -> Gathering:
         """All that is found, by several threads where there are many facts."""
         bounds, spans = self._bounds(), self._spans()
         if len(spans) == 1:
             lane = self._lane(bounds, spans[0], self._context.budget.check_memory)
             self._look_up(lane, self._context.budget.spend)
-            return lane.found.rows()
+            return lane.found
         work = SharedWork(self._context, len(spans))
         lookups = [
             self._lane(bounds, span, partial(work.held.__setitem__, number))
             for number, span in enumerate(spans)
         ]
         work.all(lambda number: self._look_up(lookups[number], partial(work.spend, number)))
-        return all_rows([lane.found for lane in lookups])
+        return together([lane.found for lane in lookups])
 
     def _spans(self) -> list[tuple[int, int]]:
         """The facts by their numbers, so that threads take equal shares."""
@@ -240,13 +257,13 @@ class _Evaluation:
         computations = [
             Computation(computed, self._plan, self._context) for computed in self._star.computed
         ]
-        found = gathering(
-            self._needed,
-            bounds,
-            last - first,
-            count=self._count,
-            held=held,
-            tuning=self._context.tuning,
+        tuning = self._context.tuning
+        found = (
+            self._make(held)
+            if self._make is not None
+            else gathering(
+                self._needed, bounds, last - first, count=self._count, held=held, tuning=tuning
+            )
         )
         return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
 
@@ -270,7 +287,7 @@ class _Evaluation:
             for variable, values in dimension.taken.items()
         }
         known = all(variable in place or len(taken.get(variable, ())) for variable in self._needed)
-        if not (known and self._needed and self._facts.count):
+        if self._make is not None or not (known and self._needed and self._facts.count):
             return None
         facts = [variable for variable in self._needed if variable in place]
         bounds = dict(

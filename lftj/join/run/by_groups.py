@@ -8,10 +8,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lftj.join.access.row_scan import scanned_rows
+from lftj.join.access.gathering import Gathered, Making
+from lftj.join.access.row_scan import scan_rows, scanned_rows
 from lftj.join.context import Context
 from lftj.join.plan.planning import begins_with, plan_behind
-from lftj.join.run.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once
+from lftj.join.run.evaluate import (
+    Columns,
+    Relations,
+    chunks,
+    looked_up,
+    looked_up_into,
+    owned,
+    plan_once,
+)
 from lftj.program.normal_form import NormalRule
 
 
@@ -70,6 +79,33 @@ def evaluate_by_groups(
     if rows:
         whole = waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1)
         yield list(whole[:-1]), whole[-1]
+
+
+def gathered(
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    make: Making[Gathered],
+    count: bool = True,
+) -> Gathered:
+    """All satisfying assignments, in what `make` gives, batch by batch: the values of `needed`, and
+    how often each row counts; without `count` once.
+
+    Found as by `evaluate_by_groups`, but no assignment is kept here. Raises what that raises.
+    """
+    found = make(context.check_memory)
+    if scan_rows(rule, needed, relations, context, found):
+        return found
+    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    looked = looked_up_into(plan, needed, relations, context, make, count=count)
+    if looked is not None:
+        return looked
+    for chunk in chunks(plan, relations, context):
+        columns = dict(zip(needed, chunk, strict=False))
+        found.add(columns, chunk.shape[1], chunk[-1] if count else None)
+    return found
 
 
 def _last_group(rows: np.ndarray, width: int) -> int:

@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 
+from lftj.join.access.gathering import Gathered, Making
 from lftj.join.access.semijoin_reduction import SemijoinReduction
-from lftj.join.access.star_join import looked_up_rows
+from lftj.join.access.star_join import look_up, looked_up_rows
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.cardinality import stale
@@ -123,6 +124,23 @@ def looked_up(
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
         context.resources.advisor.took(plan, context.budget.work - before)
+    return found
+
+
+def looked_up_into(
+    plan: RulePlan,
+    needed: tuple[int, ...],
+    relations: Relations,
+    context: Context,
+    make: Making[Gathered],
+    *,
+    count: bool,
+) -> Gathered | None:
+    """As `looked_up`, gathered in what `make` gives."""
+    before, cost = context.work, plan.choice.cost
+    found = look_up(plan, needed, relations, cost, context, count=count, make=make)
+    if found is not None:
+        context.advisor.took(plan, context.work - before)
     return found
 
 

@@ -7,11 +7,12 @@ tells which of them applies at a commit.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.heads.grouping import Grouping, additive
+from lftj.join.run.by_groups import evaluate_by_groups, gathered
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
@@ -146,8 +147,17 @@ class ByGroups(Strategy[Evaluated]):
         return self.change.groups
 
     def run(self) -> Evaluated:
-        """The assignments."""
+        """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
+        if additive(body.shape):
+            found = gathered(
+                body.rule,
+                change.relations,
+                change.context,
+                needed=body.needed,
+                make=partial(Grouping, body.shape),
+            )
+            return Evaluated((), totals=found.totals())
         return Evaluated(
             evaluate_by_groups(
                 body.rule,

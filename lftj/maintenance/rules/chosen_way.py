@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from lftj.heads.kept import GroupTotals
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -96,12 +97,13 @@ class BodyEvaluation:
 
 class Evaluated(NamedTuple):
     """Findings of an evaluation: pieces of needed values, or of `heads` already, each with its
-    counts; and the indices if it was traced.
+    counts; or the `totals` of groups; and the indices if it was traced.
     """
 
     pieces: Iterable[tuple[Columns, np.ndarray]]
     heads: bool = False
     trace: TraceState | None = None
+    totals: GroupTotals | None = None
 
 
 class Ways(NamedTuple):

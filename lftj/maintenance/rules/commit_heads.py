@@ -244,6 +244,9 @@ class CommitHeads:
             context.resources.user_aggregates,
         )
         work.assignments = 0
+        if evaluated.totals is not None:
+            aggregate, _ = aggregate.gathered(evaluated.totals)
+            work.assignments = int(evaluated.totals.counts.sum())
         for columns, counts in evaluated.pieces:
             aggregate, _ = aggregate.advanced(columns, counts, context.resources.threads)
             work.assignments += int(counts.sum())

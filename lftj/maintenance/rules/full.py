@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from lftj.heads.aggregate import AggregateCall, aggregate
+from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.grouping import Grouping, results, totalled
+from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
 from lftj.join.access.row_scan import scanned_rows
 from lftj.join.context import Context
-from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.by_groups import evaluate_by_groups, gathered
 from lftj.join.run.evaluate import (
     Columns,
     Relations,
@@ -136,10 +140,15 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
     )
     off = LEAST_VALUES in context.tuning.without
     least = None if off else least_plan(rule, relations, context)
+    count = any(term.function not in _IDEMPOTENT for term in terms)
+    shape = AggregateShape.of(rule)
     if least is not None and many_proofs(least, relations, context):
         pieces = iter([run_plan(least, relations, context)])
+    elif totalled(shape):
+        make = partial(Grouping, shape)
+        found = gathered(rule, relations, context, needed=needed, make=make, count=count)
+        return _of_totals(found.totals(), shape, context)
     else:
-        count = any(term.function not in _IDEMPOTENT for term in terms)
         pieces = evaluate_by_groups(
             rule, relations, context, needed=needed, width=len(set(rule.group)), count=count
         )
@@ -154,6 +163,13 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
         if found
         else no_rows(len(rule.head))
     )
+
+
+def _of_totals(totals: GroupTotals, shape: AggregateShape, context: Context) -> Columns:
+    """The head rows of groups, sorted."""
+    groups = list(totals.groups)
+    name = partial(shape.name, groups, context.dictionary)
+    return sort_rows(shape.head_rows(groups, results(totals, shape, name)))
 
 
 def _aggregated(

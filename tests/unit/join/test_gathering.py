@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.join.access.gathering import Listed, Number, Totals, all_rows, gathering
+from lftj.join.access.gathering import Listed, Number, Totals, gathering, together
 from lftj.tuning import DEFAULT
 from tests.unit.join.evaluating import tallied
 
@@ -67,7 +67,7 @@ def test_blocks_are_added_to_each_other(bounds: Any, count: bool, apart: int) ->
             strict=True,
         ):
             expected[pair] += each
-    columns, counts = all_rows(several)
+    columns, counts = together(several).rows()
     if count:
         assert tallied(columns, counts) == expected
     else:
@@ -88,4 +88,4 @@ def _number(count: bool, many: int) -> Any:
     found = [gathered([], 100, needed=(), count=count) for _ in range(2)]
     found[0].add({}, many, None)
     found[1].add({}, many, np.full(many, 2))
-    return all_rows(found)
+    return together(found).rows()

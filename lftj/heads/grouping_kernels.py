@@ -1,0 +1,141 @@
+"""Compiled passes of a group-by over batches of assignments: the group of each row by hashing, and
+sums that stay exact.
+
+The states of groups lie one after another, `stride` words each. An integer total takes two words:
+the sum modulo 2⁶⁴ as an int64, and how often it went over the top, less how often below. A float
+total takes two doubles whose sum it is, exactly [Dekker 1971, Knuth's two-sum]; a value with which
+that would not be so is not added, but told.
+"""
+
+from __future__ import annotations
+
+from lftj.join.kernels.lookup_kernels import NOWHERE, same_key, slot_of
+from scantree.jit import bits_to_float, compiled, float_to_bits, load, store
+from scantree.rows_kernels import sums_wrap
+
+_INT64_MAX = 2**63 - 1
+_LARGE = 2.0**1000
+"""Totals that are added up so stay below: no sum of fewer than 2²³ of these overflows."""
+
+
+@compiled
+def place_groups(keys, first, table, held, known, places):
+    """Find the group of each row of a batch (columns of `keys`) from number `first` on; new ones
+    get the next column of `held`. Return the first row that found no room.
+
+    `known`: how many groups there are. `table`: their numbers, at least twice as many slots as
+    `held` has columns, a power of two.
+    """
+    mask = table.size - 1
+    groups = load(known, 0)
+    row = first
+    room = True
+    while room and row < keys.shape[1]:
+        if row > first and same_key(keys, row, keys, row - 1):
+            store(places, row, load(places, row - 1))
+            row += 1
+            continue
+        slot = slot_of(keys, row, mask)
+        group = load(table, slot)
+        while group != NOWHERE and not same_key(keys, row, held, group):
+            slot = (slot + 1) & mask
+            group = load(table, slot)
+        if group == NOWHERE:
+            if groups == held.shape[1]:
+                room = False
+                continue
+            group = groups
+            store(table, slot, group)
+            for line in range(keys.shape[0]):
+                held[line, group] = keys[line, row]
+            groups += 1
+        store(places, row, group)
+        row += 1
+    store(known, 0, groups)
+    return row
+
+
+@compiled
+def place_coded(codes, keys, first, table, held, known, places):
+    """As `place_groups`, where `codes` tell the groups of rows apart: the slots of `table`."""
+    groups = load(known, 0)
+    row = first
+    while row < codes.size:
+        slot = load(codes, row)
+        group = load(table, slot)
+        if group == NOWHERE:
+            if groups == held.shape[1]:
+                break
+            group = groups
+            store(table, slot, group)
+            for line in range(keys.shape[0]):
+                held[line, group] = keys[line, row]
+            groups += 1
+        store(places, row, group)
+        row += 1
+    store(known, 0, groups)
+    return row
+
+
+@compiled
+def add_times(places, times, states, stride, at):
+    """Add to a count of each row's group how often the row counts, `times[0]` where that is one
+    word. True where a count leaves int64.
+    """
+    wraps = False
+    step = 0 if times.size == 1 else 1
+    for row in range(places.size):
+        place = load(places, row) * stride + at
+        before, more = load(states, place), load(times, row * step)
+        after = before + more
+        wraps = wraps or sums_wrap(before, more, after)
+        store(states, place, after)
+    return wraps
+
+
+@compiled
+def add_integers(places, values, states, stride, at):
+    """Add each row's value to an integer total of its group."""
+    for row in range(places.size):
+        place = load(places, row) * stride + at
+        before, value = load(states, place), load(values, row)
+        after = before + value
+        store(states, place, after)
+        if sums_wrap(before, value, after):
+            store(states, place + 1, load(states, place + 1) + (1 if value > 0 else -1))
+
+
+@compiled
+def add_floats(places, codes, states, stride, at, left):
+    """Add each row's value, a float code, to a float total of its group. The rows with which that
+    would not be exact go to `left`; return how many there are.
+    """
+    many = 0
+    for row in range(places.size):
+        place = load(places, row) * stride + at
+        code = load(codes, row)
+        value = bits_to_float(code ^ ((code >> 63) & _INT64_MAX))
+        most, rest = bits_to_float(load(states, place)), bits_to_float(load(states, place + 1))
+        total = most + value
+        part = total - most
+        more = (most - (total - part)) + (value - part)
+        after = rest + more
+        part = after - rest
+        lost = (rest - (after - part)) + (more - part)
+        if lost == 0.0 and -_LARGE < total < _LARGE:
+            store(states, place, float_to_bits(total))
+            store(states, place + 1, float_to_bits(after))
+        else:
+            store(left, many, row)
+            many += 1
+    return many
+
+
+@compiled
+def add_extremes(places, codes, states, stride, at, greatest):
+    """Make a word of each row's group the least, or greatest, of itself and the row's code."""
+    for row in range(places.size):
+        place = load(places, row) * stride + at
+        code, before = load(codes, row), load(states, place)
+        if (code > before) if greatest else (code < before):
+            store(states, place, code)

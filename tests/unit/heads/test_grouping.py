@@ -1,0 +1,199 @@
+"""Groups totalled batch by batch: exactly what all assignments together come to, in any batches,
+put together in any way.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import lftj.heads.grouping as grouping
+from lftj.errors import LimitError, ValueRangeError
+from lftj.heads.aggregate_shape import AggregateShape, CallShape
+from lftj.heads.float_sum import ExactSum
+from lftj.heads.grouping import Grouping, additive, results, totalled
+from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
+
+GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
+FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)
+FUNCTIONS = (("count", ()), ("sum", (2,)), ("mean", (2,)), ("min", (2,)), ("max", (2,)))
+OF_FLOATS = (("sum", (3,)), ("mean", (3,)), ("min", (3,)), ("max", (3,)))
+
+
+def shape_of(width: int) -> AggregateShape:
+    """Two columns, the first `width` of which are the group, then an int and a float, and every
+    function of these.
+    """
+    types = (INT, INT, INT, FLOAT)
+    calls = tuple(
+        CallShape(function, args, tuple(types[arg] for arg in args), INT if whole else FLOAT)
+        for functions, whole in ((FUNCTIONS, True), (OF_FLOATS, False))
+        for function, args in functions
+    )
+    return AggregateShape((0, 1, 2, 3), types, width, tuple(range(width)), calls, ())
+
+
+def drawn(by: random.Random, rows: int, groups: int, *, once: bool) -> list[np.ndarray]:
+    """Columns of assignments and their counts."""
+    values = [
+        by.choice(GREAT) if by.random() < 0.3 else by.randrange(-1000, 1000) for _ in range(rows)
+    ]
+    floats = [
+        by.choice(FLOATS[:9] if by.random() < 0.9 else FLOATS)
+        if by.random() < 0.3
+        else round(by.uniform(0, 1000), 2)
+        for _ in range(rows)
+    ]
+    counts = [1 if once else by.choice((1, 2, 3, 2**40)) for _ in range(rows)]
+    return [
+        np.array([by.randrange(groups) for _ in range(rows)], np.int64),
+        np.array([by.randrange(-2, 2) for _ in range(rows)], np.int64),
+        np.array(values, np.int64),
+        floats_to_codes(np.array(floats)),
+        np.array(counts, np.int64),
+    ]
+
+
+def expected(columns: list[np.ndarray], width: int) -> dict[tuple[int, ...], list[object]]:
+    """The number, the sum of ints, their least and greatest, and the same of floats, by group."""
+    rows: dict[tuple[int, ...], list[tuple[int, float, int]]] = defaultdict(list)
+    lines = zip(*[column.tolist() for column in columns[:3]], *_numbers(columns), strict=True)
+    for first, second, value, number, count in lines:
+        rows[(first, second)[:width]].append((value, number, count))
+    found: dict[tuple[int, ...], list[object]] = {}
+    for group, members in rows.items():
+        total = ExactSum()
+        for _, number, count in members:
+            total.add(number, count)
+        values, numbers = [row[0] for row in members], [row[1] for row in members]
+        found[group] = [
+            sum(count for *_, count in members),
+            sum(value * count for value, _, count in members),
+            (min(values), max(values), min(numbers), max(numbers)),
+            total,
+        ]
+    return found
+
+
+def _numbers(columns: list[np.ndarray]) -> list[list[float]]:
+    return [codes_to_floats(columns[3]).tolist(), columns[4].tolist()]
+
+
+def gathered(
+    columns: list[np.ndarray], width: int, cuts: list[int], *, apart: bool, once: bool
+) -> Grouping:
+    """The groups of these assignments in batches, in one grouping or in one for each batch."""
+    shape = shape_of(width)
+    parts = [Grouping(shape, lambda size: None)]
+    for low, high in zip([0, *cuts], [*cuts, len(columns[0])], strict=True):
+        if apart:
+            parts.append(Grouping(shape, lambda size: None))
+        batch = {number: column[low:high] for number, column in enumerate(columns[:4])}
+        parts[-1].add(batch, high - low, None if once else columns[4][low:high])
+    for other in parts[1:]:
+        parts[0].absorb(other)
+    return parts[0]
+
+
+@pytest.mark.parametrize("width", [0, 1, 2])
+@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("hashed", [grouping._HASHED, 3])
+def test_totals_are_those_of_all_assignments(
+    width: int, once: bool, apart: bool, hashed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "_HASHED", hashed)
+    for seed in range(20):
+        by = random.Random(seed)
+        monkeypatch.setattr(grouping, "_CODED", by.choice((1, 1000, 1 << 20)))
+        monkeypatch.setattr(grouping, "_SORTED", by.choice((1, 1000, 10_000)))
+        rows = by.choice((1, 7, 300, 3000))
+        columns = drawn(by, rows, by.choice((1, 5, 2000)), once=once)
+        cuts = sorted(by.randrange(rows + 1) for _ in range(by.randrange(4)))
+        totals = gathered(columns, width, cuts, apart=apart, once=once).totals()
+        wanted = expected(columns, width)
+        keys = list(zip(*totals.groups.tolist(), strict=True)) if width else [()]
+        assert keys == sorted(wanted)
+        ends = {call: codes.tolist() for call, codes in totals.extremes.items()}
+        for place, key in enumerate(keys):
+            count, whole, extremes, floats = wanted[key]
+            high, low = (int(word[place]) for word in totals.integers[2])
+            assert (int(totals.counts[place]), (high << 63) + low) == (count, whole)
+            assert extremes == (
+                ends["min", 2][place],
+                ends["max", 2][place],
+                *codes_to_floats(np.array([ends[each, 3][place] for each in ("min", "max")])),
+            )
+            codes, counts, starts = totals.floats[3]
+            end = starts[place + 1] if place + 1 < len(starts) else len(codes)
+            bag = ExactSum()
+            run = slice(int(starts[place]), int(end))
+            for number, times in zip(codes_to_floats(codes[run]), counts[run], strict=True):
+                bag.add(float(number), int(times))
+            assert isinstance(floats, ExactSum)
+            assert bag.parts == floats.parts
+
+
+def test_results_are_rounded_once_and_have_their_types() -> None:
+    columns = [np.zeros(3, np.int64)] * 2
+    columns += [np.array([1, 2, 4]), floats_to_codes(np.array([1e16, 1.0, -1e16]))]
+    found = results(
+        gathered([*columns, np.ones(3, np.int64)], 1, [1], apart=False, once=True).totals(),
+        shape_of(1),
+        str,
+    )
+    whole, floats = [int(column[0]) for column in found], codes_to_floats(np.concatenate(found))
+    assert (whole[0], whole[1], floats[2], whole[3], whole[4]) == (3, 7, 7 / 3, 1, 4)
+    assert floats[5:].tolist() == [1.0, 1 / 3, -1e16, 1e16]
+
+
+def test_few_rows_are_kept_of_sums_that_two_doubles_hold() -> None:
+    by = np.random.default_rng(1)
+    rows = 20_000
+    columns = [by.integers(0, 50, rows), np.zeros(rows, np.int64), by.integers(0, 9, rows)]
+    columns += [floats_to_codes(np.round(by.random(rows) * 1000, 2)), np.ones(rows, np.int64)]
+    bag = gathered(columns, 1, [], apart=False, once=True).totals().floats[3]
+    assert len(bag.codes) <= 100
+
+
+def test_infinities_are_added_last_and_a_sum_without_value_is_an_error() -> None:
+    columns = [np.zeros(2, np.int64)] * 3
+    columns += [floats_to_codes(np.array([np.inf, 1.0])), np.ones(2, np.int64)]
+    found = gathered(columns, 1, [], apart=False, once=True)
+    assert codes_to_floats(results(found.totals(), shape_of(1), str)[5]).tolist() == [np.inf]
+    columns[3] = floats_to_codes(np.array([np.inf, -np.inf]))
+    with pytest.raises(ValueRangeError, match=r"sum 0: the sum has both \+inf and -inf"):
+        results(gathered(columns, 1, [], apart=False, once=True).totals(), shape_of(1), str)
+
+
+def test_a_count_beyond_the_range_is_an_error() -> None:
+    grouping = Grouping(shape_of(0), lambda size: None)
+    batch = {column: np.zeros(2, np.int64) for column in range(4)}
+    with pytest.raises(ValueRangeError, match="2⁶³ ways"):
+        grouping.add(batch, 2, np.array([2**62, 2**62]))
+
+
+def test_memory_of_groups_is_told_and_may_be_refused() -> None:
+    def held(size: int) -> None:
+        if size > 100_000:
+            raise LimitError("too much", hint="ask for less")
+
+    grouping = Grouping(shape_of(1), held)
+    few = {column: np.arange(100) for column in range(4)}
+    grouping.add(few, 100, None)
+    many = {column: np.arange(10_000) for column in range(4)}
+    with pytest.raises(LimitError):
+        grouping.add(many, 10_000, None)
+
+
+def test_heads_that_are_totalled() -> None:
+    def head(*calls: CallShape) -> AggregateShape:
+        return AggregateShape((0,), (INT,), 0, (), calls, ())
+
+    count, least = CallShape("count", (), (), INT), CallShape("min", (0,), (INT,), INT)
+    text = CallShape("min", (0,), (STR,), STR)
+    assert [additive(head(count, each)) for each in (count, least, text)] == [True, False, False]
+    assert [totalled(head(count, each)) for each in (count, least, text)] == [True, True, False]
