@@ -36,7 +36,7 @@ from scantree.columns import as_matrix
 from scantree.rows import equal_runs, locate, sort_order, sorted_by, union
 
 Call = tuple[str, int]
-"""What is kept of a column of the assignments: `integers`, `floats`, `min` or `max`, and which."""
+"""Totals of a column of the assignments: `integers`, `floats`, `min` or `max`, and the column."""
 
 _ROOM = 256  # groups at first
 _GROWTH = 4
@@ -97,7 +97,7 @@ def totalled(shape: AggregateShape) -> bool:
 
 
 def _kept_of(shape: AggregateShape) -> list[Call]:
-    """What is to be kept of the columns."""
+    """List the columns that totals are kept of, and which totals."""
     kept: dict[Call, None] = {}
     for call in shape.calls:
         if call.function in ("sum", "mean"):

@@ -50,6 +50,10 @@ class RuleTuning:
     """Times as many columns as are read beyond which a relation is too wide for a key order that
     keeps a minimum or maximum.
     """
+    extremes_rows: int = 1 << 15
+    """Rows up to which that key order is made at once; of more it waits until a minimum or maximum
+    is deleted.
+    """
     asked_changes: int = 10_000
     """Changed rows among which constants of rules are looked for; among more it takes longer than
     asking views in vain.

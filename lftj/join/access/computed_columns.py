@@ -14,7 +14,7 @@ from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels.lookup_kernels import compute_rows
 from lftj.join.plan.expression_code import ExpressionCode
-from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.plan import Leveled
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Assignment, Filter, NormalRule, Ref
 from scantree.jit import address
@@ -59,7 +59,7 @@ def reads(computed: Computed) -> frozenset[int]:
 class Computation:
     """One of them, ready to be run."""
 
-    def __init__(self, computed: Computed, plan: RulePlan, context: Context):
+    def __init__(self, computed: Computed, plan: Leveled, context: Context):
         code = ExpressionCode(plan, context.resources.dictionary)
         self.target = computed.variable if isinstance(computed, Assignment) else None
         start = (

@@ -89,16 +89,9 @@ class RowScan:
         A key order that begins with a column that a constant bounds is there to be searched; for
         questions with an equation one is worth making.
         """
-        bounding = {
-            left: operator
-            for operator, left, right in self.tests
-            if isinstance(right, Value) and operator != "!="
-        }
         if not (self.asked or self.tests) or not relation.count:
             return False
-        if not lasting and "=" in bounding.values():
-            return False
-        return not any(order and order[0] in bounding for order in relation.orders())
+        return not searched_for(self.tests, relation, lasting)
 
     def rows(self, relation: RelationVersion, context: Context) -> tuple[Columns, np.ndarray]:
         """The values asked for in every row that passes, each row one assignment, and as many ones;
@@ -142,6 +135,18 @@ class RowScan:
     def passing(self, columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
         """Mark the rows, given these columns, that pass all tests; there is a test."""
         return passing(self.tests, columns, context)
+
+
+def searched_for(tests: Iterable[CodeTest], relation: RelationVersion, lasting: bool) -> bool:
+    """Test for rows that are better searched for than looked at one by one (`RowScan.pays`)."""
+    bounding = {
+        left: operator
+        for operator, left, right in tests
+        if isinstance(right, Value) and operator != "!="
+    }
+    if not lasting and "=" in bounding.values():
+        return True
+    return any(order and order[0] in bounding for order in relation.orders())
 
 
 def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
@@ -199,7 +204,7 @@ def scan_rows(
     if scan is None:
         return False
     relation = relations[scan.relation]
-    context.spend(relation.count)
+    context.budget.spend(relation.count)
     place = dict(zip(needed, scan.asked, strict=True))
     for columns, many in scan.blocks(relation, context):
         found.add({variable: columns[column] for variable, column in place.items()}, many, None)

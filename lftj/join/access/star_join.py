@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lftj.join.access.computed_columns import Computation, reads
-from lftj.join.access.gathering import Gathering, Held, Making, gathering, together
+from lftj.join.access.gathering import (
+    Gathered,
+    Gathering,
+    Held,
+    Making,
+    gathering,
+    together,
+)
 from lftj.join.access.lookup_tables import Buffers, row_table
-from lftj.join.access.row_scan import passing
+from lftj.join.access.row_scan import passing, searched_for
 from lftj.join.access.star_shape import Lookup, Read, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.plan.order_costs import NEW_ORDER
-from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.plan import Level, Leveled, RulePlan
 from lftj.join.shared_work import SharedWork
+from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
-from lftj.tuning.aids import STAR_JOIN
+from lftj.tuning.aids import ROW_SCAN, STAR_JOIN
 
 MOST = 1 << 30
 """Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
@@ -91,6 +100,45 @@ def look_up(
         except _UnfitError:
             continue
     return None
+
+
+def compute_rows_of_one(
+    rule: NormalRule,
+    needed: Sequence[int],
+    relations: Relations,
+    context: Context,
+    make: Making[Gathered],
+) -> Gathered | None:
+    """The rows of the only relation of a body with what is computed in them, gathered in what
+    `make` gives; no order of the variables is chosen for that. O(n).
+
+    None where there is more to look up, or nothing to compute, where the rows are searched for, or
+    where arithmetic fails.
+    """
+    off = context.tuning.without & {STAR_JOIN, ROW_SCAN}
+    if off or len(rule.atoms) != 1 or rule.negated or rule.source in context.forced.orders:
+        return None
+    least = context.tuning.star_facts
+    for star in Star.of(rule, needed, relations, context.statistics, least):
+        relation = relations[star.facts.relation]
+        if relation.count > MOST or searched_for(star.facts.tests, relation, context.keep):
+            continue
+        layout = _Layout.of(rule)
+        with suppress(_UnfitError):
+            return _Evaluation(star, layout, tuple(needed), relations, context, True, make).found()
+    return None
+
+
+class _Layout(NamedTuple):
+    """The variables of a rule as they are numbered."""
+
+    rule: NormalRule
+    levels: Sequence[Level]
+
+    @staticmethod
+    def of(rule: NormalRule) -> _Layout:
+        named = enumerate(rule.variables)
+        return _Layout(rule, [Level(variable.name, number) for number, variable in named])
 
 
 def stars(
@@ -164,7 +212,7 @@ class _Evaluation:
     def __init__(
         self,
         star: Star,
-        plan: RulePlan,
+        plan: Leveled,
         needed: tuple[int, ...],
         relations: Relations,
         context: Context,

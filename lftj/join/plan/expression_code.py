@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
-from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.plan import Leveled
 from lftj.join.plan.variable_orders import type_of, variables_of
 from lftj.program.arithmetic import operator_may_fail
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
@@ -42,7 +42,7 @@ class ExpressionCode:
     evaluation needs.
     """
 
-    def __init__(self, plan: RulePlan, dictionary: Dictionary):
+    def __init__(self, plan: Leveled, dictionary: Dictionary):
         self._plan = plan
         self._dictionary = dictionary
         self.words: list[int] = []

@@ -8,9 +8,10 @@ kernel knows one thing only, levels. `planning` makes plans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from lftj.join.plan.order import Choice
 from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
@@ -57,6 +58,20 @@ class PlannedProbe:
     relation: str
     order: Order
     args: tuple[Ref | Value, ...]
+
+
+class Leveled(Protocol):
+    """A rule whose variables have levels."""
+
+    @property
+    def rule(self) -> NormalRule:
+        """The rule."""
+        ...
+
+    @property
+    def levels(self) -> Sequence[Level]:
+        """One for each variable."""
+        ...
 
 
 @dataclass(frozen=True)

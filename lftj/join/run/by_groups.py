@@ -10,6 +10,7 @@ import numpy as np
 
 from lftj.join.access.gathering import Gathered, Making
 from lftj.join.access.row_scan import scan_rows, scanned_rows
+from lftj.join.access.star_join import compute_rows_of_one
 from lftj.join.context import Context
 from lftj.join.plan.planning import begins_with, plan_behind
 from lftj.join.run.evaluate import (
@@ -95,9 +96,13 @@ def gathered(
 
     Found as by `evaluate_by_groups`, but no assignment is kept here. Raises what that raises.
     """
-    found = make(context.check_memory)
+    found = make(context.budget.check_memory)
     if scan_rows(rule, needed, relations, context, found):
         return found
+    if count:
+        read = compute_rows_of_one(rule, needed, relations, context, make)
+        if read is not None:
+            return read
     plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
     looked = looked_up_into(plan, needed, relations, context, make, count=count)
     if looked is not None:

@@ -137,10 +137,10 @@ def looked_up_into(
     count: bool,
 ) -> Gathered | None:
     """As `looked_up`, gathered in what `make` gives."""
-    before, cost = context.work, plan.choice.cost
+    before, cost = context.budget.work, plan.choice.cost
     found = look_up(plan, needed, relations, cost, context, count=count, make=make)
     if found is not None:
-        context.advisor.took(plan, context.work - before)
+        context.resources.advisor.took(plan, context.budget.work - before)
     return found
 
 

@@ -4,7 +4,8 @@
 In cheapest(x, min(c)) :- offer(x, _, c). the rows of `offer` in the order (x, c, …) are the ordered
 rows of every group, so the head needs no state: a group's least value is in the first row that
 begins with the group, its greatest in the last, in the version before the commit as in the one
-after it. Rules that ask for extremes of the same column and group read the same tree.
+after it. Rules that ask for extremes of the same column and group read the same tree. Of a large
+relation it is made when one of the extremes is deleted: until then the head rows tell enough.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
 from lftj.storage.delta import Columns, Delta
-from lftj.storage.relation import Order
+from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import EXTREMES
 from scantree import Tree
-from scantree.rows import sort_rows
+from scantree.rows import equal_runs, locate, sort_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,20 @@ class Extremes:
     width: int
     head: tuple[int, ...]
 
-    def update(self, versions: Versions, context: Context) -> Delta:
+    def prepare(self, relation: RelationVersion, context: Context) -> None:
+        """Make the key order, unless that takes long and may never be needed."""
+        if relation.count <= context.tuning.extremes_rows:
+            relation.tree(self.order)
+
+    def update(
+        self, versions: Versions, context: Context, results: RelationVersion | None
+    ) -> Delta:
         """The change of the head rows that a change of the relation makes. O(δ log n); pages opened
         count as kernel steps.
+
+        `results`: the head rows before, where only this rule derives them. While there is no key
+        order, the change is told from these, unless a least or greatest value is erased: then the
+        order is made.
         """
         delta = versions.deltas[self.relation]
         changed = [
@@ -47,8 +59,18 @@ class Extremes:
             for column in self.order[: self.width]
         ]
         groups = np.array(sort_rows(changed)) if self.width else np.zeros((0, 1), np.int64)
-        there, before = self._rows(versions.before(self.relation).tree(self.order), groups, context)
-        here, after = self._rows(versions[self.relation].tree(self.order), groups, context)
+        old = versions.before(self.relation)
+        followed = None
+        few = versions[self.relation].count <= context.tuning.extremes_rows
+        made = self.order in old.orders() and (few or old.count > 0)
+        if made or results is None:
+            there, before = self._rows(old.tree(self.order), groups, context)
+        else:
+            there, before = self._results(results, groups, context)
+            followed = self._followed(there, before, groups, delta)
+        here, after = followed or self._rows(
+            versions[self.relation].tree(self.order), groups, context
+        )
         differs = here != there
         for place in self.head:
             if place >= self.width:
@@ -56,6 +78,59 @@ class Extremes:
         return Delta(
             self._head_rows(after, differs & here), self._head_rows(before, differs & there)
         )
+
+    def _results(
+        self, results: RelationVersion, groups: np.ndarray, context: Context
+    ) -> tuple[np.ndarray, Columns]:
+        """As `_rows`, from the head rows."""
+        group = [self.head.index(place) for place in range(self.width)]
+        order = (*group, *(place for place in range(len(self.head)) if place not in group))
+        found, rows, pages = results.tree(order).edge_rows(groups)
+        context.budget.spend(pages)
+        columns: Columns = list(groups)
+        for place in (self.width, self.width + 1):
+            known = place in self.head
+            columns.append(rows[order.index(self.head.index(place))] if known else found)
+        return found, columns
+
+    def _followed(
+        self, there: np.ndarray, before: Columns, groups: np.ndarray, delta: Delta
+    ) -> tuple[np.ndarray, Columns] | None:
+        """Groups after a change that erases none of their extremes; None after others."""
+        erased, gone = self._extremes_in(groups, delta.erases)
+        came, inserted = self._extremes_in(groups, delta.inserts)
+        here, after = there | came, list(groups)
+        for last, better in ((False, np.minimum), (True, np.maximum)):
+            place = self.width + last
+            if place not in self.head:
+                after.append(here)
+                continue
+            if (erased & (gone[last] == before[place])).any():
+                return None
+            new = np.where(there, better(before[place], inserted[last]), inserted[last])
+            after.append(np.where(came, new, before[place]))
+        return here, after
+
+    def _extremes_in(
+        self, groups: np.ndarray, rows: Columns
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Mark the groups that some of these rows are in; the least and the greatest value of
+        each.
+        """
+        found = np.zeros(groups.shape[1], np.bool_)
+        least, most = np.zeros((2, groups.shape[1]), np.int64)
+        *group, values = sort_rows([rows[column] for column in self.order[: self.width + 1]])
+        if len(values):
+            starts = equal_runs([*group, values], self.width)
+            which = (
+                locate([column.take(starts) for column in group], list(groups))[0]
+                if self.width
+                else np.zeros(1, np.int64)
+            )
+            found[which] = True
+            least[which] = values.take(starts)
+            most[which] = values.take(np.append(starts[1:], len(values)) - 1)
+        return found, (least, most)
 
     def _rows(self, tree: Tree, groups: np.ndarray, context: Context) -> tuple[np.ndarray, Columns]:
         """Mark the groups that have rows in a version, and read the columns that `head` refers

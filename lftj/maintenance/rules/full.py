@@ -168,7 +168,7 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
 def _of_totals(totals: GroupTotals, shape: AggregateShape, context: Context) -> Columns:
     """The head rows of groups, sorted."""
     groups = list(totals.groups)
-    name = partial(shape.name, groups, context.dictionary)
+    name = partial(shape.name, groups, context.resources.dictionary)
     return sort_rows(shape.head_rows(groups, results(totals, shape, name)))
 
 

@@ -167,7 +167,7 @@ def _evaluate(
     body = before.body if before is not None else None
     body = body or Body(rule, extremes_of(rule, context.tuning))
     if body.extremes is not None:
-        relations[body.extremes.relation].tree(body.extremes.order)
+        body.extremes.prepare(relations[body.extremes.relation], context)
         rows = aggregated(rule, relations, context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
     evaluation = BodyEvaluation(body, relations, context, before, traced=traced)

@@ -80,6 +80,11 @@ class RelationState:
     rules: tuple[RuleState, ...]
     support: SupportState | None
 
+    @property
+    def of_one_rule(self) -> bool:
+        """Test for rows that one rule derives and nothing else."""
+        return len(self.rules) == 1 and self.support is None
+
     def state_of(self, rule: NormalRule | FunctorRule) -> RuleState | None:
         """State of a rule, if it was here."""
         return next((state for state in self.rules if state.rule is rule), None)

@@ -151,7 +151,12 @@ class Update(Strategy[Maintained]):
             if kept is None or change.versions.deltas.keys().isdisjoint(kept.rule.reads):
                 continue
             found = _updated(
-                kept, change.versions, change.context, change.heads, parted and parted.of(kept)
+                kept,
+                change.versions,
+                change.context,
+                change.heads,
+                parted and parted.of(kept),
+                alone=self.state is not None and self.state.of_one_rule,
             )
             if isinstance(found, Exhausted):
                 return found._replace(state=self.state)
@@ -265,13 +270,17 @@ def _updated(
     context: Context,
     heads: CommitHeads,
     parted: PartedRule | None,
+    *,
+    alone: bool,
 ) -> tuple[HeadChange | None, RuleState, RuleWork] | Exhausted:
-    """The change of one rule's head rows, its new state, and what was done."""
+    """The change of one rule's head rows, its new state, and what was done. `alone`: nothing else
+    derived rows of the relation.
+    """
     started, before = moment(), context.budget.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), Update.name)
     work.outcome = "update"
     done = heads.done(state)
-    found = _rule(state, versions, context, heads, work, parted)
+    found = _rule(state, versions, context, heads, work, parted, alone=alone)
     if isinstance(found, Exhausted):
         return found
     piece, state = found
@@ -290,6 +299,8 @@ def _rule(
     heads: CommitHeads,
     work: RuleWork,
     parted: PartedRule | None,
+    *,
+    alone: bool,
 ) -> tuple[HeadChange | None, RuleState] | Exhausted:
     """The change of one rule's head rows, and its new state."""
     rule = state.rule
@@ -304,7 +315,8 @@ def _rule(
     body = state.body
     if body.extremes is not None:
         work.strategy = EXTREMES
-        delta = body.extremes.update(versions, context)
+        results = versions.before(rule.relation) if alone else None
+        delta = body.extremes.update(versions, context, results)
         work.surgeries, work.assignments = len(versions.deltas[body.extremes.relation]), len(delta)
         return (delta if len(delta) else None), state
     if state.head is not None:

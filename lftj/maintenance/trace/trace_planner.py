@@ -86,6 +86,8 @@ def choose_trace(
         return _within_budget(
             TracedBody(rule, first, context.resources.dictionary), relations, context, always=True
         )
+    if first is None and len(rule.atoms) == 1 and not rule.negated:
+        return None  # a change of the only relation is the change of the assignments
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     return _within_budget(
         TracedBody(rule, plan, context.resources.dictionary), relations, context, always=False

@@ -48,12 +48,14 @@ def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
+@pytest.mark.parametrize("rows_at_once", [DEFAULT.extremes_rows, 0])
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sets(rows, max_size=6), st.sets(rows, max_size=6)), max_size=6))
 def test_after_every_commit_the_rows_are_those_of_brute_force(
+    rows_at_once: int,
     steps: list[tuple[set[Row], set[Row]]],
 ) -> None:
-    workspace = lftj.connect()
+    workspace = lftj.connect(tuning=lftj.Tuning(extremes_rows=rows_at_once))
     workspace.add_rules(OFFER + VIEWS)
     offers: set[Row] = set()
     for wanted, unwanted in steps:
@@ -79,6 +81,31 @@ def test_nothing_is_kept_beside_a_key_order_that_both_rules_share() -> None:
     kept = [row[:2] for row in workspace.memory().fetchall()]
     assert not [what for _, what in kept if what.startswith("(head")]
     assert kept.count(("offer", "shop, cost, item")) == 1
+
+
+def test_the_key_order_of_many_rows_waits_until_an_extreme_is_deleted() -> None:
+    workspace = lftj.connect(tuning=lftj.Tuning(extremes_rows=0))
+    workspace.add_rules(
+        ".decl offer(n: number, shop: number, cost: number)\n"
+        ".decl dear(top: number, shop: number)\ndear(max(c), s) :- offer(_, s, c)."
+    )
+    workspace.load("offer", [(n, n % 10, n) for n in range(1000)])
+
+    def orders() -> int:
+        return [name for name, *_ in workspace.memory().fetchall()].count("offer")
+
+    def dear() -> dict[int, int]:
+        return {shop: top for top, shop in workspace["dear"].fetchall()}
+
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [(n, n % 10, n) for n in range(100)])
+        transaction.insert("offer", [(0, 3, 5000), (0, 10, 7), (0, 4, 1)])
+    assert (dear()[3], dear()[10], dear()[4], dear()[9]) == (5000, 7, 994, 999)
+    assert orders() == 1
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [(0, 3, 5000), (0, 10, 7)])
+    assert (dear()[3], 10 in dear(), orders()) == (993, False, 2)
+    assert workspace.verify() == []
 
 
 def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
