@@ -136,7 +136,9 @@ class TraceFromNothing(Strategy[Evaluated]):
 
 
 class ByGroups(Strategy[Evaluated]):
-    """All assignments in pieces of whole groups, for a head that aggregates."""
+    """All assignments of a head that aggregates: totalled by groups as they come, where the head is
+    made of sums and counts, else in pieces of whole groups.
+    """
 
     name = "by groups"
     needed = True
