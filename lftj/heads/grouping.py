@@ -185,7 +185,7 @@ class Grouping:
         first[equal_runs(list(rows), self._width)] = True
         places = self._in_order(list(rows[: self._width, first]))
         counts = _ONCE if bool((rows[-1] == 1).all()) else rows[-1]
-        self._add_rows(places.take(np.cumsum(first) - 1), rows[:-1], counts)
+        self._add_rows(places.take(np.cumsum(first) - 1), list(rows[:-1]), counts)
 
     def _in_order(self, more: Columns) -> np.ndarray:
         """Keep the groups in ascending order from now on, with these, which ascend, among them; the
@@ -297,11 +297,10 @@ class Grouping:
             return np.zeros(many, np.int64)
         keys = as_matrix(columns, self._width)
         places, done = np.empty(many, np.int64), 0
-        if coded := self._is_coded(keys):
-            codes = self._codes(keys)
+        codes = self._codes(keys) if self._is_coded(keys) else None
         while done < many:
             held = self._table, self._columns, self._known, places
-            if coded:
+            if codes is not None:
                 done = int(place_coded(codes, keys, done, *held))
             else:
                 done = int(place_groups(keys, done, *held))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def compute_rows_of_one(
     None where there is more to look up, or nothing to compute, where the rows are searched for, or
     where arithmetic fails.
     """
-    off = context.tuning.without & {STAR_JOIN, ROW_SCAN}
+    off = not {STAR_JOIN, ROW_SCAN}.isdisjoint(context.tuning.without)
     if off or len(rule.atoms) != 1 or rule.negated or rule.source in context.forced.orders:
         return None
     least = context.tuning.star_facts
@@ -125,7 +125,8 @@ def compute_rows_of_one(
             continue
         layout = _Layout.of(rule)
         with suppress(_UnfitError):
-            return _Evaluation(star, layout, tuple(needed), relations, context, True, make).found()
+            found = _Evaluation(star, layout, tuple(needed), relations, context, True, make).found()
+            return cast(Gathered, found)
     return None
 
 

@@ -52,8 +52,8 @@ def row_by_row(words: list[int], columns: np.ndarray) -> tuple[bool, np.ndarray]
     state[at.BINDINGS], state[at.STACK] = at.STATE_HEADER, at.STATE_HEADER + 4
     values, text = np.empty(columns.shape[1], np.int64), np.zeros(1, np.int64)
     program, none = np.array(words, np.int64), np.zeros(1, np.uint8)
-    places = [address(array) for array in (program, state, text, none)]
-    found = compute_rows(*places[:2], np.arange(4), columns, *places[2:], values)
+    machine, texts = (address(program), address(state)), (address(text), address(none))
+    found = compute_rows(*machine, np.arange(4), columns, *texts, values)
     return bool(found), values
 
 
