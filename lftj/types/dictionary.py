@@ -4,7 +4,8 @@ other string will ever have.
 Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end
 in NumPy arrays (to find a code's string, in bulk and in compiled code), with an index of these (to
 find the codes of a batch). Memory: about 190 bytes plus twice its length for a string of ASCII
-letters, most of it the `dict` and its `str` objects. A dictionary may begin with strings that lie
+letters, most of it the `dict` and its `str` objects; strings that come in large batches are in the
+index alone. A dictionary may begin with strings that lie
 in mapped files (`begin`): of these it keeps nothing.
 
 Strings that no row has any more are forgotten (`forget`), all but eight bytes of each: when what is
@@ -48,6 +49,8 @@ _FORGOTTEN = 8
 """Bytes that are left of a string that was forgotten: an offset."""
 _ROOM = 16 << 20
 """Bytes that may come before any are looked through."""
+_BULK = 1 << 14
+"""Strings of a batch from which on no `str` objects are made of them."""
 _FEW = 0.5
 """Share of the bytes of all strings: if those in use are more, the others are not worth the
 work.
@@ -67,6 +70,7 @@ class Dictionary(Texts):
         self._codes: dict[str, int] = {}
         self._first = 0  # the first code whose string is in the `dict`
         self._entered = 0  # the first code that was not entered into the `dict`
+        self._unlisted = 0  # strings from `_first` on that only the index has, forgotten ones apart
         self._offsets = np.zeros(1024, dtype=np.int64)
         self._data = np.empty(8192, dtype=np.uint8)
         super().__init__((self._offsets[:1], self._data[:0]), object())
@@ -88,7 +92,7 @@ class Dictionary(Texts):
         nothing. O(1).
         """
         offsets, data = self._flat
-        entries = len(self._codes)
+        entries = len(self._codes) + self._unlisted
         return (
             _ENTRY * entries
             + _FORGOTTEN * (len(self) - self._first - entries)
@@ -98,7 +102,7 @@ class Dictionary(Texts):
     @property
     def strings(self) -> int:
         """Number of strings, without the forgotten ones."""
-        return self._first + len(self._codes)
+        return self._first + len(self._codes) + self._unlisted
 
     def __contains__(self, text: object) -> bool:
         return isinstance(text, str) and self.lookup(text) is not None
@@ -124,7 +128,8 @@ class Dictionary(Texts):
         """Codes (int64, one per string) of an Arrow array of any string type or of a sequence of
         `str`; new strings are added.
 
-        A batch of fewer strings than are known takes one compiled pass. Of others, and of what that
+        A large batch takes one compiled pass, as does one of fewer strings than are known. Of
+        others, and of what that
         did not find, only the distinct strings pass through Python: O(n) in Arrow plus O(distinct)
         look-ups at about 0.2 µs. Raises NullValueError for NULL, ValueTypeError for what is not a
         string of Unicode characters.
@@ -136,6 +141,8 @@ class Dictionary(Texts):
                 f"row {row}: NULL is not a string",
                 hint='leave the row out, or load with nulls="drop"',
             )
+        if len(batch) >= _BULK and not self._first:
+            return self._interned(batch)
         if len(batch) > len(self):
             distinct = as_large_strings(batch).dictionary_encode()
             return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
@@ -144,10 +151,34 @@ class Dictionary(Texts):
         if missing:
             new = np.flatnonzero(codes < 0)
             texts = to_str(batch.take(arrow_array(new)))
-            self._encode_distinct(arrow_array(list(dict.fromkeys(texts)), type=pa.large_string()))
+            distinct = list(dict.fromkeys(texts))
+            found = self._encode_distinct(arrow_array(distinct, type=pa.large_string()))
+            code_of = dict(zip(distinct, found.tolist(), strict=True))
             codes[new] = np.fromiter(
-                map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts)
+                map(code_of.__getitem__, texts), dtype=np.int64, count=len(texts)
             )
+        return codes
+
+    def _interned(self, batch: pa.StringArray | pa.LargeStringArray) -> np.ndarray:
+        """As `encode`, by the index alone. Pieces grow, as room is made for as many strings."""
+        codes = np.empty(len(batch), np.int64)
+        done, size = 0, _BULK
+        with self._lock:
+            self._finish()
+            while done < len(batch):
+                piece = batch.slice(done, size)
+                found, fresh = self._index.find_or_enter(*self._flat, piece)
+                if len(fresh):
+                    new = piece if len(fresh) == len(piece) else piece.take(arrow_array(fresh))
+                    _check_unicode(new)
+                    first = len(self)
+                    self._append_bytes(as_large_strings(new))
+                    unlisted = self._unlisted + len(self) - first
+                    self.__dict__.update(_unlisted=unlisted, _entered=len(self))
+                self._index.entered(len(self))
+                codes[done : done + len(piece)] = found
+                done += len(piece)
+                size = len(batch) if 2 * len(fresh) > len(piece) else 4 * size
         return codes
 
     def encode_one(self, text: str) -> int:
@@ -171,7 +202,7 @@ class Dictionary(Texts):
     def lookup(self, text: str) -> int | None:
         """The code of a string, or None when it never entered the dictionary. O(1)."""
         code = self._codes.get(text)
-        if code is None and self._first:
+        if code is None and (self._first or self._unlisted):
             with self._lock, suppress(ValueTypeError):
                 code = int(self._index.find(*self._flat, one_piece([text]))[0][0])
         return None if code is None or code < 0 else code
@@ -183,7 +214,7 @@ class Dictionary(Texts):
             self._finish()
             codes = np.fromiter(map(known.get, texts, repeat(-1)), dtype=np.int64, count=len(texts))
             new = np.flatnonzero(codes < 0)
-            if len(new) and self._first:
+            if len(new) and (self._first or self._unlisted):
                 codes[new] = self._index.find(*self._flat, distinct.take(arrow_array(new)))[0]
                 new = np.flatnonzero(codes < 0)
             if len(new):
@@ -269,6 +300,7 @@ class Dictionary(Texts):
         codes = {text: code for text, code in self._codes.items() if among[code]}
         return {
             "_codes": codes,
+            "_unlisted": len(kept) - len(codes),
             "_offsets": flat[0],
             "_data": flat[1],
             "_flat": flat,
@@ -278,6 +310,11 @@ class Dictionary(Texts):
         }
 
     def _append(self, strings: pa.Array) -> None:
+        """Adds the bytes of new strings, and enters these into the index."""
+        self._append_bytes(strings)
+        self._index.extend(*self._flat)
+
+    def _append_bytes(self, strings: pa.Array) -> None:
         """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in
         one assignment.
         """
@@ -288,7 +325,15 @@ class Dictionary(Texts):
         self._offsets[count + 1 : count + 1 + len(strings)] = ends
         self._data[used : ends[-1]] = bytes_of(strings)
         self._flat = (self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]])
-        self._index.extend(*self._flat)
+
+
+def _check_unicode(strings: pa.Array) -> None:
+    """Raise ValueTypeError for bytes that are not UTF-8."""
+    try:
+        strings.validate(full=True)
+    except pa.ArrowInvalid:
+        to_str(strings)
+        raise
 
 
 class PassingNames(Dictionary):

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.types.arrow_arrays import arrow_array
-from lftj.types.text_index_kernels import enter, enter_some, find
+from lftj.types.text_index_kernels import enter, enter_some, find, find_or_enter
 from scantree.jit import address
 
 _SLOTS = 1 << 11
@@ -68,13 +68,19 @@ class TextIndex:
         self._kept = np.concatenate([np.empty(0, np.int64), *missing]) if kept is None else kept
         self._first = count
         self._count = 0 if len(self._kept) else count
+        self._unfinished = False
 
     def extend(self, offsets: np.ndarray, data: np.ndarray) -> None:
         """Take in the codes that came since the last call; the arrays are a dictionary's, of all
         texts. O(new texts), at times O(all).
         """
+        self._finish(offsets, data)
+        self._make_room(offsets, data, 0)
+
+    def _make_room(self, offsets: np.ndarray, data: np.ndarray, more: int) -> None:
+        """Take in what is there, with slots for so many more texts."""
         count = len(offsets) - 1
-        own = count - self._first + len(self._kept)
+        own = count - self._first + len(self._kept) + more
         slots, first = self._slots, self._count
         if first < self._first or _ROOM * own > len(slots):
             slots, first = np.zeros(max(len(slots), slots_for(own)), np.int64), self._first
@@ -82,6 +88,37 @@ class TextIndex:
         if count > first:
             enter(slots, _shift(slots), address(offsets), address(data), first, count)
         self._slots, self._count = slots, count
+
+    def find_or_enter(
+        self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The code of each text, of which none is NULL, and the places of those that are new, which
+        get the next codes. O(bytes). There are no tables from elsewhere.
+
+        Once these are behind the other texts of the dictionary, `entered` is to be called: until
+        then the index is made anew whenever it is used.
+        """
+        self._finish(offsets, data)
+        count = len(offsets) - 1
+        self._make_room(offsets, data, len(texts))
+        ends, text = _bytes_of(texts)
+        codes, fresh = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+        known, here = (address(offsets), address(data)), (address(ends), address(text))
+        self._unfinished, slots = True, self._slots
+        new = find_or_enter(slots, _shift(slots), *known, count, *here, fresh, codes)
+        return codes, fresh[: int(new)]
+
+    def entered(self, count: int) -> None:
+        """The texts that were entered last are those before `count`."""
+        self._count, self._unfinished = count, False
+
+    def _finish(self, offsets: np.ndarray, data: np.ndarray) -> None:
+        """Make the index anew if an interrupt left texts in it that the dictionary lacks."""
+        if self._unfinished:
+            self._slots = np.zeros(_SLOTS, np.int64)
+            self._count = 0 if len(self._kept) else self._first
+            self._unfinished = False
+            self._make_room(offsets, data, 0)
 
     def codes(self) -> np.ndarray:
         """Codes that the index finds beside those of its tables, ascending."""
@@ -93,6 +130,7 @@ class TextIndex:
         """The code of each text, of which none is NULL, −1 for those that have none, and how many
         these are. O(bytes).
         """
+        self._finish(offsets, data)
         codes, missing = _find(self._slots, offsets, data, texts)
         for table in self._tables:
             if not missing:
@@ -111,19 +149,24 @@ def _find(
     data: np.ndarray,
     texts: pa.StringArray | pa.LargeStringArray,
 ) -> tuple[np.ndarray, int]:
-    _, ends, text = texts.buffers()
     codes = np.empty(len(texts), np.int64)
     if not len(codes):
         return codes, 0
-    kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
-    ends = np.frombuffer(ends, kind)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-    text = (
-        np.frombuffer(text, np.uint8) if text is not None and len(text) else np.zeros(1, np.uint8)
-    )
+    ends, text = _bytes_of(texts)
     missing = find(
         slots, _shift(slots), address(offsets), address(data), address(ends), address(text), codes
     )
     return codes, int(missing)
+
+
+def _bytes_of(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of texts (int64), the first of them where the first text begins, and their bytes."""
+    _, ends, text = texts.buffers()
+    kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    places = np.frombuffer(ends, kind)[texts.offset : texts.offset + len(texts) + 1]
+    if text is None or not len(text):
+        return places.astype(np.int64), np.zeros(1, np.uint8)
+    return places.astype(np.int64), np.frombuffer(text, np.uint8)
 
 
 def gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:

@@ -149,3 +149,49 @@ def find_one(slots, mask, shift, offsets, data, hashed, texts, first, last):
             ):
                 return code
         slot = (slot + 1) & mask
+
+
+@compiled
+def find_or_enter(slots, shift, offsets, data, count, ends, texts, fresh, codes):
+    """The codes of texts [ends[i], ends[i + 1]); those without one get the next from `count` on,
+    and their numbers go to `fresh`. Return how many these are; there are slots for all.
+    """
+    new = 0
+    hashes = np.empty(_AT_ONCE, np.int64)
+    for first in range(0, codes.size, _AT_ONCE):
+        last = min(first + _AT_ONCE, codes.size)
+        for i in range(first, last):
+            hashes[i - first] = hash_of(texts, load(ends, i), load(ends, i + 1))
+            fetch(slots, hashes[i - first] >> shift)
+        for i in range(first, last):
+            known = (slots, shift, offsets, data, count, ends, texts)
+            code = enter_new(known, hashes[i - first], i, fresh, new)
+            new += code == count + new
+            store(codes, i, code)
+    return new
+
+
+@compiled
+def enter_new(known, hashed, row, fresh, new):
+    """The code of one text, which is entered with the next one where it has none."""
+    slots, shift, offsets, data, count, ends, texts = known
+    mask, slot = slots.size - 1, hashed >> shift
+    first, last = load(ends, row), load(ends, row + 1)
+    while True:
+        word = load(slots, slot)
+        if word == 0:
+            store(slots, slot, (hashed << CODE_BITS) & _HASH | (count + new + 1))
+            store(fresh, new, row)
+            return count + new
+        code = (word & _CODE) - 1
+        if word == (hashed << CODE_BITS) & _HASH | (code + 1):
+            if code < count:
+                start, end = load(offsets, code), load(offsets, code + 1)
+                same = end - start == last - first and same_bytes(texts, first, last, data, start)
+            else:
+                other = load(fresh, code - count)
+                start, end = load(ends, other), load(ends, other + 1)
+                same = end - start == last - first and same_bytes(texts, first, last, texts, start)
+            if same:
+                return code
+        slot = (slot + 1) & mask

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import NullValueError, ValueTypeError
+from lftj.types import dictionary as module
 from lftj.types.dictionary import Dictionary
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=6), max_size=30)
@@ -107,6 +108,59 @@ def test_an_interrupt_between_the_two_halves_of_adding_is_made_good() -> None:
     dictionary._codes = dict(dictionary._codes)
     assert dictionary.encode(["b", "c", "a"]).tolist() == [1, 2, 0]
     assert dictionary.decode(np.arange(3)).to_pylist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("bulk", [1, 3])
+@given(batches=st.lists(st.lists(st.text(max_size=12), max_size=40), max_size=6))
+def test_large_batches_keep_one_code_per_string(bulk: int, batches: list[list[str]]) -> None:
+    dictionary, known = Dictionary(), dict[str, int]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BULK", bulk)
+        for number, batch in enumerate(batches):
+            column = pa.array(["before", *batch], pa.large_string() if number % 2 else pa.string())
+            codes = dictionary.encode(column.slice(1)).tolist()
+            for text in batch:
+                known.setdefault(text, len(known))
+            assert codes == [known[text] for text in batch]
+            if batch:
+                assert dictionary.encode_one(batch[0]) == dictionary.lookup(batch[0]) == codes[0]
+                assert dictionary.constant(batch[-1]) == codes[-1]
+    assert dictionary.strings == len(dictionary) == len(known)
+    assert dictionary.decode(np.arange(len(known))).to_pylist() == list(known)
+
+
+def test_a_large_batch_that_is_broken_off_leaves_nothing_behind() -> None:
+    many = [f"text {number}" for number in range(2 * module._BULK)]
+    dictionary = Dictionary()
+    dictionary.encode(["a", many[5]])
+    wrong = pa.array([text.encode() for text in many[:-1]] + [b"\xff"]).view(pa.string())
+    with pytest.raises(ValueTypeError, match="Unicode"):
+        dictionary.encode(wrong)
+    first = len(dictionary)
+    assert dictionary.encode([many[7], "b"])[1] == len(dictionary) - 1
+    codes = dictionary.encode(many)
+    assert len(set(codes.tolist())) == len(many)
+    assert (codes[5], dictionary.encode_one("a"), dictionary.lookup("none")) == (1, 0, None)
+    assert dictionary.decode(codes).to_pylist() == many
+    assert len(dictionary) <= len(many) + 2
+    assert first >= 2
+
+
+def test_strings_of_large_batches_are_forgotten_like_others() -> None:
+    many = [f"text {number}" for number in range(2 * module._BULK)]
+    dictionary = Dictionary()
+    codes = dictionary.encode(many)
+
+    def held(count: int) -> np.ndarray:
+        return np.arange(count) % 8 == 0
+
+    dictionary.forget(held)
+    assert dictionary.strings == len(many) // 8
+    assert dictionary.encode_one(many[8]) == codes[8]
+    assert dictionary.encode_one(many[9]) == len(many)
+    again = dictionary.encode(many)
+    assert again[::8].tolist() == codes[::8].tolist()
+    assert dictionary.decode(again).to_pylist() == many
 
 
 def test_threads_agree_on_codes() -> None:
