@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,12 @@ def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     return base if same and base.flags.c_contiguous else None
 
 
+@cache
+def _no_rows(width: int) -> NDArray[np.int64]:
+    """No rows of so many columns. Most changes only insert or only erase."""
+    return np.empty((width, 0), np.int64)
+
+
 def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
     """`columns` as one array of shape width × n, no copy if they are one, or many and its lines.
 
@@ -60,8 +67,10 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
         and columns.flags.c_contiguous
     ):
         data = columns
-    elif len(columns) == 0:
-        data = np.empty((width, 0), np.int64)
+    elif not any(map(len, columns)):
+        if len(columns) not in (0, width):
+            raise ValueError(f"{width} columns expected, {len(columns)} given")
+        return _no_rows(width)
     elif len(columns) * len(columns[0]) <= _COPIED or (data := _lines_of(columns)) is None:
         try:
             data = np.array(columns, np.int64, order="C")

@@ -123,8 +123,12 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
 def _count_rows(works: Iterable[RuleWork], database: Database) -> None:
     """Note the rows of each relation that had work. O(relations)."""
     for work in works:
-        names = work.relation.split(", ")
-        work.rows = sum(database[name].count for name in names if name in database)
+        name = work.relation
+        if name in database:
+            work.rows = database[name].count
+        else:  # several, of a recursive stratum
+            names = name.split(", ")
+            work.rows = sum(database[name].count for name in names if name in database)
 
 
 def _derived(program: Program, name: str) -> bool:

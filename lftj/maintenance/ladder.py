@@ -147,7 +147,7 @@ def walk(
     """
     gave_up = Exhausted(Why.PASS, state)
     for each in ladder:
-        if each.name in without and not each.needed:
+        if without and each.name in without and not each.needed:
             continue
         attempt = each(change, state)
         if not attempt.applies():

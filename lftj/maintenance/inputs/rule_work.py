@@ -83,11 +83,12 @@ class RuleWork:
 
 
 _FIELDS = tuple(field.name for field in fields(RuleWork))
-_values_of = attrgetter(*_FIELDS)
+_values_behind_name = attrgetter(*_FIELDS[1:])
 
 
 class WorkHistory:
-    """Work of the last commits, the oldest first: pairs of a version and its `RuleWork`s.
+    """Work of the last commits, the oldest first: pairs of a version and its `RuleWork`s. The name
+    of a relation is kept as a plain string where it is a `Source`.
 
     A commit is kept as one tuple of numbers and plain strings, which Python's collector lets go of
     when it first sees it: a thousand commits below a hundred views have a hundred thousand works,
@@ -102,8 +103,8 @@ class WorkHistory:
     def append(self, commit: tuple[int, Iterable[RuleWork]], /) -> None:
         """Keep a commit. O(works)."""
         version, works = commit
-        values = chain.from_iterable(map(_values_of, works))
-        self._kept.append((version, *map(_plain, values)))
+        values = ((str.__str__(work.relation), *_values_behind_name(work)) for work in works)
+        self._kept.append((version, *chain.from_iterable(values)))
 
     def __iter__(self) -> Iterator[tuple[int, tuple[RuleWork, ...]]]:
         return map(_unpacked, list(self._kept))
@@ -113,11 +114,6 @@ class WorkHistory:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-
-def _plain(value: Any) -> Any:
-    """The value, of a `Source` its text: strings of other types are objects that are tracked."""
-    return str.__str__(value) if isinstance(value, str) else value
 
 
 def _unpacked(kept: tuple[Any, ...]) -> tuple[int, tuple[RuleWork, ...]]:

@@ -206,10 +206,15 @@ class Versions(Mapping[str, RelationVersion]):
         if key not in self._signed:
             schema = self._change_schema(relation, bound)
             rows = np.empty((1 + schema.arity, len(change)), np.int64)
-            rows[0, : change.erased], rows[0, change.erased :] = -1, 1
-            if schema.arity:
-                rows[1:, : change.erased] = as_matrix(change.erases, schema.arity)
-                rows[1:, change.erased :] = as_matrix(change.inserts, schema.arity)
+            erased = change.erased
+            for sign, some, place in (
+                (-1, change.erases, slice(erased)),
+                (1, change.inserts, slice(erased, None)),
+            ):
+                if len(some[0]):
+                    rows[0, place] = sign
+                    if schema.arity:
+                        rows[1:, place] = as_matrix(some, schema.arity)
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
             self._signed[key] = TransientRelation(signed, self._arena, rows), change
         self._present[SIGNED] = self._signed[key][0]

@@ -8,7 +8,7 @@ counts [LFTJ-IVM 2.1–2.3].
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -71,8 +71,11 @@ class Update(Strategy[Maintained]):
     change: RelationChange
     state: RelationState | None
 
-    @cached_property
-    def _parted(self) -> PartedHead | None:
+    _parted: PartedHead | None
+    _allowed: int
+
+    def _found_parts(self) -> PartedHead | None:
+        """Change of the relation by whole groups, where parts come and go."""
         change = self.change
         off = GUARDED_GROUPS in change.context.tuning.without
         if off or not change.versions.parts:
@@ -88,6 +91,7 @@ class Update(Strategy[Maintained]):
         rules that come and go take has to be taken anyway, and is not bounded.
         """
         change, heads = self.change, self.change.heads
+        self._parted, self._allowed = self._found_parts(), self._may_take()
         kept = [self._kept.state_of(rule) for rule in change.rules]
         costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
         return Cost(
@@ -96,8 +100,7 @@ class Update(Strategy[Maintained]):
             )
         )
 
-    @cached_property
-    def _allowed(self) -> int:
+    def _may_take(self) -> int:
         """Kernel steps that the rules which stay may take, by those of a full evaluation."""
         full = sum(rule.work for rule in self._kept.rules)
         fraction, tuning = self.change.context.fraction, self.change.context.tuning
@@ -381,4 +384,8 @@ def _through_support(
         return delta, support
     rows, signed = support_counts(rows, signed)
     won, lost = signed > 0, signed < 0
+    if np.count_nonzero(won) == len(signed):  # as most changes: a row comes
+        return Delta(list(rows), [column[:0] for column in rows]), None
+    if np.count_nonzero(lost) == len(signed):
+        return Delta([column[:0] for column in rows], list(rows)), None
     return Delta([column[won] for column in rows], [column[lost] for column in rows]), None
