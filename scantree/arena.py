@@ -31,7 +31,7 @@ from scantree.page_kernels import (
     release,
 )
 from scantree.stretch import Stretch
-from scantree.watched_files import Watch
+from scantree.watched_files import FileDamagedError, Watch
 
 Words = NDArray[np.int64]
 
@@ -215,8 +215,8 @@ class Arena:
         """Let the segment in a file have these words as addresses, wherever it is. Call with the
         lock held.
 
-        MemoryError where another in the folder has some of them: a page below which both are could
-        not tell them apart.
+        FileDamagedError where another in the folder has some of them: a page below which both are
+        could not tell them apart.
         """
         others = (
             home
@@ -224,7 +224,7 @@ class Arena:
             if other != file and other.parent == file.parent
         )
         if overlapped(first, words, others):
-            raise MemoryError(f"another segment has addresses of {file.name}")
+            raise FileDamagedError(file, "has addresses of another segment")
         self.homes[file] = (first, first + words)
 
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from lftj.engine.durable import Durable
 from lftj.engine.durable_folder import PAGES
+from lftj.engine.limits import short_of_memory
 from lftj.engine.verify import discrepancies
 from lftj.errors import DurableError, LftjError
 from scantree.rows import sort_rows
@@ -22,7 +23,7 @@ from scantree.watched_files import FileDamagedError
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
-_NOT_OPENED = (LookupError, ValueError, TypeError, OSError, MemoryError, FileDamagedError)
+_NOT_OPENED = (LookupError, ValueError, TypeError, OSError, FileDamagedError)
 
 
 class Info(NamedTuple):
@@ -102,7 +103,7 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
             for each in discrepancies(branch, branch.state) if deep else ():
                 yield f"view {each.relation}{of} is not what its rules derive: {each.difference}"
     except LftjError as error:
-        if error.code in ("E350", "E351", "E352"):
+        if error.code in ("E333", "E350", "E351", "E352"):
             raise
         yield error.message
     finally:
@@ -113,11 +114,13 @@ def _problems_from(
     durable: Durable, engine: Engine, number: int, following: int | None
 ) -> Iterator[str]:
     """Problems of one checkpoint and the commits after it, up to the `following` checkpoint."""
+    short = short_of_memory("not all was checked", "check it where more memory is free")
     try:
-        engine.begin_anew()
-        durable.forget_stored()
-        durable.open_at(number, following)
-        engine.arena.watch.check(everything=True)
+        with short:
+            engine.begin_anew()
+            durable.forget_stored()
+            durable.open_at(number, following)
+            engine.arena.watch.check(everything=True)
     except DurableError as error:
         yield error.message
     except _NOT_OPENED as reason:

@@ -23,6 +23,7 @@ from lftj.engine.durable_folder import (
     require_workspace,
     writer_lock,
 )
+from lftj.engine.limits import short_of_memory
 from lftj.engine.replay import replayed
 from lftj.engine.stored_past import StoredPast
 from lftj.engine.tips import Kept, Tip, followed
@@ -38,6 +39,7 @@ from scantree.watched_files import FileDamagedError, Watch
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
+_MORE_MEMORY = "close what else takes memory and open it again"
 Followed = list[tuple["Engine", Outcome]]
 """Branches that others have committed to, and what has changed."""
 
@@ -143,7 +145,13 @@ class DurableReading:
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def open(self) -> None:
-        """Have the engine, which is empty, begin with the files. Raises DurableError."""
+        """Have the engine, which is empty, begin with the files. Raises DurableError, and
+        LimitError (E333) where memory runs out: then no file has changed.
+        """
+        with short_of_memory("nothing was opened or changed", _MORE_MEMORY):
+            self._open()
+
+    def _open(self) -> None:
         died = (self.path / UNCHECKED).exists()
         skip = self._skipped = []
         trouble: BaseException | None = None
@@ -197,8 +205,12 @@ class DurableReading:
 
     def salvage(self) -> None:
         """Have the engine, which is empty, begin with what is left of damaged files. Raises
-        DurableError where no checkpoint can be opened.
+        DurableError where no checkpoint can be opened, LimitError (E333) where memory runs out.
         """
+        with short_of_memory("nothing was opened", _MORE_MEMORY):
+            self._salvage()
+
+    def _salvage(self) -> None:
         trouble: BaseException | None = None
         for point, commits in self.log.salvaged():
             try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lftj.engine.checkpoint import OpenedRecord
 from lftj.engine.consumers import Position
+from lftj.engine.limits import short_of_memory
 from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
@@ -171,9 +172,10 @@ class StoredPast:
 
     def reach(self, number: int) -> Reached:
         """The state after a commit, with what its views are maintained with. O(commits since the
-        checkpoint, or since another that was reached).
+        checkpoint, or since another that was reached). Raises DurableError, LimitError (E333).
         """
-        with self._lock:
+        short = short_of_memory("the version was not opened", "hold fewer versions at a time")
+        with self._lock, short:
             engine = self._following()
             if number in self._reached:
                 self._reached.move_to_end(number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shutil
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import pytest
 
 import lftj
 from lftj.engine import checkpoint, schedule
+from lftj.engine.care import problems
+from lftj.engine.checkpoint import OpenedRecord
+from lftj.engine.engine import Engine
 from lftj.errors import DeclarationError, DurableError
 from lftj.join.context import Context
 from tests.durable import workload
@@ -271,3 +275,29 @@ def test_another_durability_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match="full, normal, off"):
         lftj.connect(tmp_path / "w.lftj", durability="some")
     assert not (tmp_path / "w.lftj").exists()
+
+
+def test_memory_that_runs_out_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "w.lftj"
+    filled(path).close()
+    with lftj.connect(path) as workspace:  # a second checkpoint
+        workload.commit(workspace, COMMITS + 1)
+    tried: list[Any] = []
+
+    def begin(self: OpenedRecord, *given: Any) -> None:
+        tried.append(given)
+        raise MemoryError("no more")
+
+    ways: list[Any] = [lftj.connect, partial(lftj.connect, read_only=True)]
+    ways.append(lambda at: list(problems(Engine(1.0, None), at)))
+    for way in ways:
+        with monkeypatch.context() as patch:
+            patch.setattr(OpenedRecord, "__init__", begin)
+            with pytest.raises(lftj.LimitError) as caught:
+                way(path)
+        assert caught.value.code == "E333"
+    assert len(tried) == len(ways), "no older checkpoint is tried"
+    with lftj.connect(path) as workspace:
+        assert workload.committed(workspace, workload.expected(COMMITS + 1)) == COMMITS + 1
+        assert len(durable_of(workspace).log.checkpoints()) > 1
+    assert list(problems(Engine(1.0, None), path)) == []

@@ -196,7 +196,7 @@ class Checkpoints:
             if not manifest.has_done(name.version, name.token, part, name.steps):
                 continue
             found = None
-            with suppress(*NOT_TO_BE_HAD):
+            with suppress(MemoryError, *NOT_TO_BE_HAD):
                 found = self._open(path, name, manifest.parts, program, plan)
             if found is not None:
                 self._try(folder / trial(part), everything=died)

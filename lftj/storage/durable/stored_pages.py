@@ -25,8 +25,10 @@ from scantree.segment import (
 )
 from scantree.watched_files import FileDamagedError
 
-NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
-"""Errors of opening files that are not what was written."""
+NOT_TO_BE_HAD = (OSError, LookupError, ValueError, TypeError, FileDamagedError)
+"""Errors of opening files that are not what was written. That memory runs out says nothing of them:
+what they say of sizes is under checksums.
+"""
 _GROWTH = 4
 _FEW_WORDS = 1 << 21  # that may be there in any case
 _SEGMENTS = 8  # of one owner that may be there

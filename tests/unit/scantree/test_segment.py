@@ -16,6 +16,7 @@ import pytest
 import scantree.segment
 from scantree import Arena, Tree
 from scantree.segment import SegmentFile, address_of, forget_stored, homes_in, needed, open_segments
+from scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
@@ -137,7 +138,7 @@ def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(
         )
         SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
     for _ in range(2):
-        with pytest.raises(MemoryError, match="addresses of one"):
+        with pytest.raises(FileDamagedError, match="addresses of another segment"):
             opened(tmp_path, [first], tree, address_of(arena, tree.root), elsewhere)
     assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root)), tree)
 
