@@ -106,7 +106,7 @@ def measure_chain(report: Report) -> None:
         "t(x, y) :- from(x), e(x, y).\nt(x, z) :- t(x, y), e(y, z)."
     )
     ws.load("e", pa.table({"x": np.arange(depth), "y": np.arange(1, depth + 1)}))
-    sources = max(1, most // depth)
+    sources = max(1, 2 * most // depth)  # each has half a chain before it, on average
     ws.load("from", pa.table({"x": np.arange(0, depth, max(1, depth // sources))}))
     seconds, proof = _best_of(3, lambda: ws.explain("t", (0, depth)))
     require_equal("steps of a chain", proof.height, depth)

@@ -48,7 +48,7 @@ class Attempts:
                 yield self._attempt(head, literals, goal)
 
     def _attempt(self, head: HeadSearch, literals: list[CheckedLiteral], goal: Goal) -> Attempt:
-        given, equations = head.equated_columns()
+        given, equations = head.equated_columns
         known = [given[place] for place in head.columns]
         begin = dict(zip(known, (goal.row[place] for place in head.columns), strict=True))
         ties = [equations[place] for place in head.columns]

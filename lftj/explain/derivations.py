@@ -103,7 +103,7 @@ class HeadSearch:
         return self._ways(self.columns)
 
     def _ways(self, columns: Sequence[int]) -> list[Conjunction]:
-        given, equations = self.equated_columns()
+        given, equations = self.equated_columns
         known = tuple(given[place] for place in columns)
         return [
             Conjunction(
@@ -112,6 +112,7 @@ class HeadSearch:
             for branches, some in alternatives(self.plain)
         ]
 
+    @cached_property
     def equated_columns(self) -> tuple[list[int], list[CheckedLiteral]]:
         """A variable for each column of the head, and the equation of it."""
         given: list[int] = []
@@ -131,7 +132,7 @@ class HeadSearch:
         """The rows that this head derives, whether chosen or not, which agree with a row on some
         columns.
         """
-        given, equations = self.equated_columns()
+        given, equations = self.equated_columns
         known = tuple(given[place] for place in domain)
         begin = matrix([tuple(row[place] for place in domain)], len(domain))
         for branches, some in alternatives(self.plain):

@@ -215,7 +215,7 @@ class Repairs:
     def _of_rule(
         self, head: HeadSearch, literals: list[CheckedLiteral], goal: Goal
     ) -> Iterator[Needs]:
-        given, equations = head.equated_columns()
+        given, equations = head.equated_columns
         columns = range(len(goal.row)) if head.extreme else head.columns
         begin = {given[place]: goal.row[place] for place in columns}
         ties = [equations[place] for place in columns]
@@ -250,16 +250,26 @@ class Repairs:
         self, head: HeadSearch, literals: list[CheckedLiteral], begin: Env
     ) -> Iterator[Env]:
         """Some assignments of those literals that can be decided without the others."""
-        held: list[CheckedLiteral] = []
-        bound, left = frozenset(begin), literals
-        while some := [each for each in left if ready(each, bound)]:
-            held += some
-            left = [each for each in left if each not in some]
-            bound = frozenset(Conjunction(held, head.variables, tuple(begin)).bound)
-        way = Conjunction(held, head.variables, tuple(begin))
+        way = self._decided(head, literals, tuple(begin))
         row = matrix([tuple(begin.values())], len(begin))
         for found in first_of(way, self._version, row, _ASSIGNMENTS, range(len(way.bound))):
             yield dict(zip(way.bound, found, strict=True))
+
+    def _decided(
+        self, head: HeadSearch, literals: list[CheckedLiteral], given: tuple[int, ...]
+    ) -> Conjunction:
+        """The conjunction of those literals that can be decided without the others."""
+        key = (head, tuple(literals), given)
+        if key in self._ways:
+            return self._ways[key]
+        held: list[CheckedLiteral] = []
+        bound, left = frozenset(given), literals
+        while some := [each for each in left if ready(each, bound)]:
+            held += some
+            left = [each for each in left if each not in some]
+            bound = frozenset(Conjunction(held, head.variables, given).bound)
+        way = self._ways[key] = Conjunction(held, head.variables, given)
+        return way
 
     def _holds(
         self, head: HeadSearch, held: Sequence[CheckedLiteral], before: Env, env: Env
