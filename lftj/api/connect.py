@@ -95,7 +95,8 @@ def connect(
     (E350 to E357).
 
     `writer_timeout`: seconds that a transaction waits for one of another thread. `progress`
-    is called with a line of text when evaluation takes up something new. `elastic`: how much of a
+    is called with a line of text when evaluation takes up something new; without it notebooks show
+    such lines, and `lftj.progress` logs them, where work takes seconds. `elastic`: how much of a
     view's last full evaluation (in kernel steps) an update may cost before it is given up for a
     full one. With 0 recursive views are evaluated anew at every change, with `math.inf` always
     updated; others take small updates in any case. `executor`: who evaluates large rules in parts,

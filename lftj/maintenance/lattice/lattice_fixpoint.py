@@ -156,8 +156,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         """Iterations until nothing improves. Endless where values improve for ever, but for the
         limits of the context.
         """
+        iteration = 0
         while self.active:
             self.iterate()
+            iteration += 1
+            self.report(iteration)
         return self.totals
 
     def _table(self, name: str) -> BestRows:

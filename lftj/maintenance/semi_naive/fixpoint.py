@@ -132,16 +132,17 @@ class Fixpoint(ABC, Generic[T]):
         while self.active:
             self.iterate()
             iteration += 1
-            if self.context.resources.progress is not None:
-                self._report(iteration)
+            self.report(iteration)
             if after_iteration is not None and not after_iteration(
                 sum(delta.count for delta in self.deltas.values())
             ):
                 return False
         return True
 
-    def _report(self, iteration: int) -> None:
+    def report(self, iteration: int) -> None:
         """Tell whoever shows progress what an iteration found."""
+        if self.context.resources.progress is None:
+            return
         found = ", ".join(
             f"{name} +{delta.count:,}" for name, delta in self.deltas.items() if delta.count
         )
