@@ -42,6 +42,9 @@ BARS: dict[str, dict[str, Bar]] = {
     "bodies": {
         "bodies_worst": Bar("at most", 20),
     },
+    "cliffs": {
+        "largest_step": Bar("at most", 1.5),
+    },
     "match": {
         "match_vs_duckdb": Bar("at most", 1.5),
         "match_few_vs_duckdb": Bar("at most", 1),

@@ -49,7 +49,12 @@ def _grouped(name: str, tables: dict[str, pa.Table], group: str, value: str) -> 
 
 def shapes(size: str) -> Iterator[Shape]:
     """Sums, counts, groups, distinct values, extremes and a pattern."""
-    tables = {"fact": _facts(FACTS[size])}
+    return of_rows(FACTS[size])
+
+
+def of_rows(rows: int) -> Iterator[Shape]:
+    """The same over tables of so many rows."""
+    tables = {"fact": _facts(rows)}
     one = f"{_FACT}\n.decl found(n: number)"
     yield Shape(
         "sum", tables, one, "found(sum(v)) :- fact(_, _, _, v, _).", "select sum(i) from fact"
@@ -77,7 +82,7 @@ def shapes(size: str) -> Iterator[Shape]:
     )
     yield Shape(
         "match",
-        {"text": _texts(FACTS[size] // 5)},
+        {"text": _texts(rows // 5)},
         _TEXT,
         'found(n) :- text(n, t), match(".*host7[0-9][.]example.*", t).',
         "select n from text where regexp_full_match(t, '.*host7[0-9][.]example.*')",
