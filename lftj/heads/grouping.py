@@ -183,7 +183,7 @@ class Grouping:
         self._waiting = []
         first = np.zeros(rows.shape[1], np.bool_)
         first[equal_runs(list(rows), self._width)] = True
-        places = self._in_order(list(rows[: self._width, first]))
+        places = self._in_order([line[first] for line in rows[: self._width]])
         counts = _ONCE if bool((rows[-1] == 1).all()) else rows[-1]
         self._add_rows(places.take(np.cumsum(first) - 1), list(rows[:-1]), counts)
 
