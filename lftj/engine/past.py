@@ -74,6 +74,14 @@ def keep_of(value: object, *, files: bool) -> Keep:
     )
 
 
+_NO_STATES = ViewStates()  # a value, one for all versions
+
+
+def _without_states(state: State) -> State:
+    """The state without what views are maintained with."""
+    return State(state.program, state.database, state.views, state.aggregates, _NO_STATES)
+
+
 class Entry(NamedTuple):
     """The record of a commit: its version, seconds since 1970, the message, the rows that each
     relation won and lost, and the seconds it took.
@@ -156,7 +164,7 @@ class Past:
                 version = state.version
                 cost += self._held.get(version, (None, 0))[1] if entry is None else 0
                 self._bytes += cost - self._held.get(version, (None, 0))[1]
-                self._held[version] = replace(state, heads=ViewStates()), cost
+                self._held[version] = _without_states(state), cost
                 if entry is not None:
                     self._entries[version] = entry
                 self.waiting.popleft()

@@ -129,7 +129,7 @@ def test_planning_is_at_most_quadratic_in_atoms(kind: str) -> None:
 
         engine.context = context  # type: ignore[method-assign]
         ws.add_rules(BODIES[kind](size))
-        steps.append(sum(each.planned for each in told) + 1024)
+        steps.append(sum(each.budget.planned for each in told) + 1024)
         assert len(ws.rules) == 1
     assert all(after <= 5 * first for first, after in pairwise(steps)), steps
 
