@@ -2,8 +2,8 @@
 to evaluate again.
 
 A run's trace (`TraceLog`) becomes one `SensitivityIndex` per position of the body (`BodyShape`), at
-a granularity that `planner` picks. A change of a relation becomes `surgeries` of its trie, and
-`change_oracle` turns these and the indices into `Regions`.
+a granularity that `granularity_choice` picks. A change of a relation becomes `surgeries` of its
+trie, and `change_oracle` turns these and the indices into `Regions`.
 """
 
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected

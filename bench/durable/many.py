@@ -11,7 +11,7 @@ from pathlib import Path
 import lftj
 from bench.durable.commits import PROGRAM
 from bench.figure import Report, require_equal
-from lftj.cli import care
+from lftj.cli import workspace_files
 
 FIGURES = ("many_commits_on_disk",)
 COMMITS = {"s": 600, "m": 10_000, "l": 100_000}
@@ -34,8 +34,8 @@ def measure(report: Report, folder: Path) -> None:
         rows = len(workspace["sale"])
         require_equal("rows", rows, ROWS)
     with redirect_stdout(io.StringIO()):
-        care.dump(path, folder / "dump", salvage=False, branch="main")
-        care.load(folder / "dump", fresh)
+        workspace_files.dump(path, folder / "dump", salvage=False, branch="main")
+        workspace_files.load(folder / "dump", fresh)
     sizes = [sum(f.stat().st_size for f in p.rglob("*") if f.is_file()) for p in (path, fresh)]
     report.note(commits=count, bytes=sizes[0], fresh_bytes=sizes[1])
     report.add("many_commits_on_disk", sizes[0] / sizes[1])

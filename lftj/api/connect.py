@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
-from lftj.engine.ahead import WARM, compile_named
+from lftj.engine.compiled_ahead import WARM, compile_named
 from lftj.engine.options import named_options
 from lftj.engine.past import keep_of
 from lftj.engine.refusals import Kind, refused

@@ -125,9 +125,9 @@ def _describe_check(parser: Parser) -> None:
 
 def _check(options: Options) -> int:
     if options.program != "-" and Path(options.program).is_dir():
-        from lftj.cli import care
+        from lftj.cli import workspace_files
 
-        return 0 if care.check(Path(options.program), deep=options.deep) else 1
+        return 0 if workspace_files.check(Path(options.program), deep=options.deep) else 1
     from lftj.cli import check as command
 
     command.check(options.program, allow_paths=options.allow_paths, passes=options.passes)
@@ -135,9 +135,9 @@ def _check(options: Options) -> int:
 
 
 def _info(options: Options) -> None:
-    from lftj.cli import care
+    from lftj.cli import workspace_files
 
-    care.info(options.path)
+    workspace_files.info(options.path)
 
 
 def _describe_report(parser: Parser) -> None:
@@ -191,9 +191,9 @@ def _serve(options: Options) -> None:
 
 
 def _compact(options: Options) -> None:
-    from lftj.cli import care
+    from lftj.cli import workspace_files
 
-    care.compact(options.path)
+    workspace_files.compact(options.path)
 
 
 def _describe_dump(parser: Parser) -> None:
@@ -208,9 +208,11 @@ def _describe_dump(parser: Parser) -> None:
 
 
 def _dump(options: Options) -> int:
-    from lftj.cli import care
+    from lftj.cli import workspace_files
 
-    whole = care.dump(options.path, options.folder, salvage=options.salvage, branch=options.branch)
+    whole = workspace_files.dump(
+        options.path, options.folder, salvage=options.salvage, branch=options.branch
+    )
     return 0 if whole else 1
 
 
@@ -220,9 +222,9 @@ def _describe_load(parser: Parser) -> None:
 
 
 def _load(options: Options) -> None:
-    from lftj.cli import care
+    from lftj.cli import workspace_files
 
-    care.load(options.folder, options.path)
+    workspace_files.load(options.folder, options.path)
 
 
 def _describe_sql(parser: Parser) -> None:

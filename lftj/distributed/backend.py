@@ -127,7 +127,7 @@ class PartsVersion:
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
         """Proofs, searched for on a copy of what the row is derived from."""
-        from lftj.explain.asked import asked_row
+        from lftj.explain.asked_row import asked_row
         from lftj.explain.explain import explain
 
         copies = self._copies()
@@ -136,7 +136,7 @@ class PartsVersion:
 
     def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
         """Attempts and changes, searched for on a copy; a dry run derives what it touches anew."""
-        from lftj.explain.asked import asked_row
+        from lftj.explain.asked_row import asked_row
         from lftj.explain.why_not import why_not
 
         copies = self._copies()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.work.compiling import CompileTask, compile_here, count_missing
-from lftj.engine.ahead import DRIVER, PARTS, compile_named, groups_for
+from lftj.engine.compiled_ahead import DRIVER, PARTS, compile_named, groups_for
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.syntax.attention import attending
 from partition.executor import Executor

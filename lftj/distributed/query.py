@@ -13,7 +13,7 @@ from lftj.distributed.compiling import Kernels
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, files_from, remove_files, reported_by_the_system
-from lftj.distributed.held import HeldFiles
+from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask

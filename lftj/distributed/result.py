@@ -15,7 +15,7 @@ from lftj import frames
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, reported_by_the_system
-from lftj.distributed.held import HeldFiles
+from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.engine.result import Result, change_result

@@ -28,7 +28,7 @@ from lftj.distributed.files.manifest import (
     swept,
 )
 from lftj.distributed.heavy_hitters import counted_hubs, two_digits
-from lftj.distributed.held import HeldFiles
+from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.partitioning.planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored

@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from lftj.engine.ahead import compile_for
 from lftj.engine.bound_search import search_for
+from lftj.engine.compiled_ahead import compile_for
 from lftj.engine.engine import Engine
 from lftj.engine.limits import short_of_memory
 from lftj.engine.question import Asked

@@ -18,7 +18,7 @@ from lftj.join.context import Context
 from lftj.join.plan.cardinality import stale
 from lftj.join.run.evaluate import Columns, plan_rule
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.relation import RelationVersion

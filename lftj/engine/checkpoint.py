@@ -14,11 +14,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.ahead import compile_for
 from lftj.engine.ancestry import MAIN, Ancestry
+from lftj.engine.branch_tips import Kept, Tip
 from lftj.engine.commit import Proposal, carry_out
+from lftj.engine.compiled_ahead import compile_for
 from lftj.engine.state import State
-from lftj.engine.tips import Kept, Tip
 from lftj.frames.whole_files import sync_folder
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.maintenance.rules.view_states import ViewStates

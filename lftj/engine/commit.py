@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from lftj.engine.asked import refresh
+from lftj.engine.demanded_views import refresh
 from lftj.engine.keys import check_key
 from lftj.engine.staging import Staging
 from lftj.engine.state import State

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
-from lftj.engine.ahead import compile_for
 from lftj.engine.branches import branches_of
 from lftj.engine.commit import Outcome, Proposal
+from lftj.engine.compiled_ahead import compile_for
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle, number_of, without
 from lftj.engine.merging import merge_into

@@ -16,6 +16,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from lftj.engine.ancestry import Ancestry
+from lftj.engine.branch_tips import Kept, Tip
 from lftj.engine.checkpoint import program_text, written
 from lftj.engine.commit import Outcome
 from lftj.engine.consumers import Position
@@ -31,7 +32,6 @@ from lftj.engine.group_commit import GroupCommit, Logged, Waiting
 from lftj.engine.past import Entry
 from lftj.engine.schedule import Checkpoints
 from lftj.engine.state import State
-from lftj.engine.tips import Kept, Tip
 from lftj.errors import DurableError
 from lftj.storage.delta import Delta
 from lftj.storage.durable import log_branches

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lftj.engine.branch_tips import Kept, Tip, followed
 from lftj.engine.branches import branches_of
 from lftj.engine.checkpoint import OpenedRecord, adopt_tuning, take_strings
 from lftj.engine.commit import Outcome
@@ -26,7 +27,6 @@ from lftj.engine.durable_folder import (
 from lftj.engine.limits import short_of_memory
 from lftj.engine.replay import replayed
 from lftj.engine.stored_past import StoredPast
-from lftj.engine.tips import Kept, Tip, followed
 from lftj.errors import DurableError, LftjError
 from lftj.storage.durable.folder_lock import FolderLock
 from lftj.storage.durable.log import Checkpoint, Commit, Log

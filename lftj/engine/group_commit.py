@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from lftj.engine.branch_tips import Kept
 from lftj.engine.state import State
-from lftj.engine.tips import Kept
 from lftj.errors import DurableError
 from lftj.storage.durable.log import Commit
 from scantree.forking import put_right_in_child

@@ -190,6 +190,6 @@ scantree.stored_kernels take_back_addresses W W
 """,
 }
 """The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called
-with, the slowest to compile first. Programs need the groups that `lftj.engine.ahead` names. Only
-the library holds `others`: kernels of files, of Spark's tasks, and of rare calls.
+with, the slowest to compile first. Programs need the groups that `lftj.engine.compiled_ahead`
+names. Only the library holds `others`: kernels of files, of Spark's tasks, and of rare calls.
 """

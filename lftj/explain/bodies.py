@@ -11,8 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from lftj.explain.inner import AggregateStep, FunctorStep, NegationStep, SearchStep, Step
-from lftj.explain.search import Rows, Search
+from lftj.explain.conjunction_search import Rows, Search
+from lftj.explain.conjunction_steps import (
+    AggregateStep,
+    FunctorStep,
+    NegationStep,
+    SearchStep,
+    Step,
+)
 from lftj.explain.version import Version
 from lftj.program.bindings import bound_by, of_expressions, of_literal
 from lftj.program.checked import (

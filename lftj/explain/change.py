@@ -12,7 +12,7 @@ from lftj.engine.limits import short_of_memory
 from lftj.engine.question import question_body
 from lftj.engine.state import State
 from lftj.errors import ExplanationError
-from lftj.explain.asked import asked_row, check_count
+from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.explain import explain, reads_of
 from lftj.explain.literals import rows_with
 from lftj.explain.version import Goal, Version

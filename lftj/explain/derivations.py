@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.conjunction_steps import group_of, tuples
 from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
-from lftj.explain.inner import group_of, tuples
 from lftj.explain.version import Codes, Goal, Version, matrix
 from lftj.program.checked import (
     Block,

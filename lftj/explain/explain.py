@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 from lftj.engine.limits import short_of_memory
 from lftj.engine.state import State
 from lftj.errors import ExplanationError, LftjError
-from lftj.explain.asked import asked_row, check_count
+from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.derivations import Goal, Rules
 from lftj.explain.heights import UNKNOWN, Heights, Node, below
 from lftj.explain.narrate import Narrator

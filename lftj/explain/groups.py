@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lftj.explain.search import Rows
+from lftj.explain.conjunction_search import Rows
 from lftj.explain.values import expression_value
 from lftj.explain.version import Codes, Version, matrix
 from lftj.program.normal_form import Expression, Ref, RuleVariable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.conjunction_steps import tuples
 from lftj.explain.derivations import Found, Goal, HeadSearch, Rules
-from lftj.explain.inner import tuples
 from lftj.explain.version import Codes, Version, matrix
 from lftj.program.checked import CheckedAtom, CheckedChoice
 from lftj.program.normal_form import Filter, Ref, RuleVariable

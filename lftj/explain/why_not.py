@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lftj.engine.limits import short_of_memory
 from lftj.engine.state import State
 from lftj.errors import ExplanationError, OptionError
-from lftj.explain.asked import asked_row, check_count
+from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.attempts import Attempts
 from lftj.explain.derivations import Rules
 from lftj.explain.dry_run import Change, writing

@@ -15,9 +15,9 @@ import pytest
 
 import lftj
 from lftj.engine import checkpoint, schedule
-from lftj.engine.care import problems
 from lftj.engine.checkpoint import OpenedRecord
 from lftj.engine.engine import Engine
+from lftj.engine.file_checks import problems
 from lftj.errors import DeclarationError, DurableError
 from lftj.join.context import Context
 from tests.durable import workload

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.engine import care
+from lftj.engine import file_checks
 from lftj.errors import KeyViolationError, ValueRangeError
 from tests.durable.inside import durable_of
 from tests.durable.test_histories import steps_of
@@ -305,7 +305,7 @@ def problems(path: Path) -> list[str]:
     """Problems that a check finds."""
     with lftj.connect() as engine:
         backend: Any = engine._backend
-        return list(care.problems(backend, path, deep=True))
+        return list(file_checks.problems(backend, path, deep=True))
 
 
 def test_a_workspace_that_is_copied_or_saved_begins_with_its_present(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ rows; the others are read whole by every part (`ALL`). A view whose rules all pu
 variable into one head column lives where it is derived: each row, or group, belongs to one part,
 which needs no other part. Where no column serves, parts derive *shares*, which travel to the home
 of the row or group and are put together there. Recursion that keeps no column goes in supersteps
-(`exchange`). Rules that cannot be cut at all (`concat` over everything) are done by the first part.
+(`superstep_cuts`). Rules that cannot be cut at all (`concat` over everything) are done by the first
+part.
 
 The choice weighs the relations that have to be read whole, then the rows that have to travel. A
 leading variable with *hubs*, values that outweigh a part, is then given a second one, by which the
@@ -22,7 +23,6 @@ from math import prod
 from operator import itemgetter
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut
-from lftj.distributed.partitioning.exchange import exchanged
 from lftj.distributed.partitioning.hubs import Hubs
 from lftj.distributed.partitioning.partials import decomposable
 from lftj.distributed.partitioning.partition_keys import (
@@ -39,6 +39,7 @@ from lftj.distributed.partitioning.partition_keys import (
     pairs,
     rules_of,
 )
+from lftj.distributed.partitioning.superstep_cuts import exchanged
 from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
 from lftj.program.stratification import StratifiedProgram
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, is_local_to_one, local_name
-from lftj.distributed.partitioning.exchange import asked_cut, asking, own_cut
 from lftj.distributed.partitioning.hubs import Hubs
 from lftj.distributed.partitioning.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.partitioning.partition_keys import (
@@ -26,6 +25,7 @@ from lftj.distributed.partitioning.partition_keys import (
 from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.programs import restored
+from lftj.distributed.partitioning.superstep_cuts import asked_cut, asking, own_cut
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.partitioning.witnesses import Witnessed, witnessed
 from lftj.errors import DeclarationError

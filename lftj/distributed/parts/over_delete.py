@@ -21,7 +21,7 @@ from lftj.join.budget import AllowanceSpentError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations, chunks, plan_rule
 from lftj.maintenance.lattice.optimal_support import offering
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema
 from lftj.storage.delta import Columns, no_rows
 from lftj.storage.transient_relation import TransientRelation

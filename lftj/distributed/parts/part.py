@@ -14,8 +14,8 @@ from lftj.distributed.partitioning.partials import verbs
 from lftj.distributed.partitioning.plan import Feed, PartPlan
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Supersteps
-from lftj.distributed.parts.exchange import Exchange
 from lftj.distributed.parts.host import Host, Rows
+from lftj.distributed.parts.recursive_stage import Exchange
 from lftj.distributed.parts.task import Settings
 from lftj.engine.keys import check_key
 from lftj.engine.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lftj.distributed.parts.failure import Failure, failure_of
-from lftj.engine.ahead import compile_named, missing
+from lftj.engine.compiled_ahead import compile_named, missing
 from lftj.engine.limits import Limits, in_time
 from lftj.errors import LftjError
 from lftj.syntax.attention import attending
@@ -13,7 +13,7 @@ from lftj.syntax.attention import attending
 
 @dataclass(frozen=True)
 class CompileTask:
-    """Groups of kernels (`lftj.engine.ahead`), for the machine that has this part."""
+    """Groups of kernels (`lftj.engine.compiled_ahead`), for the machine that has this part."""
 
     part: int
     groups: tuple[str, ...]

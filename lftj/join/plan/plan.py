@@ -3,7 +3,7 @@ the atoms that take part, the computation and the tests.
 
 Everything that is not a plain variable is a level too, with a computed value: a constant argument
 stands first, the second occurrence of a variable in one atom directly after the first. So the
-kernel knows one thing only, levels. `planning` makes plans.
+kernel knows one thing only, levels. `planner` makes plans.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from lftj.join.plan.order import Choice
+from lftj.join.plan.order_choice import Choice
 from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
 from lftj.storage.relation import Order
 

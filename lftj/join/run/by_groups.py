@@ -12,7 +12,7 @@ from lftj.join.access.gathering import Gathered, Making
 from lftj.join.access.row_scan import scan_rows, scanned_rows
 from lftj.join.access.star_join import compute_rows_of_one
 from lftj.join.context import Context
-from lftj.join.plan.planning import begins_with, plan_behind
+from lftj.join.plan.planner import begins_with, plan_behind
 from lftj.join.run.evaluate import (
     Columns,
     Relations,

@@ -16,7 +16,7 @@ from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.cardinality import stale
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.parallel import Compact, parts_of, patience_with
 from lftj.join.run.run import Run, evaluation_failure

@@ -12,7 +12,7 @@ from __future__ import annotations
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import unevenness
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import plan_behind
+from lftj.join.plan.planner import plan_behind
 from lftj.join.plan.variable_orders import variables_of
 from lftj.join.run.evaluate import Relations
 from lftj.program.arithmetic import may_fail

@@ -16,7 +16,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import iteration_kernels as at
-from lftj.maintenance.counting.choosing import Choosing
+from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
 from lftj.maintenance.counting.derivation_queue import (
     DerivationQueue,

@@ -14,11 +14,11 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.cost.cost_model import ITERATION, PROOF, ROW, STEP, WALKED
-from lftj.maintenance.counting.choosing import Candidates
+from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.rules.full import projected
+from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.proof_table import ProofTable

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.order import OrderSearch
+from lftj.join.plan.order_choice import OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations

@@ -35,7 +35,7 @@ from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, change_of
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
-from lftj.maintenance.counting.choosing import Choosing
+from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.compiled_iterations import CompiledIterations
 from lftj.maintenance.counting.derivation_count import standing
 from lftj.maintenance.counting.derivation_queue import Counted, DerivationQueue

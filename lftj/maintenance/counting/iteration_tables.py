@@ -12,7 +12,7 @@ import numpy as np
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
 from lftj.maintenance.counting import iteration_kernels as at
-from lftj.maintenance.counting.choosing import Choosing
+from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.iteration_kernels import Questions

@@ -16,7 +16,7 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.affected_partitions import AffectedParts, find_affected
 from lftj.maintenance.cost.cost_model import PROOF, ROW, ROW_ALONE, STEP
-from lftj.maintenance.counting.choosing import decided_group_by_group
+from lftj.maintenance.counting.choice_update import decided_group_by_group
 from lftj.maintenance.counting.forecast import Change, changes_below
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_state import (

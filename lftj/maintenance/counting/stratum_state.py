@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lftj.maintenance.counting.choosing import Candidates
+from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.deletion.ranks import Ranks

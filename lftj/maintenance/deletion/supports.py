@@ -16,7 +16,7 @@ from functools import cached_property
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import LOOK_UP
 from lftj.maintenance.deletion.over_delete import appeared_name, over_deleting
-from lftj.maintenance.rules.full import head_rows
+from lftj.maintenance.rules.full_evaluation import head_rows
 from lftj.program.normal_form import (
     Filter,
     NegatedAtom,

@@ -19,7 +19,7 @@ from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.full import head_rows
+from lftj.maintenance.rules.full_evaluation import head_rows
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows

@@ -24,7 +24,7 @@ from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.optimal_support import offering
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.variants import delta_name
 from lftj.program.monotone import Lattice

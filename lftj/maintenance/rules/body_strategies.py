@@ -16,7 +16,7 @@ from lftj.join.run.by_groups import evaluate_by_groups, gathered
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
-from lftj.maintenance.rules.full import projected
+from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.rules.guarded_groups import GUARDED_GROUPS
 from lftj.maintenance.strategy import Strategy
 from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace

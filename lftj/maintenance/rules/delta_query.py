@@ -21,10 +21,10 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import Statistics, stale
-from lftj.join.plan.order import Choice
+from lftj.join.plan.order_choice import Choice
 from lftj.join.plan.order_costs import Crowds
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import choose_order, lay_out
+from lftj.join.plan.planner import choose_order, lay_out
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.inputs.rule_work import RuleWork

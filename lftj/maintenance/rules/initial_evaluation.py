@@ -15,7 +15,7 @@ from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.chosen_way import BodyEvaluation
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.extremes import extremes_of
-from lftj.maintenance.rules.full import aggregated
+from lftj.maintenance.rules.full_evaluation import aggregated
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.trace.trace_state import collected

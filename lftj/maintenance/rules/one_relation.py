@@ -12,7 +12,7 @@ from lftj.heads.choice import choose
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.rules.chosen_state import ChosenState, one_domain
-from lftj.maintenance.rules.full import derive
+from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.rules.initial_evaluation import establish
 from lftj.maintenance.rules.relation_change import Maintained, RelationChange
 from lftj.maintenance.strategy import Strategy

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.maintenance.rules.full import derive
+from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variants import recursive_atoms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema

@@ -12,7 +12,7 @@ from lftj.join.context import Context
 from lftj.join.plan.cardinality import stale
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.maintenance.semi_naive.variants import Variant, recursive_atoms, variants
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.tuning import Tuning

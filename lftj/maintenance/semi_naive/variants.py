@@ -16,7 +16,7 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.rent_or_buy import NOTHING_LOST, Rent
 from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.relation import Order
 from lftj.types.sources import Role, Source, named_once

@@ -16,7 +16,7 @@ import numpy as np
 from lftj.join.access.row_scan import RowScan
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.maintenance.rules.full import projected
+from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lftj.join.plan.order import Choice
+from lftj.join.plan.order_choice import Choice
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import lay_out
+from lftj.join.plan.planner import lay_out
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.trace.trace_state import TraceState

@@ -12,7 +12,7 @@ from typing import Any
 from lftj.heads.support_state import SupportState
 from lftj.heads.user import UserAggregate
 from lftj.join.run.evaluate import Relations
-from lftj.maintenance.counting.choosing import Candidates
+from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted

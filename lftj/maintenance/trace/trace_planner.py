@@ -25,7 +25,7 @@ from lftj.syntax.attention import look
 from scantree.layout import PAGE_COLUMNS
 from sensitivity import EXACT, NONE, Granularity, hull
 from sensitivity.estimate import AtomStatistics, Option, estimate
-from sensitivity.planner import GranularityChoice, choose_granularities
+from sensitivity.granularity_choice import GranularityChoice, choose_granularities
 from sensitivity.shape import Position, PositionKey
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.plan.plan import Level, RulePlan
-from lftj.join.plan.planning import lay_out
+from lftj.join.plan.planner import lay_out
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.run.trace import Channel, Logged

@@ -12,7 +12,7 @@ import pytest
 
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion

@@ -16,7 +16,7 @@ import pytest
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.budget import AllowanceSpentError, Budget
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import chunks, run_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion

@@ -9,7 +9,7 @@ import pytest
 
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, Value
 from lftj.types import FLOAT, INT

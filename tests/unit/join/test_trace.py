@@ -13,7 +13,7 @@ import pytest
 
 from lftj.errors import ValueRangeError
 from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import chunks
 from lftj.join.run.trace import EXACT, HULL, Logged

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.engine import ahead
+from lftj.engine import compiled_ahead
 from lftj.engine.kernel_library import build_library
 from scantree.jit import ahead as groups
 from scantree.jit import building
@@ -244,11 +244,11 @@ def nothing_compiled(
         monkeypatch.setattr(groups.processes, "start", helper)
         monkeypatch.setattr(groups, "_ready", set())
         monkeypatch.setattr(groups, "_marker", lambda group: tmp_path / group)
-        monkeypatch.setattr(ahead, "library", lambda: None)
+        monkeypatch.setattr(compiled_ahead, "library", lambda: None)
         monkeypatch.setattr(building, "library_folder", lambda: folder)
         if request.param == "one by one":
-            monkeypatch.setattr(ahead, "build_library", lambda attend: None)
-            monkeypatch.setattr(ahead, "GROUPS", dict.fromkeys(ahead.GROUPS, FEW))
+            monkeypatch.setattr(compiled_ahead, "build_library", lambda attend: None)
+            monkeypatch.setattr(compiled_ahead, "GROUPS", dict.fromkeys(compiled_ahead.GROUPS, FEW))
         return started
 
     yield forget
@@ -275,9 +275,9 @@ def test_limits_and_interrupts_end_compilation_and_leave_the_workspace_as_it_was
         assert len(helpers) >= 2
         assert all(helper.returncode == -SIGKILL for helper in helpers)
         assert list(ws.relations) == []
-        interrupted, one_by_one = len(helpers), ahead.build_library is not build_library
+        interrupted, one_by_one = len(helpers), compiled_ahead.build_library is not build_library
         if not one_by_one:
-            monkeypatch.setattr(ahead, "library", library)
+            monkeypatch.setattr(compiled_ahead, "library", library)
         ws.add_rules(RULES)
         ws.load("e", [(1, 2), (2, 3)])
         assert sorted(ws["t"].fetchall()) == [(1, 2), (1, 3), (2, 3)]

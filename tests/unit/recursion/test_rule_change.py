@@ -12,7 +12,7 @@ import pytest
 import lftj
 from tests.unit.recursion.following import CLOSURE, change, steps, strategies
 from tests.unit.recursion.stratum import states
-from tests.unit.recursion.test_rederivation import BLOCKS, loaded
+from tests.unit.recursion.test_delete_rederive import BLOCKS, loaded
 
 DECLARED = "".join(f".decl {name}(x: number, y: number)\n" for name in "efpqr")
 RULES = (

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.join.plan.planning import make_plan
+from lftj.join.plan.planner import make_plan
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.semi_naive.packed_rows import Packed
 from lftj.maintenance.semi_naive.row_set import RowSet

@@ -15,7 +15,7 @@ from sensitivity.estimate import (
     _Model,
     estimate,
 )
-from sensitivity.planner import choose_granularities
+from sensitivity.granularity_choice import choose_granularities
 from tests.unit.sensitivity.bodies import BODIES, body
 
 EDGES = AtomStatistics(1e6, (3e4, 3e4))

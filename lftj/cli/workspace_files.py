@@ -21,7 +21,7 @@ def _engine() -> Engine:
 
 def check(path: Path, *, deep: bool) -> bool:
     """Print each problem of a workspace's files; True where there is none."""
-    from lftj.engine.care import problems
+    from lftj.engine.file_checks import problems
 
     found = list(dict.fromkeys(problems(_engine(), path, deep=deep)))
     if found:
@@ -34,7 +34,7 @@ def check(path: Path, *, deep: bool) -> bool:
 
 def info(path: Path) -> None:
     """Print sizes and numbers of a workspace."""
-    from lftj.engine.care import info as numbers
+    from lftj.engine.file_checks import info as numbers
 
     found = numbers(_engine(), path)
     since = f", since {found.oldest:%Y-%m-%d %H:%M:%S}" if found.oldest else ""
@@ -57,7 +57,7 @@ def _size(size: float) -> str:
 def compact(path: Path) -> None:
     """Write a workspace's pages anew, and remove all else."""
     from lftj import connect
-    from lftj.engine.care import sizes
+    from lftj.engine.file_checks import sizes
 
     before = sum(sizes(path).values())
     with connect(path, create=False) as workspace:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from lftj.explain.conjunction_search import Rows, Search
 from lftj.explain.groups import Gathered, gathered
-from lftj.explain.search import Rows, Search
 from lftj.explain.values import expression_value, folded
 from lftj.explain.version import Codes, Version, matrix
 from lftj.program.checked import CheckedAggregate, FunctorCall

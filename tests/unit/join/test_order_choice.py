@@ -14,7 +14,7 @@ import pytest
 from lftj.join.plan.atom_statistics import AtomStatistics, skew_of
 from lftj.join.plan.cardinality import RelationStatistics, estimate
 from lftj.join.plan.index_upkeep import Upkeep
-from lftj.join.plan.order import Choice, OrderSearch
+from lftj.join.plan.order_choice import Choice, OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER, NEW_ORDER
 from lftj.join.plan.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value

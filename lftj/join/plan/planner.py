@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
-from lftj.join.plan.order import Choice, OrderSearch
+from lftj.join.plan.order_choice import Choice, OrderSearch
 from lftj.join.plan.order_costs import EVEN, KEPT_ORDER, NEW_ORDER, Crowds
 from lftj.join.plan.plan import Level, PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.plan.variable_orders import variables_of
