@@ -32,6 +32,7 @@ from lftj.program.program import Program
 from lftj.proofs.change import ChangeExplanation
 from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
+from lftj.syntax.attention import attending
 from lftj.types import FLOAT, INT
 from scantree.interrupts import interrupts_as_such
 
@@ -88,7 +89,8 @@ class PartsVersion:
         held = self._present.manifest.token == last.manifest.token
         present, bounds = last if held else self._present, Bounds(store.limits.current)
         with store.described("query"):
-            asked = bound_body(self.program.catalog, question, values)
+            with attending(bounds.read_on):
+                asked = bound_body(self.program.catalog, question, values)
             return answer(present, asked, bounds, store.held, store.kernels, held=held)
 
     def check(self, question: Question) -> None:

@@ -21,14 +21,16 @@ from tests.strategies.schemas import BASES
 
 @contextmanager
 def pair_over(
-    history: History, over: Callable[[Path], InlineExecutor]
+    history: History, over: Callable[[Path], InlineExecutor], tuning: lftj.Tuning | None = None
 ) -> Iterator[tuple[Pair, InlineExecutor]]:
     """A distributed workspace `over` a path and its model, with the rows that the history starts
     with and all its rules.
     """
     with tempfile.TemporaryDirectory() as folder:
         executor = over(Path(folder))
-        pair = Pair((*BASES, *history.program.specs), lftj.connect(executor=executor))
+        pair = Pair(
+            (*BASES, *history.program.specs), lftj.connect(executor=executor, tuning=tuning)
+        )
         pair.step(
             Transact(
                 tuple(
@@ -61,7 +63,8 @@ def between(pair: Pair, executor: InlineExecutor, what: str) -> None:
             executor.forget()
         case "reopen":
             pair.workspace.close()
-            pair.workspace = lftj.connect(executor=executor)
+            tuning = pair.workspace._backend.present.settings.tuning
+            pair.workspace = lftj.connect(executor=executor, tuning=tuning)
             pair.handles = pair.workspace.rules
             pair.snapshots.clear()
 

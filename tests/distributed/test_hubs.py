@@ -7,14 +7,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.distributed import heavy_hitters
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.strategies.histories import History, histories
@@ -54,12 +52,13 @@ def star(nodes: int, edges: int, seed: int = 1) -> list[tuple[int, int]]:
     return sorted(rows)
 
 
-def workspace(folder: Path | None, parts: int, rows: list[tuple[int, int]]) -> Any:
-    """In parts below a folder, or in one process."""
+def workspace(folder: Path | None, parts: int, rows: list[tuple[int, int]], least: int = 50) -> Any:
+    """In parts below a folder, or in one process; `least`: rows of a hub."""
+    tuning = lftj.Tuning(hub_rows=least)
     made = (
         lftj.connect()
         if folder is None
-        else lftj.connect(executor=InlineExecutor(folder, parts, 2))
+        else lftj.connect(executor=InlineExecutor(folder, parts, 2), tuning=tuning)
     )
     made.relation("e", {"x": int, "y": int})
     made.relation("marked", {"x": int})
@@ -86,34 +85,32 @@ def steps() -> list[list[tuple[str, str, list[tuple[Any, ...]]]]]:
 @pytest.mark.parametrize("parts", [1, 3, 7])
 def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) -> None:
     rows = star(60, 150)
-    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
-        many, one = workspace(tmp_path, parts, rows), workspace(None, 0, rows)
+    many, one = workspace(tmp_path, parts, rows), workspace(None, 0, rows)
+    for each in (many, one):
+        each.add_rules(RULES)
+    assert ("hubs" in many._backend.manifest.program) == (parts > 1)
+    for step in steps():
+        changes = []
         for each in (many, one):
-            each.add_rules(RULES)
-        assert ("hubs" in many._backend.manifest.program) == (parts > 1)
-        for step in steps():
-            changes = []
-            for each in (many, one):
-                with each.transaction() as tx:
-                    for verb, name, values in step:
-                        getattr(tx, verb)(name, values)
-                changes.append(
-                    {
-                        name: sorted(row[:-1] for row in tx.changes(name).fetchall())
-                        for name in each.relations
-                    }
-                )
-            assert changes[0] == changes[1]
-            require_equal(many, one)
-        assert many.verify() == []
+            with each.transaction() as tx:
+                for verb, name, values in step:
+                    getattr(tx, verb)(name, values)
+            changes.append(
+                {
+                    name: sorted(row[:-1] for row in tx.changes(name).fetchall())
+                    for name in each.relations
+                }
+            )
+        assert changes[0] == changes[1]
+        require_equal(many, one)
+    assert many.verify() == []
 
 
 def test_all_that_asks_for_rows_of_a_hub_finds_them(tmp_path: Path) -> None:
     rows = star(60, 150)
-    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
-        many, one = workspace(tmp_path, 3, rows), workspace(None, 0, rows)
-        for each in (many, one):
-            each.add_rules(RULES)
+    many, one = workspace(tmp_path, 3, rows), workspace(None, 0, rows)
+    for each in (many, one):
+        each.add_rules(RULES)
     executor = many._backend.executor
     assert many._backend.plan.homes["e"] != 0, "the hub is split"
     for question in (
@@ -195,9 +192,8 @@ def test_where_a_hub_is_not_split_the_plan_says_so(tmp_path: Path, rule: str) ->
 
 def derived(folder: Path, parts: int, rule: str, least: int) -> Any:
     """A view over a star; `least`: rows of a hub."""
-    with patch.object(heavy_hitters, "LEAST_ROWS", least):
-        many = workspace(folder, parts, star(300, 6000))
-        many.add_rules(".decl v(a: number, b: number, c: number)\n" + rule)
+    many = workspace(folder, parts, star(300, 6000), least)
+    many.add_rules(".decl v(a: number, b: number, c: number)\n" + rule)
     return many
 
 
@@ -220,23 +216,22 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
     for each in (many, one):
         each.add_rules(RULES)
         each.load("e", star(60, 150))
-    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
-        assert "hubs" not in many._backend.manifest.program
-        heard: list[Any] = []
-        many.subscribe("triangles", heard.append)
-        assert many.rebalance()
-        assert many._backend.manifest.program["hubs"]["e"]["0"] == [90, [HUB]]
-        assert not many.rebalance(), "nothing is new"
-        assert not heard
-        require_equal(many, one)
-        for each in (many, one):
-            with each.transaction() as tx:
-                tx.delete_where("e", x=HUB)
-        assert many.rebalance()
-        assert "hubs" not in many._backend.manifest.program
-        require_equal(many, one)
-        many.close()
-        require_equal(lftj.connect(executor=InlineExecutor(tmp_path, 3)), one)
+    assert "hubs" not in many._backend.manifest.program
+    heard: list[Any] = []
+    many.subscribe("triangles", heard.append)
+    assert many.rebalance()
+    assert many._backend.manifest.program["hubs"]["e"]["0"] == [90, [HUB]]
+    assert not many.rebalance(), "nothing is new"
+    assert not heard
+    require_equal(many, one)
+    for each in (many, one):
+        with each.transaction() as tx:
+            tx.delete_where("e", x=HUB)
+    assert many.rebalance()
+    assert "hubs" not in many._backend.manifest.program
+    require_equal(many, one)
+    many.close()
+    require_equal(lftj.connect(executor=InlineExecutor(tmp_path, 3)), one)
 
 
 @given(histories(), st.sampled_from([2, 3, 7]), st.data())
@@ -244,9 +239,10 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
 def test_oracle_parts_whose_values_are_hubs_equal_the_reference(
     history: History, parts: int, data: st.DataObject
 ) -> None:
-    with (
-        patch.object(heavy_hitters, "LEAST_ROWS", 1),
-        pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor),
+    tuning = lftj.Tuning(hub_rows=1)
+    with pair_over(history, lambda path: InlineExecutor(path, parts, 2), tuning) as (
+        pair,
+        executor,
     ):
         for step in history.steps:
             between(

@@ -62,14 +62,11 @@ def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [QueryTask, HeavyHittersTask])
-def test_a_task_is_told_its_part_of_the_entries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type
-) -> None:
-    monkeypatch.setattr("lftj.distributed.heavy_hitters.LEAST_ROWS", 100)
+def test_a_task_is_told_its_part_of_the_entries(tmp_path: Path, kind: type) -> None:
     found = list[float]()
     for parts in (4, 24):
         executor = InlineExecutor(tmp_path / str(parts), parts)
-        workspace: Any = lftj.connect(executor=executor)
+        workspace: Any = lftj.connect(executor=executor, tuning=lftj.Tuning(hub_rows=100))
         workspace.add_rules(LABELS)
         questions(workspace)
         workspace.add_rules(".decl pair(x: number, z: number) pair(x, z) :- e(x, y), e(y, z).")

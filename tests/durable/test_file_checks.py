@@ -143,10 +143,10 @@ def test_a_backup_is_whole_while_commits_go_on(tmp_path: Path) -> None:
 def test_room_of_dropped_versions_is_given_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr("lftj.engine.schedule.COMMITS", 50)
     monkeypatch.setattr("lftj.engine.schedule._PAUSE", 0)
     path = tmp_path / "w.lftj"
-    with lftj.connect(path, durability="off") as workspace:
+    tuning = lftj.Tuning(checkpoint_commits=50)
+    with lftj.connect(path, durability="off", tuning=tuning) as workspace:
         workspace.add_rules(".decl e(x: number) .decl n(c: number) n(count()) :- e(_).")
         workspace.load("e", [(number,) for number in range(20_000)])
         for number in range(1000):

@@ -220,5 +220,9 @@ def _paying(
     if ROW_SCAN in context.tuning.without:
         return None
     scan = RowScan.of(rule, needed)
-    pays = scan is not None and scan.pays(relations[scan.relation], context.keep)
-    return scan if pays else None
+    if scan is None or not scan.pays(relations[scan.relation], context.keep):
+        return None
+    if context.keep:
+        # its rows are at hand now: after a workspace was opened, a sample would read all pages
+        context.statistics.of(relations[scan.relation])
+    return scan

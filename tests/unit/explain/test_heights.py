@@ -105,7 +105,7 @@ def test_a_search_leaves_no_garbage() -> None:
     try:
         for _ in range(5):
             workspace.explain("r", (0, 0))
-        left = sum(isinstance(each, Node) for each in gc.get_objects())
+        left = sum(type(each) is Node for each in gc.get_objects())
         assert (left, len(gc.get_objects()) - before < 500) == (0, True)
     finally:
         gc.enable()
