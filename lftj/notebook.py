@@ -76,7 +76,7 @@ def _parts(cell: str) -> tuple[str, list[str]]:
 
 
 def _question(line: str) -> str:
-    return line.strip()[1:].strip().rstrip(".")
+    return line.strip().removeprefix("?").strip().removesuffix(".")
 
 
 def _add(workspace: Workspace, rules: str) -> None:

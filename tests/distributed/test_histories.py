@@ -28,9 +28,8 @@ def pair_over(
     """
     with tempfile.TemporaryDirectory() as folder:
         executor = over(Path(folder))
-        pair = Pair(
-            (*BASES, *history.program.specs), lftj.connect(executor=executor, tuning=tuning)
-        )
+        opened = lftj.connect(executor=executor, tuning=tuning or lftj.Tuning())
+        pair = Pair((*BASES, *history.program.specs), opened)
         pair.step(
             Transact(
                 tuple(
@@ -62,8 +61,8 @@ def between(pair: Pair, executor: InlineExecutor, what: str) -> None:
         case "forget":
             executor.forget()
         case "reopen":
-            pair.workspace.close()
             tuning = pair.workspace._backend.present.settings.tuning
+            pair.workspace.close()
             pair.workspace = lftj.connect(executor=executor, tuning=tuning)
             pair.handles = pair.workspace.rules
             pair.snapshots.clear()

@@ -89,7 +89,7 @@ def test_a_manifest_that_was_written_before_is_read_with_roles(tmp_path: Path):
 # ── no role is looked for in a text ───────────────────────────────────────────────────────────────
 CUTTING = {"removesuffix", "removeprefix", "endswith", "startswith", "split", "rsplit", "partition"}
 ROLES = {role.value.strip() for role in Role}
-NAMES_NO_RELATION = {"cli", "demo", "frames", "syntax"}
+NAMES_NO_RELATION = {"notebook.py", "cli", "demo", "frames", "syntax"}
 """Rooms that read texts of users and files."""
 
 
