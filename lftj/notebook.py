@@ -76,7 +76,7 @@ def _parts(cell: str) -> tuple[str, list[str]]:
 
 
 def _question(line: str) -> str:
-    return line.strip().removeprefix("?").strip().removesuffix(".")
+    return line.strip().removeprefix("?")
 
 
 def _add(workspace: Workspace, rules: str) -> None:

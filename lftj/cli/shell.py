@@ -63,7 +63,7 @@ class Shell:
         if word in self.commands:
             self.commands[word](rest.strip())
         elif text.startswith("?"):
-            result = self._workspace.query(text[1:].strip().removesuffix("."))
+            result = self._workspace.query(text[1:])
             self._say(repr(result))
         elif word.startswith(".") and word not in _DIRECTIVES:
             raise LftjError(

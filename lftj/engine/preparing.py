@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lftj.engine.commit import Proposal
-from lftj.engine.staging import Staging
+from lftj.engine.staging import Operation, Staging
 from lftj.engine.state import State
 from lftj.errors import LftjError, LimitError
 from lftj.program.stratification import Stratification
@@ -71,9 +71,9 @@ def _there_and_back(engine: Engine, state: State, name: str, rows: Columns) -> S
     return replace(after, database=database)
 
 
-def _changed(engine: Engine, state: State, name: str, operation: str, rows: Columns) -> State:
+def _changed(engine: Engine, state: State, name: str, operation: Operation, rows: Columns) -> State:
     staging = Staging(state.base(name))
-    staging.add("delete" if operation == "delete" else "insert", rows)
+    staging.add(operation, rows)
     proposal = Proposal(state.program, state.views, state.aggregates, frozenset(), {name: staging})
     return engine.carry_out(proposal, state).state
 

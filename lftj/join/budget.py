@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import NamedTuple
 
 from lftj.errors import LimitError
@@ -38,12 +37,7 @@ class Grant:
         budget.left = self.allowed
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         budget = self._budget
         budget.left, self.spent = self._outer, budget.spent - self._before
 

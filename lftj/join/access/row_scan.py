@@ -217,6 +217,7 @@ def _paying(
     relations: Mapping[str, RelationVersion],
     context: Context,
 ) -> RowScan | None:
+    """The scan of a rule, where it pays; statistics know of the relation from now on."""
     if ROW_SCAN in context.tuning.without:
         return None
     scan = RowScan.of(rule, needed)

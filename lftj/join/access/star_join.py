@@ -28,7 +28,6 @@ from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import Level, Leveled, RulePlan
 from lftj.join.shared_work import SharedWork
 from lftj.program.normal_form import NormalRule
-from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
 from lftj.tuning.aids import ROW_SCAN, STAR_JOIN
 
@@ -61,26 +60,6 @@ class _UnfitError(Exception):
     """
 
 
-def looked_up_rows(
-    plan: RulePlan,
-    needed: Sequence[int],
-    relations: Relations,
-    cost: float,
-    context: Context,
-    *,
-    count: bool,
-) -> tuple[Columns, np.ndarray] | None:
-    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many
-    assignments each row stands for.
-
-    None where something is to be searched for, or the plan does so in less time at this `cost`; and
-    where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
-    relations · atoms). Without `count` every count is 1.
-    """
-    found = look_up(plan, needed, relations, cost, context, count=count, make=None)
-    return None if found is None else found.rows()
-
-
 def look_up(
     plan: RulePlan,
     needed: Sequence[int],
@@ -91,7 +70,14 @@ def look_up(
     count: bool,
     make: Making[Any] | None,
 ) -> Any:
-    """As `looked_up_rows`, gathered in what `make` gives, by default what suits the values."""
+    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many
+    assignments each row stands for, gathered in what `make` gives, by default what suits the
+    values.
+
+    None where something is to be searched for, or the plan does so in less time at this `cost`; and
+    where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
+    relations · atoms). Without `count` every count is 1.
+    """
     if STAR_JOIN in context.tuning.without:
         return None
     for star in stars(plan, needed, relations, cost, context):

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from lftj.join.access.gathering import Gathered, Making
+from lftj.join.access.gathering import Making
 from lftj.join.access.semijoin_reduction import SemijoinReduction
-from lftj.join.access.star_join import look_up, looked_up_rows
+from lftj.join.access.star_join import look_up
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.cardinality import stale
@@ -120,11 +121,8 @@ def looked_up(
     """Result of `run_plan`, in another order, if look-ups find it in less time than the plan would
     (`lookups`); else None.
     """
-    before = context.budget.work
-    found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
-    if found is not None:
-        context.resources.advisor.took(plan, context.budget.work - before)
-    return found
+    found = looked_up_into(plan, needed, relations, context, None, count=count)
+    return None if found is None else found.rows()
 
 
 def looked_up_into(
@@ -132,11 +130,11 @@ def looked_up_into(
     needed: tuple[int, ...],
     relations: Relations,
     context: Context,
-    make: Making[Gathered],
+    make: Making[Any] | None,
     *,
     count: bool,
-) -> Gathered | None:
-    """As `looked_up`, gathered in what `make` gives."""
+) -> Any:
+    """As `looked_up`, gathered in what `make` gives, by default what suits the values."""
     before, cost = context.budget.work, plan.choice.cost
     found = look_up(plan, needed, relations, cost, context, count=count, make=make)
     if found is not None:

@@ -15,7 +15,7 @@ import lftj
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.access import star_join
 from lftj.join.access.lookup_tables import Buffers, row_table
-from lftj.join.access.star_join import looked_up_rows
+from lftj.join.access.star_join import look_up
 from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
@@ -52,7 +52,8 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
         threads = ThreadExecutor(2, patience=1) if seed % 50 == 0 else None
         count, context = by.random() < 0.7, surroundings(arena, ALWAYS, threads=threads)
         plan = plan_rule(rule, data, context, needed=needed, count=count)
-        rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
+        lookups = look_up(plan, needed, data, float("inf"), context, count=count, make=None)
+        rows = None if lookups is None else lookups.rows()
         if rows is None:
             continue
         searched = tallied(*run_plan(plan, data, context))
