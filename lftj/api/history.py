@@ -126,7 +126,8 @@ class History(ABC):
         backlog: int | None = None,
     ) -> Consumer:
         """The consumer of this name, or a new one, which begins at the last version, or `since`
-        another. It gives the changes that were not acknowledged, and those to come.
+        another; one that there is goes on where it was. It gives the changes that were not
+        acknowledged, and those to come.
 
         At a path it is durable: after a crash each change is given again or was acknowledged.
         `timeout` and `backlog` as for `changes`. Raises ConsumerError (E372) where the consumer
@@ -134,6 +135,5 @@ class History(ABC):
         """
         timeline = self._backend.timeline("consumer")
         check_stream(timeout, backlog)
-        start = None if since is None else timeline.number(since)
-        position = timeline.consumer(name, name_of(relation), start)
+        position = timeline.consumer(name, name_of(relation), since)
         return Consumer(timeline, name, position, timeout, backlog)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from lftj.cli.commands import COMMANDS
-from lftj.cli.options import Parser
+from lftj.cli.options import Parser, import_modules
 
 
 def app(arguments: Sequence[str]) -> int:
@@ -28,7 +28,9 @@ def app(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     command.describe(own)
-    return command.run(own.parse_intermixed_args(rest)) or 0
+    options = own.parse_intermixed_args(rest)
+    import_modules(getattr(options, "modules", ()))
+    return command.run(options) or 0
 
 
 def _without_command(arguments: Sequence[str]) -> NoReturn:

@@ -11,6 +11,7 @@ from lftj.cli.options import (
     Parser,
     add_allow_paths,
     add_fact_dir,
+    add_modules,
     add_path,
     add_program,
     whole,
@@ -121,6 +122,7 @@ def _describe_check(parser: Parser) -> None:
     parser.add_argument(
         "--deep", action="store_true", help="recompute the views of a workspace and compare"
     )
+    add_modules(parser)
 
 
 def _check(options: Options) -> int:
@@ -132,6 +134,11 @@ def _check(options: Options) -> int:
 
     command.check(options.program, allow_paths=options.allow_paths, passes=options.passes)
     return 0
+
+
+def _describe_files(parser: Parser) -> None:
+    add_path(parser)
+    add_modules(parser)
 
 
 def _info(options: Options) -> None:
@@ -159,6 +166,7 @@ def _describe_report(parser: Parser) -> None:
         help="how many rows of each relation it shows (default: 8)",
     )
     add_allow_paths(parser, "let the program name and include files anywhere")
+    add_modules(parser)
 
 
 def _report(options: Options) -> None:
@@ -182,6 +190,7 @@ def _describe_serve(parser: Parser) -> None:
         default=0,
         help="0: any that is free (default)",
     )
+    add_modules(parser)
 
 
 def _serve(options: Options) -> None:
@@ -205,6 +214,7 @@ def _describe_dump(parser: Parser) -> None:
     parser.add_argument(
         "--branch", metavar="NAME", default="main", help="the branch to write (default: main)"
     )
+    add_modules(parser)
 
 
 def _dump(options: Options) -> int:
@@ -219,6 +229,7 @@ def _dump(options: Options) -> int:
 def _describe_load(parser: Parser) -> None:
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="what `lftj dump` wrote")
     add_path(parser, "the path of the workspace")
+    add_modules(parser)
 
 
 def _load(options: Options) -> None:
@@ -252,6 +263,7 @@ def _describe_shell(parser: Parser) -> None:
         nargs="?",
         help="a workspace, begun if need be; none: in memory",
     )
+    add_modules(parser)
 
 
 def _shell(options: Options) -> int:
@@ -338,7 +350,9 @@ COMMANDS = {
         _describe_check,
         _check,
     ),
-    "info": Command("Print what a workspace holds, and how large its files are.", add_path, _info),
+    "info": Command(
+        "Print what a workspace holds, and how large its files are.", _describe_files, _info
+    ),
     "report": Command(
         "Write one page about a program or workspace: relations, rules with plans, commits, "
         "memory, and why rows are there.",
@@ -353,7 +367,7 @@ COMMANDS = {
     ),
     "compact": Command(
         "Make the files of a workspace as small as they can be. Nobody else writes meanwhile.",
-        add_path,
+        _describe_files,
         _compact,
     ),
     "dump": Command(

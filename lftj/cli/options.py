@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +48,28 @@ def add_fact_dir(parser: Parser) -> None:
 def add_allow_paths(parser: Parser, text: str = "let the program include files anywhere") -> None:
     """Add the consent to read files anywhere."""
     parser.add_argument("--allow-paths", action="store_true", help=text)
+
+
+def add_modules(parser: Parser) -> None:
+    """Add the modules that are imported first, for the aggregates of a workspace."""
+    parser.add_argument(
+        "--import",
+        dest="modules",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="a module with aggregates of your own, imported before; may be given again",
+    )
+
+
+def import_modules(names: Iterable[str]) -> None:
+    """Import modules, those of the current folder too. Raises ImportError."""
+    from importlib import import_module
+
+    for name in names:
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
+        import_module(name)
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:

@@ -103,7 +103,7 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
             for each in discrepancies(branch, branch.state) if deep else ():
                 yield f"view {each.relation}{of} is not what its rules derive: {each.difference}"
     except LftjError as error:
-        if error.code in ("E333", "E350", "E351", "E352"):
+        if error.code in ("E333", "E350", "E351", "E352", "E357"):
             raise
         yield error.message
     finally:

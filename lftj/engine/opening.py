@@ -33,7 +33,8 @@ def open_path(
     """
     _require_durability(durability)
     write = not (read_only or copy)
-    durable = Durable(engine, Path(path), write=write, create=create, durability=durability)
+    folder = Path(path).absolute()  # the process may go to another folder
+    durable = Durable(engine, folder, write=write, create=create, durability=durability)
     try:
         durable.open()
         if copy:
@@ -66,7 +67,7 @@ def opened_to_read(
     what is left of damaged ones: the last checkpoint that opens, the commits after it that are
     whole, and pages that are compared with their checksums when rows of them are read.
     """
-    durable = Durable(engine, Path(path), write=False)
+    durable = Durable(engine, Path(path).absolute(), write=False)
     try:
         if salvage:
             durable.salvage()
@@ -87,7 +88,7 @@ def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full")
     engines = engine.family()
     for each in engines:
         require_caught_up(each.positions, each.state.version)
-    folder = Path(path)
+    folder = Path(path).absolute()
     if (folder / FILE).exists():
         hint = "choose a path where nothing is, or remove the workspace there"
         raise DurableError(f"there is a workspace at {folder} already", code="E351", hint=hint)

@@ -155,9 +155,9 @@ class Timeline:
         return engine.published.wait(lambda: self.last > version, seconds)
 
     # ── consumers ─────────────────────────────────────────────────────────────────────────────────
-    def consumer(self, name: str, relation: str, since: int | None) -> Position:
-        """The position of a consumer, which begins at a version, or the last one. Raises
-        ConsumerError (E372), DeclarationError (E160), DurableError.
+    def consumer(self, name: str, relation: str, since: object) -> Position:
+        """The position of a consumer; a new one begins at a version or moment, None: the last one.
+        Raises ConsumerError (E372), PastError (E371), DeclarationError (E160), DurableError.
         """
         engine = self._engine
         if not isinstance(name, str) or not name:
@@ -165,13 +165,14 @@ class Timeline:
                 f"a consumer has a name, found {name!r}", hint='write ws.consumer("mailer", view)'
             )
         relation = self.schema(relation).name
-        if (known := engine.positions.get(name)) is not None:
-            require_same(name, known, relation)
-            return known
-        with engine.writer.held():
-            start = self.last if since is None else self.number(since)
-            self.acknowledge(name, Position(relation, start))
-        return engine.positions[name]
+        if name not in engine.positions:
+            with engine.writer.held():
+                if name not in engine.positions:  # two threads may ask for it
+                    start = self.last if since is None else self.number(since)
+                    self.acknowledge(name, Position(relation, start))
+        known = engine.positions[name]
+        require_same(name, known, relation)
+        return known
 
     def position(self, name: str) -> Position | None:
         """The position of a consumer; None once it has ended."""

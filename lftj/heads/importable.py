@@ -45,7 +45,10 @@ def aggregates_at(paths: Iterable[Sequence[str]]) -> dict[str, UserAggregate]:
 def _found(name: str, path: str) -> UserAggregate:
     module, _, attribute = path.partition(":")
     if (there := sys.modules.get(module)) is None:
-        problem, hint = f"`{module}` is not imported", f"import {module} before you open it"
+        problem, hint = (
+            f"`{module}` is not imported",
+            (f"import {module} before you open it; the command line has --import {module}"),
+        )
     elif not isinstance(found := vars(there).get(attribute), UserAggregate):
         problem, hint = f"`{module}` has no `{attribute}`", "define it there as it was"
     elif found.name != name:

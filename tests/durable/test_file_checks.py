@@ -4,6 +4,8 @@ left of damaged ones.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -183,3 +185,30 @@ def test_a_dump_is_of_the_branch_that_is_named(tmp_path: Path, capsys: Any) -> N
         assert list(again["here"]) == [("b",)]
     assert main(["dump", str(path), str(tmp_path / "none"), "--branch", "none"]) == 1
     assert "E380" in capsys.readouterr().err
+
+
+def test_commands_import_the_aggregates_that_they_are_told_of(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, path = f"aggregates_{tmp_path.name.replace('-', '_')}", tmp_path / "w.lftj"
+    (tmp_path / f"{name}.py").write_text(
+        "import lftj\n"
+        'biggest = lftj.UserAggregate("biggest", 0, lambda v: v, max, '
+        "argument_types=(lftj.INT,), result_type=lftj.INT)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with lftj.connect(path) as workspace:
+        workspace.add_aggregate(importlib.import_module(name).biggest)
+        workspace.add_rules(".decl v(x: int) .decl b(y: int) b(biggest(x)) :- v(x).")
+        workspace.load("v", [(3,), (5,)])
+    dump = str(tmp_path / "dump")
+    for words in (["check", "--deep"], ["info"], ["compact"], ["dump", dump]):
+        monkeypatch.delitem(sys.modules, name)
+        command = [words[0], str(path), *words[1:]]
+        assert main(command) == 1
+        assert f"--import {name}" in capsys.readouterr().err
+        assert main([*command, "--import", name]) == 0
+    assert main(["load", dump, str(tmp_path / "other.lftj"), "--import", name]) == 0
+    with lftj.connect(tmp_path / "other.lftj") as again:
+        assert again["b"].fetchall() == [(5,)]

@@ -301,3 +301,19 @@ def test_memory_that_runs_out_is_no_damage(tmp_path: Path, monkeypatch: pytest.M
         assert workload.committed(workspace, workload.expected(COMMITS + 1)) == COMMITS + 1
         assert len(durable_of(workspace).log.checkpoints()) > 1
     assert list(problems(Engine(1.0, None), path)) == []
+
+
+def test_a_path_stays_where_it_was_when_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    memory = lftj.connect()
+    memory.save_as("saved.lftj")
+    with lftj.connect("w.lftj") as workspace, memory:
+        monkeypatch.chdir("elsewhere")
+        for each in (workspace, memory):
+            workload.commit(each, 1)
+    for name in ("w.lftj", "saved.lftj"):
+        with lftj.connect(tmp_path / name, read_only=True) as reader:
+            assert workload.committed(reader, workload.expected(1)) == 1

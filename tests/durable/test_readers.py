@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import lftj
+from lftj.engine.engine import Engine
+from lftj.engine.file_checks import problems
 from lftj.errors import DurableError
 from tests.durable import workload
 from tests.durable.inside import durable_of
@@ -140,3 +143,29 @@ def test_there_is_nothing_to_read_where_nothing_is(tmp_path: Path) -> None:
             lftj.connect(path)
         assert caught.value.code == "E351"
     assert [file.name for file in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_folder_that_nobody_can_write_to_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    """Root may write anywhere, so the system's answer is patched."""
+    path = tmp_path / "w.lftj"
+    workspace = lftj.connect(path)
+    for number in range(1, 4):
+        workload.commit(workspace, number)
+    there = path if closed else shutil.copytree(path, tmp_path / "copy.lftj")
+    workspace.close()
+    (there / "log.sqlite-shm").unlink(missing_ok=True)
+    assert (there / "log.sqlite-wal").exists() != closed, "commits are in the write-ahead file"
+    real, known = os.access, workload.expected(3)
+    monkeypatch.setattr(os, "access", lambda at, mode: mode != os.W_OK and real(at, mode))
+    with lftj.connect(there, read_only=True) as reader:
+        assert workload.committed(reader, known) == 3
+        assert reader.refresh() == 3
+        assert not reader.wait_for(4, timeout=0.01)
+        reader.backup(tmp_path / "backup.lftj")
+    assert list(problems(Engine(1.0, None), there, deep=True)) == []
+    assert not (there / "log.sqlite-shm").exists(), "SQLite was let there"
+    with lftj.connect(tmp_path / "backup.lftj") as again:
+        assert workload.committed(again, known) == 3

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from lftj.errors import DurableError
@@ -50,7 +52,8 @@ class LogFile:
         self._lock = threading.Lock()
         self._failed: str | None = None
         with self._sqlite_errors():
-            self._connection = self._connected(write)
+            self._fixed = not write and _unwritable(folder)
+            self._connection = self._copied() if self._fixed else self._connected(write)
             if write:
                 self._begin()
                 self._connection.execute(f"PRAGMA synchronous={durability.upper()}")
@@ -72,6 +75,19 @@ class LogFile:
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("PRAGMA cell_size_check=ON")
         return connection
+
+    def _copied(self) -> sqlite3.Connection:
+        """The database in memory: where SQLite cannot make its `-shm`, it reads nothing."""
+        found = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        with TemporaryDirectory() as folder:
+            for end in ("", "-wal"):
+                with suppress(FileNotFoundError):
+                    copyfile(f"{self.file}{end}", Path(folder) / f"{FILE}{end}")
+            with closing(sqlite3.connect(Path(folder) / FILE)) as source:
+                source.execute("PRAGMA trusted_schema=OFF")
+                source.backup(found)
+        found.execute("PRAGMA trusted_schema=OFF")
+        return found
 
     def _begin(self) -> None:
         """Make the tables where there are none. Two processes cannot: the writer's lock is held."""
@@ -180,12 +196,13 @@ class LogFile:
 
     def copy_to(self, folder: Path) -> None:
         """Write the log as it is now to another folder. Commits go on. Raises DurableError."""
-        with (
-            self._sqlite_errors(),
-            closing(self._connected(write=False)) as source,
-            closing(sqlite3.connect(folder / FILE)) as target,
-        ):
-            source.backup(target)
+        with self._sqlite_errors(), closing(sqlite3.connect(folder / FILE)) as target:
+            if self._fixed:
+                with self._lock:
+                    self._connection.backup(target)
+                return
+            with closing(self._connected(write=False)) as source:
+                source.backup(target)
 
     def integrity(self) -> list[str]:
         """Problems that SQLite finds in its file; empty when there is none. O(log)."""
@@ -221,6 +238,11 @@ class LogFile:
         return DurableError(
             f"{self.file} is damaged: {reason}", code="E353", hint="take it back from a copy"
         )
+
+
+def _unwritable(folder: Path) -> bool:
+    """True where this process may write no file, and no other one has the database open."""
+    return not (os.access(folder, os.W_OK) or (folder / f"{FILE}-shm").exists())
 
 
 def _tables(format: int) -> list[str]:

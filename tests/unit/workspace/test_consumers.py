@@ -309,3 +309,19 @@ def test_consumers_go_with_a_workspace_that_is_saved(tmp_path: Path) -> None:
         ]
         with lftj.connect(tmp_path / "w.lftj", copy=True) as copied:
             assert versions(copied.consumer("c", "reach", timeout=0)) == []
+
+
+def test_a_consumer_that_there_is_goes_on_although_since_is_not_kept_any_more(
+    tmp_path: Path,
+) -> None:
+    with lftj.connect(tmp_path / "w.lftj", keep=1) as workspace:
+        workspace.add_rules(PROGRAM)
+        reader = workspace.consumer("mailer", "road", since=1, timeout=0)
+        grow(workspace, 1, 2, 3)
+        for change in reader:
+            reader.ack(change)
+        grow(workspace, 4)
+        again = workspace.consumer("mailer", "road", since=1, timeout=0)
+        assert versions(again) == [5]
+        with pytest.raises(lftj.PastError):
+            workspace.consumer("another", "road", since=1)
