@@ -16,12 +16,12 @@ from lftj.explain.analysis import BodyCost, PlanAnalysis
 from lftj.explain.level_costs import Bodies
 from lftj.explain.plan_parts import part_lines
 from lftj.explain.upkeep import state_of, upkeep_lines
-from lftj.join.access.row_scan import RowScan
 from lftj.join.access.semijoin_reduction import SemijoinReduction
-from lftj.join.access.star_join import stars
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.plan import RulePlan
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule
+from lftj.join.run.ladder import asked_first
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule
 from lftj.program.program import Program
 from lftj.program.rewrites.pipeline import Rewritten
@@ -204,22 +204,14 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
-        if (scan := RowScan.of(plan.rule, needed(plan.rule))) and scan.pays(
-            self._state.database[scan.relation], lasting=True
-        ):
-            yield (
-                f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes "
-                f"no key order"
-            )
         if matching := self._matching(plan):
             about = f"about {100 * matching.share:.1f} %"
             yield (
                 f"    from nothing only rows of {matching.name} that match "
                 f"{matching.restricted_by} are read, {about}"
             )
-        elif looked_up := self._looked_up(plan):
-            then = f"looked up in {', '.join(looked_up[1:])}" if looked_up[1:] else "computed with"
-            yield f"    from nothing rows of {looked_up[0]} are read as they lie, and {then}"
+        elif other := self._read_otherwise(plan):
+            yield f"    {other}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 
@@ -236,19 +228,14 @@ class PlanReport:
             self._engine.context(self._state.aggregates),
         )
 
-    def _looked_up(self, plan: RulePlan) -> list[str]:
-        """The relation whose rows are looked up in others or computed with, and the others; none
-        where the rule is searched.
-        """
+    def _read_otherwise(self, plan: RulePlan) -> str:
+        """The way in which rows are found where the rule is not searched."""
         if not self._searched(plan):
-            return []
+            return ""
         context = self._engine.context(self._state.aggregates)
-        found = stars(plan, needed(plan.rule), self._state.database, plan.choice.cost, context)
-        return (
-            [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)]
-            if found
-            else []
-        )
+        query = BodyQuery(plan.rule, needed(plan.rule), self._state.database, context, plan.count)
+        query.planned = (plan, self._state.database)
+        return asked_first(query).explained()
 
     def _searched(self, plan: RulePlan) -> bool:
         """True when the rule is evaluated from nothing by itself: neither traced nor recursive."""

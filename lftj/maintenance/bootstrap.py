@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.closure import Closure, iteration_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.packed_rows import PackedRows
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.row_set import RowSet
-from lftj.maintenance.strategy import Exhausted, Strategy, Why
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width

@@ -1,4 +1,4 @@
-"""The ladders: all strategies, in the order in which they are asked, and the walker that asks them.
+"""The ladders: all strategies, in the order in which they are asked.
 
 The first strategy that applies, is expected to be worth its cost and stays within its budget has
 the last word. One that gives up leaves a state, from which the next one starts. Nothing else
@@ -7,14 +7,15 @@ decides what is tried next; a strategy that is needed for something cannot be sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from lftj.errors import DeclarationError
-from lftj.join.budget import Budget
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
+from lftj.join.run.ladder import ACCESSES
+from lftj.join.strategy import Exhausted, Strategy, names_of, walk
 from lftj.maintenance.bootstrap import Iterations
 from lftj.maintenance.counting.elastic import CountedAtOnce, CountedFromNothing, CountingUpdate
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
@@ -55,7 +56,6 @@ from lftj.maintenance.rules.update import Update
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 from lftj.maintenance.separable.separable import Walks
-from lftj.maintenance.strategy import Exhausted, Strategy, Why, names_of, within
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
@@ -96,6 +96,7 @@ LADDERS: Sequence[Sequence[type[Strategy[Any]]]] = (
     RELATIONS,
     BODIES,
     EVALUATIONS,
+    ACCESSES,
     STRATA,
     CLOSURES,
 )
@@ -129,38 +130,6 @@ def check_without(tuning: Tuning) -> None:
         raise DeclarationError(
             f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"
         )
-
-
-Found = TypeVar("Found")
-
-
-def walk(
-    ladder: Sequence[type[Strategy[Found]]],
-    change: Any,
-    state: Any,
-    budget: Budget,
-    without: Collection[str] = (),
-    note: Callable[[Exhausted], None] = lambda _: None,
-) -> tuple[str, Found] | Exhausted:
-    """Ask one strategy after the other, but for those that are switched off: the name of the one
-    that succeeds, and its result. `note` is told of each that gives up.
-    """
-    gave_up = Exhausted(Why.PASS, state)
-    for each in ladder:
-        if without and each.name in without and not each.needed:
-            continue
-        attempt = each(change, state)
-        if not attempt.applies():
-            continue
-        cost = attempt.forecast()
-        found = Exhausted(Why.FORECAST, state)
-        if cost.worthwhile:
-            found = within(budget, cost.allowed, attempt.run, attempt.stopped)
-        if not isinstance(found, Exhausted):
-            return each.name, found
-        note(found)
-        gave_up, state = found, found.state
-    return gave_up
 
 
 def _follow_body(change: BodyChange, trace: TraceState | None) -> Assignments:

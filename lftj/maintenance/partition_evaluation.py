@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lftj.join.strategy import Exhausted, Strategy
 from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.deletion.ranks import Iteration
 from lftj.maintenance.separable.decomposable import walkable
-from lftj.maintenance.strategy import Exhausted, Strategy
 from lftj.storage.delta import Delta, stored_width
 from scantree.rows import differences
 

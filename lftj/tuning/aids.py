@@ -4,16 +4,10 @@ as a strategy can; then the work is done without it.
 
 from __future__ import annotations
 
-ROW_SCAN = "row scan"
-"""Rows of one relation read as they lie, where nothing is joined."""
-STAR_JOIN = "star join"
-"""Partners looked up by their keys, row by row of one large relation."""
 SEMIJOIN_REDUCTION = "semi-join reduction"
 """Reduction of a wide relation to rows that can match, before it is joined."""
 INDEX_ADVISOR = "index advisor"
 """Key orders built once evaluations have lost as much for want of them."""
-LEAST_VALUES = "least values"
-"""A search that ends at the first row of each group, for `min` over many proofs."""
 EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
 FINER_HEADS = "finer heads"
@@ -24,11 +18,8 @@ COMPILED_ITERATIONS = "compiled iterations"
 """Iterations of few rows in one compiled loop, of counts and of best values."""
 
 GATES = {
-    ROW_SCAN: "late flights",
-    STAR_JOIN: "flights by region",
     SEMIJOIN_REDUCTION: "shipped orders",
     INDEX_ADVISOR: "followers of followers",
-    LEAST_VALUES: "next events asked",
     EXTREMES: "last seen",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",

@@ -10,6 +10,8 @@ from lftj.maintenance.ladder import GATES, LADDERS, NAMES, OPTIONAL
 from lftj.tuning.aids import AIDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
+SECTIONS = "Relations|Bodies|Assignments|Recursive|Rows"
+"""The beginnings of the headings over each ladder."""
 ENTRY = re.compile(r"^- `([^`]+)`: (.*?)\s+\*Carries\*:\s+(.*?)\.$", re.MULTILINE | re.DOTALL)
 
 
@@ -20,15 +22,13 @@ def _rows(heading: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_page_names_exactly_the_strategies_and_the_aids():
-    names = [name for name, _, _ in _rows("Relations|Bodies|Recursive|Rows")]
+    names = [name for name, _, _ in _rows(SECTIONS)]
     assert sorted(names) == sorted(NAMES)
     assert [name for name, _, _ in _rows("Aids")] == list(AIDS)
 
 
 def test_the_page_marks_what_is_needed():
-    marked = {
-        name for name, _, last in _rows("Relations|Bodies|Recursive|Rows") if last == "needed"
-    }
+    marked = {name for name, _, last in _rows(SECTIONS) if last == "needed"}
     needed = [each for ladder in LADDERS for each in ladder if each.needed]
     others = {each.name for ladder in LADDERS for each in ladder if not each.needed}
     assert marked == {each.name for each in needed} - others
@@ -43,7 +43,7 @@ def test_each_strategy_that_can_be_switched_off_has_a_registered_gate():
 def test_the_page_names_the_gate_of_each_and_what_it_loses():
     carried = {
         name: " ".join(last.split())
-        for name, _, last in _rows("Relations|Bodies|Recursive|Rows|Aids")
+        for name, _, last in _rows(f"{SECTIONS}|Aids")
         if last != "needed"
     }
     assert {name: re.findall(r"`([^`]+)`", last) for name, last in carried.items()} == {

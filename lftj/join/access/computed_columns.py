@@ -4,17 +4,18 @@ their partners.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.access.atom_read import CodeTest, code_test
 from lftj.join.access.column_expressions import by_columns, column_values
-from lftj.join.access.row_scan import CodeTest, code_test
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels.lookup_kernels import compute_rows
 from lftj.join.plan.expression_code import ExpressionCode
-from lftj.join.plan.plan import Leveled
+from lftj.join.plan.plan import Level
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Assignment, Filter, NormalRule, Ref
 from scantree.jit import address
@@ -56,10 +57,19 @@ def reads(computed: Computed) -> frozenset[int]:
     return frozenset(variables_of(computed.left) | variables_of(computed.right))
 
 
+class _Numbered(NamedTuple):
+    """The variables of a rule as they are numbered, each a level."""
+
+    rule: NormalRule
+    levels: Sequence[Level]
+
+
 class Computation:
     """One of them, ready to be run."""
 
-    def __init__(self, computed: Computed, plan: Leveled, context: Context):
+    def __init__(self, computed: Computed, rule: NormalRule, context: Context):
+        numbered = enumerate(rule.variables)
+        plan = _Numbered(rule, [Level(variable.name, number) for number, variable in numbered])
         code = ExpressionCode(plan, context.resources.dictionary)
         self.target = computed.variable if isinstance(computed, Assignment) else None
         start = (
@@ -69,8 +79,7 @@ class Computation:
         )
         assert start == 0
         self._inputs = tuple(sorted(reads(computed)))
-        level = {each.variable: number for number, each in enumerate(plan.levels)}
-        self._levels = np.array([level[variable] for variable in self._inputs], np.int64)
+        self._levels = np.array(self._inputs, np.int64)
         self._words = np.array(code.words, np.int64)
         self._by_columns = code.words if by_columns(code.words) else None
         self._state = np.zeros(at.STATE_HEADER + len(plan.levels) + code.stack, np.int64)

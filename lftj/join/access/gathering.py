@@ -165,14 +165,16 @@ def gathering(
     """
     if not needed:
         return Number(count)
-    if (
-        bounds is not None
-        and tuning.summed_rows * _places(bounds) <= rows
-        and _places(bounds) <= tuning.summed_places
-    ):
+    if bounds is not None and added_up(bounds, rows, tuning):
         held(8 * _places(bounds))
         return Totals(needed, bounds, count)
     return Listed(needed, rows, held)
+
+
+def added_up(bounds: Sequence[Bounds], rows: int, tuning: Tuning) -> bool:
+    """Test for values that lie so close together that each combination has a place."""
+    places = _places(bounds)
+    return tuning.summed_rows * places <= rows and places <= tuning.summed_places
 
 
 def together(found: Sequence[Gathered]) -> Gathered:

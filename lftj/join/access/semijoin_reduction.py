@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.access.gathering import present_values
-from lftj.join.access.row_scan import RowScan
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import sampled
-from lftj.join.plan.variable_orders import variables_of
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
+from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
@@ -136,18 +135,21 @@ class _Tests:
         """
         atom, context = self._rule.atoms[number], self._context
         self._left.discard(number)
-        own, place = own_tests(self._rule, atom), places(atom)
+        own = AtomRead.of(self._rule, atom)
+        place = own.place
         tests: list[RowTest] = []
         if own.tests:
             tests.append(
                 RowTest(
-                    tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation
+                    tuple(own.tested),
+                    lambda columns: passing(own.tests, columns, context),
+                    atom.relation,
                 )
             )
         most = self._relations[atom.relation].count // context.tuning.semijoin_smaller
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
-            shared = [variable for variable in places(partner) if variable in place]
+            shared = [each for each in AtomRead.of(self._rule, partner).place if each in place]
             if other in self._left and shared and self._relations[partner.relation].count <= most:
                 for variable, values in self._values(other, shared):
                     if (
@@ -159,7 +161,8 @@ class _Tests:
     def _values(self, number: int, variables: list[int]) -> Iterable[tuple[int, np.ndarray]]:
         """The values of these variables in the rows of an atom that pass its tests."""
         atom = self._rule.atoms[number]
-        relation, place, tests = self._relations[atom.relation], places(atom), self.of(number)
+        relation, tests = self._relations[atom.relation], self.of(number)
+        place = AtomRead.of(self._rule, atom).place
         read = tuple(
             dict.fromkeys(
                 [
@@ -179,32 +182,6 @@ def _all_pass(tests: Iterable[RowTest], columns: Mapping[int, np.ndarray], rows:
     for test in tests:
         passing &= test.passes(columns)
     return passing
-
-
-def places(atom: PositiveAtom) -> dict[int, int]:
-    """The variables of an atom, and the first column of each."""
-    found: dict[int, int] = {}
-    for column, argument in enumerate(atom.args):
-        if isinstance(argument, Ref):
-            found.setdefault(argument.variable, column)
-    return found
-
-
-def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
-    """Scan by an atom's own constants, and by those comparisons of the rule that need no more than
-    its codes.
-    """
-    alone = replace(rule, atoms=(atom,), negated=(), assignments=(), filters=())
-    known = places(atom).keys()
-    inside = [
-        test for test in rule.filters if variables_of(test.left) | variables_of(test.right) <= known
-    ]
-    plain = tuple(
-        test for test in inside if RowScan.of(replace(alone, filters=(test,)), ()) is not None
-    )
-    scan = RowScan.of(replace(alone, filters=plain), ())
-    assert scan is not None
-    return scan
 
 
 def _among(values: np.ndarray, column: int, widest: int) -> Passes | None:

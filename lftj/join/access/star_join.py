@@ -4,166 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.access.computed_columns import Computation, reads
-from lftj.join.access.gathering import (
-    Gathered,
-    Gathering,
-    Held,
-    Making,
-    gathering,
-    together,
-)
+from lftj.join.access.gathering import Gathering, Held, Making, gathering, together
 from lftj.join.access.lookup_tables import Buffers, row_table
-from lftj.join.access.row_scan import passing, searched_for
-from lftj.join.access.star_shape import Lookup, Read, Star
+from lftj.join.access.star_shape import Lookup, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
-from lftj.join.plan.order_costs import NEW_ORDER
-from lftj.join.plan.plan import Level, Leveled, RulePlan
 from lftj.join.shared_work import SharedWork
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Bounds, RelationVersion
-from lftj.tuning.aids import ROW_SCAN, STAR_JOIN
 
-MOST = 1 << 30
-"""Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
-word.
-"""
-
-_LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
-_PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
 
 Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
 
 
-def _read(read: Read, variables: Sequence[int]) -> tuple[int, ...]:
-    """The columns of an atom that these variables and its tests are in."""
-    sides = [side for _, *sides in read.tests for side in sides if isinstance(side, int)]
-    return tuple(
-        dict.fromkeys(
-            [*(read.place[variable] for variable in variables if variable in read.place), *sides]
-        )
-    )
-
-
-class _UnfitError(Exception):
+class UnfitError(Exception):
     """Several rows have the key by which one was to be found, there may be more assignments than a
     word counts, or arithmetic fails.
     """
-
-
-def look_up(
-    plan: RulePlan,
-    needed: Sequence[int],
-    relations: Relations,
-    cost: float,
-    context: Context,
-    *,
-    count: bool,
-    make: Making[Any] | None,
-) -> Any:
-    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many
-    assignments each row stands for, gathered in what `make` gives, by default what suits the
-    values.
-
-    None where something is to be searched for, or the plan does so in less time at this `cost`; and
-    where arithmetic fails in a row: then the plan tells whether it matters. O(rows of the body's
-    relations · atoms). Without `count` every count is 1.
-    """
-    if STAR_JOIN in context.tuning.without:
-        return None
-    for star in stars(plan, needed, relations, cost, context):
-        try:
-            return _Evaluation(star, plan, tuple(needed), relations, context, count, make).found()
-        except _UnfitError:
-            continue
-    return None
-
-
-def compute_rows_of_one(
-    rule: NormalRule,
-    needed: Sequence[int],
-    relations: Relations,
-    context: Context,
-    make: Making[Gathered],
-) -> Gathered | None:
-    """The rows of the only relation of a body with what is computed in them, gathered in what
-    `make` gives; no order of the variables is chosen for that. O(n).
-
-    None where there is more to look up, or nothing to compute, where the rows are searched for, or
-    where arithmetic fails.
-    """
-    off = not {STAR_JOIN, ROW_SCAN}.isdisjoint(context.tuning.without)
-    if off or len(rule.atoms) != 1 or rule.negated or rule.source in context.forced.orders:
-        return None
-    least = context.tuning.star_facts
-    for star in Star.of(rule, needed, relations, context.statistics, least):
-        relation = relations[star.facts.relation]
-        if relation.count > MOST or searched_for(star.facts.tests, relation, context.keep):
-            continue
-        layout = _Layout.of(rule)
-        with suppress(_UnfitError):
-            found = _Evaluation(star, layout, tuple(needed), relations, context, True, make).found()
-            return cast(Gathered, found)
-    return None
-
-
-class _Layout(NamedTuple):
-    """The variables of a rule as they are numbered."""
-
-    rule: NormalRule
-    levels: Sequence[Level]
-
-    @staticmethod
-    def of(rule: NormalRule) -> _Layout:
-        named = enumerate(rule.variables)
-        return _Layout(rule, [Level(variable.name, number) for number, variable in named])
-
-
-def stars(
-    plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context
-) -> list[Star]:
-    """The ways to look up the rows of a rule, the best first; none where its plan is to be run, of
-    this `cost` for what is joined.
-    """
-    rule = plan.rule
-    least = context.tuning.star_facts
-    sizes = [relations[name].count for name in rule.reads]
-    if not least <= max(sizes, default=0) <= MOST or rule.source in context.forced.orders:
-        return []
-    made = _orders_of_negated(plan, relations, context.tuning.narrow_columns)
-    cost += made + _PROBED * plan.probed
-    if _LOOKED_UP * sum(sizes) >= cost:
-        return []
-    if made:  # few facts are searched for in no time, but not where that needs a key order of many
-        least = 1
-    return [
-        star
-        for star in Star.of(rule, needed, relations, context.statistics, least)
-        if _LOOKED_UP * star.cost < cost
-    ]
-
-
-def _orders_of_negated(plan: RulePlan, relations: Relations, narrow: int) -> float:
-    """Cost of making the key orders in which negated atoms are sought, which do not depend on the
-    variable order.
-    """
-    made = {
-        (probe.relation, probe.order)
-        for probe in plan.probes
-        if probe.order not in relations[probe.relation].orders()
-    }
-    return sum(
-        NEW_ORDER * max(1.0, len(order) / narrow) * relations[name].count for name, order in made
-    )
 
 
 class _Dimension:
@@ -180,7 +46,7 @@ class _Dimension:
         )
         self.taken = {variable: columns[place[variable]] for variable in lookup.takes}
         if lookup.takes and self.table.times is not None:
-            raise _UnfitError
+            raise UnfitError
 
 
 class _Lane(NamedTuple):
@@ -195,26 +61,28 @@ class _Lane(NamedTuple):
     found: Gathering
 
 
-class _Evaluation:
+class StarEvaluation:
+    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many
+    assignments each row stands for, gathered in what `make` gives, by default what suits the
+    values. Without `count` every row counts once.
+
+    O(rows of the body's relations · atoms). Raises UnfitError where the body is to be searched
+    after all; where arithmetic fails in a row, the search tells whether it matters.
+    """
+
     def __init__(
         self,
         star: Star,
-        plan: Leveled,
+        rule: NormalRule,
         needed: tuple[int, ...],
         relations: Relations,
         context: Context,
+        *,
         count: bool,
         make: Making[Any] | None,
     ):
-        self._make = make
-        self._star, self._plan, self._needed, self._context, self._count = (
-            star,
-            plan,
-            needed,
-            context,
-            count,
-        )
-        self._relations = relations
+        self._star, self._rule, self._needed, self._relations = star, rule, needed, relations
+        self._context, self._count, self._make = context, count, make
         self._dimensions = list(map(self._dimension, star.lookups))
         context.budget.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
         most = [
@@ -223,19 +91,19 @@ class _Evaluation:
             if dimension.table.times is not None
         ]
         if relations[star.facts.relation].count * math.prod(most) > _COUNTED:
-            raise _UnfitError
+            raise UnfitError
         self._wanted = self._wanted_after()
         self._facts = relations[star.facts.relation]
-        self._read = _read(star.facts, self._wanted[0])
+        self._read = star.facts.columns(self._wanted[0])
 
     def _dimension(self, lookup: Lookup) -> _Dimension:
         return _Dimension(
             lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context
         )
 
-    def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
+    def _columns(self, read: AtomRead, variables: Sequence[int]) -> dict[int, np.ndarray]:
         """Columns of an atom, by number, that these variables and its tests are in."""
-        relation, only = self._relations[read.relation], _read(read, variables)
+        relation, only = self._relations[read.relation], read.columns(variables)
         self._context.budget.spend(relation.count)
         self._context.budget.check_memory(8 * relation.count * len(only))
         return (
@@ -290,7 +158,7 @@ class _Evaluation:
         first, last = span
         block = min(self._context.tuning.block_rows, last - first)
         computations = [
-            Computation(computed, self._plan, self._context) for computed in self._star.computed
+            Computation(computed, self._rule, self._context) for computed in self._star.computed
         ]
         tuning = self._context.tuning
         found = (
@@ -357,7 +225,7 @@ class _Evaluation:
             found, rows, times = _where(passes, found, times)
         for computation in lane.computations:
             if (values := computation.run(found, rows)) is None:
-                raise _UnfitError
+                raise UnfitError
             if computation.target is not None:
                 found[computation.target] = values
             else:

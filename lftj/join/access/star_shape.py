@@ -1,6 +1,5 @@
 """Shape of a star join: a body seen as one relation of facts whose rows find at most one row in
-each other atom, and the order of the look-ups. a body seen as one relation of facts whose rows find
-at most one row in each other atom.
+each other atom, and the order of the look-ups.
 
 The facts are read as they lie. Every other atom is asked for the row that has the values of the
 variables bound before: a dimension's attributes by its key. Where it has several such rows, nobody
@@ -15,11 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lftj.join.access.atom_read import AtomRead, CodeTest
 from lftj.join.access.computed_columns import Computed, computations, reads
-from lftj.join.access.row_scan import CodeTest, RowScan
-from lftj.join.access.semijoin_reduction import own_tests, places
 from lftj.join.plan.cardinality import Statistics, seems_key
-from lftj.program.normal_form import NegatedAtom, NormalRule, Value
+from lftj.program.normal_form import NormalRule, Value
 from lftj.storage.relation import RelationVersion
 
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
@@ -27,22 +25,12 @@ _MADE = 2.0  # rows looked up in the time in which one is read and put into a ta
 Relations = Mapping[str, RelationVersion]
 
 
-class Read(NamedTuple):
-    """An atom: the tests that its rows have to pass by themselves, and in which column each of its
-    variables is.
-    """
-
-    relation: str
-    tests: tuple[CodeTest, ...]
-    place: Mapping[int, int]
-
-
 class Lookup(NamedTuple):
     """A look-up of the row with the values of the variables `key`, to read those of `takes`; if
     these are none, only of its existence (`negated`: of its absence).
     """
 
-    read: Read
+    read: AtomRead
     key: tuple[int, ...]
     takes: tuple[int, ...]
     negated: bool = False
@@ -57,12 +45,28 @@ class Star:
     declared key finds several rows.
     """
 
-    facts: Read
+    facts: AtomRead
     lookups: tuple[Lookup, ...]
     tests: tuple[CodeTest, ...]
     computed: tuple[Computed, ...]
-    cost: float
-    guessed: float
+    cost: float = 0.0
+    guessed: float = 0.0
+
+    @property
+    def copies(self) -> bool:
+        """True when each of the facts is found, as it is."""
+        return not (self.facts.tests or self.lookups or self.tests or self.computed)
+
+    @staticmethod
+    def alone(rule: NormalRule) -> Star | None:
+        """The only relation of a body, whose rows find nothing elsewhere; None where there is
+        another.
+        """
+        if len(rule.atoms) != 1 or rule.negated or not rule.atoms[0].args:
+            return None
+        facts = AtomRead.of(rule, rule.atoms[0])
+        _, computed = computations(rule, frozenset(facts.place))
+        return Star(facts, (), (), tuple(computed))
 
     @staticmethod
     def of(
@@ -75,8 +79,8 @@ class Star:
         """Stars with at least so many facts, the best first."""
         if any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
-        if len(rule.atoms) + len(rule.negated) < 2 and RowScan.of(rule, ()) is not None:
-            return []  # nothing to look up or to compute
+        if len(rule.atoms) + len(rule.negated) < 2:
+            return []  # nothing to look up
         roots = [
             number
             for number, atom in enumerate(rule.atoms)
@@ -85,7 +89,9 @@ class Star:
         search = _Search(rule, relations, statistics)
         if not roots or any(not read.place for read in search.reads):
             return []
-        tests, computed = computations(rule, frozenset().union(*map(places, rule.atoms)))
+        tests, computed = computations(
+            rule, frozenset().union(*(read.place for read in search.reads[: len(rule.atoms)]))
+        )
         asked = frozenset(needed).union(
             *map(reads, computed), (each.variable for each in rule.assignments)
         )
@@ -105,10 +111,8 @@ class _Search:
     def __init__(self, rule: NormalRule, relations: Relations, about: Statistics):
         self._rule, self._relations, self._about = rule, relations, about
         self._single: dict[tuple[str, frozenset[int]], bool] = {}
-        self.reads = [
-            Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms
-        ]
-        self.reads += [_negated(atom) for atom in rule.negated]
+        self.reads = [AtomRead.of(rule, atom) for atom in rule.atoms]
+        self.reads += [AtomRead.absent(atom) for atom in rule.negated]
 
     def tested(self, test: CodeTest) -> bool:
         """Test for a comparison among an atom's own tests."""
@@ -152,7 +156,7 @@ class _Search:
         cost = rows * (1.0 + len(lookups) + len(computed)) + _MADE * others
         return Star(facts, tuple(lookups), between, computed, cost, _MADE * guessed)
 
-    def _count(self, read: Read) -> int:
+    def _count(self, read: AtomRead) -> int:
         return self._relations[read.relation].count
 
     def _lookup(
@@ -173,7 +177,7 @@ class _Search:
             return None
         return Lookup(read, key, takes)
 
-    def _finds_one(self, read: Read, key: tuple[int, ...]) -> bool:
+    def _finds_one(self, read: AtomRead, key: tuple[int, ...]) -> bool:
         """Tell whether no two rows seem to have the same key: a guess, the table tells."""
         relation = self._relations[read.relation]
         if not relation.count or self._declared(read, key):
@@ -183,12 +187,12 @@ class _Search:
             self._single[asked] = seems_key(relation, sorted(asked[1]), self._about.tuning)
         return self._single[asked]
 
-    def _declared(self, read: Read, key: tuple[int, ...]) -> bool:
+    def _declared(self, read: AtomRead, key: tuple[int, ...]) -> bool:
         """True when a declared key keeps two rows from having the same values of `key`."""
         declared = self._relations[read.relation].schema.key
         return declared is not None and _columns(read, key).issuperset(declared)
 
-    def _passing(self, facts: Read, lookup: Lookup) -> float:
+    def _passing(self, facts: AtomRead, lookup: Lookup) -> float:
         """The share of the facts that find a row, as guessed."""
         share = self._about.tuning.star_passing if lookup.read.tests else 1.0
         if lookup.negated:
@@ -204,21 +208,9 @@ class _Search:
         return share
 
 
-def _columns(read: Read, key: tuple[int, ...]) -> set[int]:
+def _columns(read: AtomRead, key: tuple[int, ...]) -> set[int]:
     """The columns that are known when these variables are: those of constants too."""
     constants = {
         left for operator, left, right in read.tests if operator == "=" and isinstance(right, Value)
     }
     return constants.union(read.place[variable] for variable in key)
-
-
-def _negated(atom: NegatedAtom) -> Read:
-    """A negated atom, its wildcards left out."""
-    place: dict[int, int] = {}
-    tests: list[CodeTest] = []
-    for column, argument in enumerate(atom.args):
-        if isinstance(argument, Value):
-            tests.append(("=", column, argument))
-        elif argument is not None and place.setdefault(argument.variable, column) != column:
-            tests.append(("=", column, place[argument.variable]))
-    return Read(atom.relation, tuple(tests), place)

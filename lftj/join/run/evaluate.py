@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from lftj.join.access.gathering import Making
 from lftj.join.access.semijoin_reduction import SemijoinReduction
-from lftj.join.access.star_join import look_up
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.cardinality import stale
@@ -113,33 +110,6 @@ def plan_once(
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
-
-
-def looked_up(
-    plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, *, count: bool
-) -> tuple[Columns, np.ndarray] | None:
-    """Result of `run_plan`, in another order, if look-ups find it in less time than the plan would
-    (`lookups`); else None.
-    """
-    found = looked_up_into(plan, needed, relations, context, None, count=count)
-    return None if found is None else found.rows()
-
-
-def looked_up_into(
-    plan: RulePlan,
-    needed: tuple[int, ...],
-    relations: Relations,
-    context: Context,
-    make: Making[Any] | None,
-    *,
-    count: bool,
-) -> Any:
-    """As `looked_up`, gathered in what `make` gives, by default what suits the values."""
-    before, cost = context.budget.work, plan.choice.cost
-    found = look_up(plan, needed, relations, cost, context, count=count, make=make)
-    if found is not None:
-        context.resources.advisor.took(plan, context.budget.work - before)
-    return found
 
 
 def chunks(

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from lftj.errors import ValueRangeError
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.counting.forecast import allowance, disappointed
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
 from lftj.storage.delta import Delta
 
 

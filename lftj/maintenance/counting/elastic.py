@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 from lftj.maintenance.counting.elastic_update import ElasticUpdate
@@ -25,7 +26,6 @@ from lftj.maintenance.counting.forecast import make_ready
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
 from lftj.storage.database import base_name
 
 

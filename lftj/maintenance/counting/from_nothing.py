@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
@@ -14,7 +15,6 @@ from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
 from lftj.maintenance.deletion.ranks import Iteration, Ranks
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import walkable
-from lftj.maintenance.strategy import Exhausted, Strategy, Why
 
 
 class FromNothing(Strategy[Followed]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lftj.errors import ValueRangeError
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.counting.patience import updated_from_nothing
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.strategy import Exhausted, Strategy, Why
 
 
 class LongChains(Strategy[Followed]):

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Exhausted, Why
 from lftj.maintenance.affected_partitions import AffectedParts, find_affected
 from lftj.maintenance.cost.cost_model import PROOF, ROW, ROW_ALONE, STEP
 from lftj.maintenance.counting.choice_update import decided_group_by_group
@@ -27,7 +28,6 @@ from lftj.maintenance.counting.stratum_state import (
 )
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.strategy import Exhausted, Why
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.storage.delta import Delta

@@ -22,10 +22,10 @@ from functools import cached_property
 
 from lftj.errors import ValueRangeError
 from lftj.join.rent_or_buy import Rent
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 from lftj.maintenance.dred.delete_rederive import Rederivation
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 

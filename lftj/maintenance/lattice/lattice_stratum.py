@@ -15,13 +15,13 @@ from dataclasses import replace
 from functools import cached_property
 
 from lftj.join.run.evaluate import Relations
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, StratumState, Uncounted
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.lattice.lattice_update import MonotoneUpdate, prove
-from lftj.maintenance.strategy import Exhausted, Strategy, Why
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 

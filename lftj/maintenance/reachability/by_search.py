@@ -15,6 +15,7 @@ import numpy as np
 
 from lftj.errors import ValueRangeError
 from lftj.join.run.evaluate import Relations
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.counting.rule_change import NO_CHANGE
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
@@ -24,7 +25,6 @@ from lftj.maintenance.reachability.step_graph import StepGraph
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.separable import Nodes, steps_of
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from scantree.rows import sort_rows

@@ -12,13 +12,14 @@ from functools import cached_property, partial
 import numpy as np
 
 from lftj.heads.grouping import Grouping, additive
-from lftj.join.run.by_groups import evaluate_by_groups, gathered
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns
+from lftj.join.run.ladder import satisfying
+from lftj.join.strategy import Strategy
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
 from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.rules.guarded_groups import GUARDED_GROUPS
-from lftj.maintenance.strategy import Strategy
 from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
 from lftj.maintenance.trace.trace_state import (
     TraceState,
@@ -151,24 +152,19 @@ class ByGroups(Strategy[Evaluated]):
     def run(self) -> Evaluated:
         """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
-        if additive(body.shape):
-            found = gathered(
-                body.rule,
-                change.relations,
-                change.context,
-                needed=body.needed,
-                make=partial(Grouping, body.shape),
-            )
-            return Evaluated((), totals=found.totals())
-        return Evaluated(
-            evaluate_by_groups(
-                body.rule,
-                change.relations,
-                change.context,
-                needed=body.needed,
-                width=body.shape.width,
-            )
+        make = partial(Grouping, body.shape) if additive(body.shape) else None
+        query = BodyQuery(
+            body.rule,
+            body.needed,
+            change.relations,
+            change.context,
+            make=make,
+            width=body.shape.width,
         )
+        found = satisfying(query)
+        if make is not None:
+            return Evaluated((), totals=found.gathered.totals())
+        return Evaluated(found.each())
 
 
 class Projection(Strategy[Evaluated]):

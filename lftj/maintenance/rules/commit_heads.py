@@ -14,6 +14,7 @@ from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_state import AggregateState, GroupsMoved
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Exhausted, Why, within
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.chosen_way import BodyChange, BodyEvaluation, Ways
@@ -21,7 +22,6 @@ from lftj.maintenance.rules.extremes import extremes_of
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of
-from lftj.maintenance.strategy import Exhausted, Why, within
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.program.stratification import StratifiedProgram
 from lftj.storage.delta import Delta

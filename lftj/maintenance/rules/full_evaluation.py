@@ -12,24 +12,13 @@ from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.grouping import Grouping, results, totalled
 from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
-from lftj.join.access.row_scan import scanned_rows
 from lftj.join.context import Context
-from lftj.join.run.by_groups import evaluate_by_groups, gathered
-from lftj.join.run.evaluate import (
-    Columns,
-    Relations,
-    chunks,
-    looked_up,
-    owned,
-    plan_once,
-    plan_rule,
-    run_plan,
-)
-from lftj.join.run.least_values import least_plan, many_proofs
+from lftj.join.run.body_query import BodyQuery
+from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
+from lftj.join.run.ladder import satisfying
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
-from lftj.tuning.aids import LEAST_VALUES
 from scantree.rows import sort_rows, union
 
 # Aggregates that no repetition changes: the search may stop at the first proof of each (group,
@@ -65,23 +54,21 @@ def projected(
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support
     each [LFTJ-IVM 2.2].
     """
-    if rule.head and (found := scanned_rows(rule, rule.group, relations, context)) is not None:
-        return support_counts(*found)
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row
     # [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
-    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
-    if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
-        columns, counts = found
-        if not np.array_equal(picks, np.arange(len(columns))):
-            columns = [columns[pick] for pick in picks]
+    compact = _fewer if needed else None
+    found = satisfying(BodyQuery(rule, needed, relations, context, count=count, compact=compact))
+    if found.rows is not None:
+        columns, counts = found.rows
+        columns = [columns[pick] for pick in picks]
         return support_counts(columns or [np.zeros(len(counts), np.int64)], counts)
     rows: Columns = no_rows(len(picks))
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []
     gathered = 0
-    for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
+    for piece in found.pieces:
         waiting.append(owned(piece))
         gathered += piece.shape[1]
         context.budget.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
@@ -138,23 +125,18 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
             [*rule.group, *(argument.variable for term in terms for argument in term.args)]
         )
     )
-    off = LEAST_VALUES in context.tuning.without
-    least = None if off else least_plan(rule, relations, context)
     count = any(term.function not in _IDEMPOTENT for term in terms)
-    shape = AggregateShape.of(rule)
-    if least is not None and many_proofs(least, relations, context):
-        pieces = iter([run_plan(least, relations, context)])
-    elif totalled(shape):
-        make = partial(Grouping, shape)
-        found = gathered(rule, relations, context, needed=needed, make=make, count=count)
-        return _of_totals(found.totals(), shape, context)
-    else:
-        pieces = evaluate_by_groups(
-            rule, relations, context, needed=needed, width=len(set(rule.group)), count=count
-        )
+    shape, width = AggregateShape.of(rule), len(set(rule.group))
+    make = partial(Grouping, shape) if totalled(shape) else None
+    query = BodyQuery(
+        rule, needed, relations, context, count=count, make=make, width=width, least=True
+    )
+    assignments = satisfying(query)
+    if make is not None:
+        return _of_totals(assignments.gathered.totals(), shape, context)
     found = [
         _aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context)
-        for columns, counts in pieces
+        for columns, counts in assignments.each()
     ]
     if len(found) == 1:
         return found[0]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from lftj.heads.choice import choose
 from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Strategy
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.rules.chosen_state import ChosenState, one_domain
 from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.rules.initial_evaluation import establish
 from lftj.maintenance.rules.relation_change import Maintained, RelationChange
-from lftj.maintenance.strategy import Strategy
 from lftj.storage.database import base_name
 from scantree.rows import union
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lftj.join.context import Context
+from lftj.join.strategy import Exhausted, Why
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.rule_state import RelationState
-from lftj.maintenance.strategy import Exhausted, Why
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import Delta
 

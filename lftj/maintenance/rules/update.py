@@ -16,6 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why, within
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
@@ -39,7 +40,6 @@ from lftj.maintenance.rules.initial_evaluation import (
 )
 from lftj.maintenance.rules.relation_change import Maintained, RelationChange
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why, within
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta

@@ -16,12 +16,12 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, recursive_atoms
-from lftj.maintenance.strategy import Exhausted, Strategy, Why
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join.access.row_scan import RowScan
+from lftj.join.access.star_shape import Star
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
+from lftj.join.strategy import Strategy
 from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
-from lftj.maintenance.strategy import Strategy
 from lftj.program.normal_form import NormalRule
 from scantree.rows import equal_runs, sort_rows
 
@@ -121,10 +121,11 @@ def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
     """The steps of a rule that just are a relation of two columns, each once, in no order: read,
     not evaluated. None for others.
     """
-    scan = RowScan.of(rule, rule.group)
-    if scan is None or not scan.copies or len(rule.atoms[0].args) != 2:
+    rows = Star.alone(rule)
+    if rows is None or not rows.copies or len(rule.atoms[0].args) != 2:
         return None
-    return relations[scan.relation].columns(scan.asked)
+    columns = [rows.facts.place[variable] for variable in rule.group]
+    return relations[rows.facts.relation].columns(columns)
 
 
 class Nodes:

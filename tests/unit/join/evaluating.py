@@ -11,8 +11,9 @@ from lftj.join.budget import Budget
 from lftj.join.context import Context, Forced
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.resources import Resources
-from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns, Relations
+from lftj.join.run.ladder import satisfying
 from lftj.program.normal_form import NormalRule
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary
@@ -49,7 +50,8 @@ def evaluate(
     stands for.
     """
     needed = rule.group if needed is None else needed
-    pieces = list(evaluate_by_groups(rule, relations, context, needed=needed, width=0, count=count))
+    query = BodyQuery(rule, needed, relations, context, count=count, width=0)
+    pieces = list(satisfying(query).each())
     assert len(pieces) <= 1, "without a group there is nothing to divide"
     return pieces[0] if pieces else ([np.empty(0, np.int64) for _ in needed], np.empty(0, np.int64))
 

@@ -11,8 +11,9 @@ import pytest
 
 import lftj
 from lftj.errors import ValueRangeError
-from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.join.run.ladder import satisfying
 from lftj.tuning import Tuning
 from scantree import Arena
 from tests.unit.join.evaluating import surroundings, tallied
@@ -30,18 +31,16 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int):
         arena = Arena()
         data = database(random_rows(by), arena)
         context = surroundings(arena, Tuning(grouped_bindings=piece))
+        query = BodyQuery(rule, needed, data, context, width=width)
         try:
             expected = run_plan(
                 plan_rule(rule, data, context, needed=needed, count=True), data, context
             )
         except ValueRangeError:
             with pytest.raises(ValueRangeError):
-                list(evaluate_by_groups(rule, data, context, needed=needed, width=width))
+                list(satisfying(query).each())
             continue
-        pieces = [
-            tallied(*found)
-            for found in evaluate_by_groups(rule, data, context, needed=needed, width=width)
-        ]
+        pieces = [tallied(*found) for found in satisfying(query).each()]
         assert sum(pieces, Counter()) == tallied(*expected), rule
         groups = [{row[:width] for row in found} for found in pieces]
         assert sum(map(len, groups)) == len(set().union(*groups)), rule

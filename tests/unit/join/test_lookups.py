@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import lftj
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.access import star_join
 from lftj.join.access.lookup_tables import Buffers, row_table
-from lftj.join.access.star_join import look_up
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.join.run.ladder import StarJoin
+from lftj.join.strategy import Exhausted
 from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
 from scantree import Arena
@@ -52,10 +55,14 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
         threads = ThreadExecutor(2, patience=1) if seed % 50 == 0 else None
         count, context = by.random() < 0.7, surroundings(arena, ALWAYS, threads=threads)
         plan = plan_rule(rule, data, context, needed=needed, count=count)
-        lookups = look_up(plan, needed, data, float("inf"), context, count=count, make=None)
-        rows = None if lookups is None else lookups.rows()
-        if rows is None:
+        query = BodyQuery(rule, needed, data, context, count=count)
+        dear = replace(plan, choice=replace(plan.choice, cost=float("inf")))
+        query.planned = (dear, data)
+        lookups = StarJoin(query, None)
+        if not lookups.applies() or isinstance(given := lookups.run(), Exhausted):
             continue
+        rows = given.rows
+        assert rows is not None
         searched = tallied(*run_plan(plan, data, context))
         expected = (
             searched if count else Counter(dict.fromkeys(searched, 1))

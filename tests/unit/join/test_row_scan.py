@@ -8,15 +8,18 @@ import datetime
 import random
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.join.access.row_scan import RowScan
+from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.join.run.ladder import RowScan
+from lftj.join.strategy import Exhausted
+from lftj.tuning import Tuning
 from scantree import Arena
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
@@ -26,23 +29,30 @@ DAY = datetime.date(2013, 9, 1)
 
 
 def test_all_rows_looked_at_find_what_a_search_finds():
-    compared = 0
+    compared = computed = 0
     for seed in range(6000):
         by = random.Random(seed)
         rule = random_rule(by)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        scan = RowScan.of(rule, needed)
-        if scan is None or not (scan.asked or scan.tests):
-            continue
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = surroundings(arena)
+        context = surroundings(arena, Tuning(star_facts=1))
+        scan = RowScan(BodyQuery(rule, needed, data, context), None)
+        if not scan.applies() or isinstance(found := scan.run(), Exhausted):
+            continue
         searched = run_plan(
             plan_rule(rule, data, context, needed=needed, count=True), data, context
         )
-        assert tallied(*scan.rows(data[scan.relation], context)) == tallied(*searched), rule
-        compared += bool(scan.tests) and bool(tallied(*searched))
+        assert found.rows is not None
+        expected = tallied(*searched)
+        if not needed:
+            assert found.rows[1].sum() == expected[()], rule
+        else:
+            assert tallied(*found.rows) == expected, rule
+        compared += bool(expected)
+        computed += bool(expected and rule.assignments)
     assert compared > 20
+    assert computed > 20
 
 
 @pytest.fixture
@@ -154,9 +164,9 @@ def test_a_row_costs_the_same_in_relations_of_all_sizes(body: str):
 @pytest.mark.parametrize("rows", [1, 4_000_000, 4_000_001, 10**10])
 def test_no_number_of_rows_is_too_many_to_be_looked_at(things: Any, rows: int):
     (rule,) = asked_of(things, ".decl p(n: number)\np(n) :- thing(n, a, _, _, _, _, _), a != 2.")
-    scan = RowScan.of(rule, (0,))
-    assert scan is not None
-    assert scan.pays(cast("Any", SimpleNamespace(count=rows, orders=list)), lasting=True)
+    relations: Any = {"thing": SimpleNamespace(count=rows, orders=list)}
+    context = surroundings(Arena())
+    assert RowScan(BodyQuery(rule, (0,), relations, context), None).applies()
 
 
 def test_a_question_with_an_equation_makes_an_order_which_the_next_one_finds(things: Any):

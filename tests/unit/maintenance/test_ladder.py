@@ -14,8 +14,8 @@ import pytest
 
 import lftj
 from lftj.join.budget import AllowanceSpentError, Budget
-from lftj.maintenance.ladder import LADDERS, NAMES, OPTIONAL, walk
-from lftj.maintenance.strategy import Cost, Exhausted, Strategy, Why
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why, walk
+from lftj.maintenance.ladder import LADDERS, NAMES, OPTIONAL
 from lftj.tuning.aids import AIDS
 
 ALL: list[type[Strategy[Any]]] = [each for ladder in LADDERS for each in ladder]
@@ -56,7 +56,7 @@ def test_a_spent_budget_becomes_a_value_in_one_place():
         if name.startswith(("lftj.maintenance", "lftj.join"))
         and "except AllowanceSpentError" in inspect.getsource(module)
     ]
-    assert catching == ["lftj.maintenance.strategy"]
+    assert catching == ["lftj.join.strategy"]
 
 
 def test_the_last_of_each_ladder_is_needed_and_names_tell_strategies_and_aids_apart():

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from lftj.join.strategy import Exhausted
 from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
-from lftj.maintenance.strategy import Exhausted
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (

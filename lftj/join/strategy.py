@@ -3,13 +3,14 @@
 An instance of a strategy is one attempt: made for what changed and for the state to start from. It
 says whether it `applies`, gives a `forecast`, and `run`s within the budget that the forecast names.
 It knows of no rival. Where it gives up it returns a value, `Exhausted`, with the state from which
-the next one starts; only the ladder decides which one that is.
+the next one starts; only the ladder decides which one that is. A ladder is a list of strategies,
+and `walk` asks one after the other.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -86,6 +87,9 @@ class Strategy(ABC, Generic[Found]):
         return Exhausted(Why.BUDGET, self.state, allowed)
 
 
+Asked = TypeVar("Asked", bound=Strategy[Any])
+
+
 def within(
     budget: Budget, allowed: int | None, run: Callable[[], Found], stopped: Callable[[int], Found]
 ) -> Found:
@@ -99,6 +103,48 @@ def within(
             return run()
     except AllowanceSpentError:
         return stopped(allowed)
+
+
+def walk(
+    ladder: Sequence[type[Strategy[Found]]],
+    change: Any,
+    state: Any,
+    budget: Budget,
+    without: Collection[str] = (),
+    note: Callable[[Exhausted], None] = lambda _: None,
+) -> tuple[str, Found] | Exhausted:
+    """Ask one strategy after the other, but for those that are switched off: the name of the one
+    that succeeds, and its result. `note` is told of each that gives up.
+    """
+    gave_up = Exhausted(Why.PASS, state)
+    for each in ladder:
+        if without and each.name in without and not each.needed:
+            continue
+        attempt = each(change, state)
+        if not attempt.applies():
+            continue
+        cost = attempt.forecast()
+        found = Exhausted(Why.FORECAST, state)
+        if cost.worthwhile:
+            found = within(budget, cost.allowed, attempt.run, attempt.stopped)
+        if not isinstance(found, Exhausted):
+            return each.name, found
+        note(found)
+        gave_up, state = found, found.state
+    return gave_up
+
+
+def first_of(
+    ladder: Iterable[type[Asked]], change: Any, state: Any, without: Collection[str] = ()
+) -> Asked | None:
+    """The strategy that a walk would try first; nothing is run. None where no one applies."""
+    for each in ladder:
+        if each.name in without and not each.needed:
+            continue
+        attempt = each(change, state)
+        if attempt.applies() and attempt.forecast().worthwhile:
+            return attempt
+    return None
 
 
 def names_of(ladders: Iterable[Iterable[type[Strategy[Any]]]]) -> list[str]:

@@ -1,0 +1,244 @@
+"""The ladder of ways to find all satisfying assignments of a body, in the order in which they are
+asked.
+
+The rows of one relation are read as they lie; those of a large relation with partners that have
+keys look these up; what is left is searched, and a search can find everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from lftj.join.access.gathering import added_up
+from lftj.join.access.star_join import StarEvaluation, UnfitError
+from lftj.join.access.star_shape import Star
+from lftj.join.plan.order_costs import NEW_ORDER
+from lftj.join.plan.plan import RulePlan
+from lftj.join.run.body_query import BodyQuery, Found
+from lftj.join.run.by_groups import pieces_of_groups
+from lftj.join.run.evaluate import Relations, chunks
+from lftj.join.run.least_values import least_plan, many_proofs
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why, first_of, walk
+
+_MOST = 1 << 30
+"""Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
+word.
+"""
+_LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
+_PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
+
+
+class Access(Strategy[Found]):
+    """A way to find assignments, for one query."""
+
+    change: BodyQuery
+
+    def explained(self) -> str:
+        """Words for `ws.plan()`; empty where the plan's levels tell."""
+        return ""
+
+    def _looked_up(self, star: Star, relations: Relations) -> Found:
+        """All that a star finds in these relations. Raises UnfitError where it cannot be looked
+        up.
+        """
+        asked = self.change
+        found = StarEvaluation(
+            star,
+            asked.rule,
+            asked.needed,
+            relations,
+            asked.context,
+            count=asked.count,
+            make=asked.make,
+        ).found()
+        return Found(gathered=found) if asked.make is not None else Found(rows=found.rows())
+
+
+class LeastValues(Access):
+    """A search that ends at the first row of each group."""
+
+    name = "least values"
+    gate = "next events asked"
+
+    @cached_property
+    def _plan(self) -> RulePlan | None:
+        asked = self.change
+        return least_plan(asked.rule, asked.relations, asked.context)
+
+    def applies(self) -> bool:
+        """Tell whether least values alone are asked for, and found among many more proofs."""
+        asked, plan = self.change, self._plan if self.change.least else None
+        return plan is not None and many_proofs(plan, asked.relations, asked.context)
+
+    def run(self) -> Found:
+        """The least value of each group."""
+        assert self._plan is not None
+        pieces = chunks(self._plan, self.change.relations, self.change.context)
+        if self.change.make is not None:
+            return Found(gathered=self.change.gathered(pieces))
+        return Found(pieces=pieces)
+
+
+class RowScan(Access):
+    """The rows of the only relation as they lie: those that pass all tests, with what is computed
+    of their values.
+    """
+
+    name = "row scan"
+    gate = "late flights"
+
+    @cached_property
+    def _rows(self) -> Star | None:
+        return Star.alone(self.change.rule)
+
+    def applies(self) -> bool:
+        """Tell whether nothing is joined, and no key order is there or worth making to search."""
+        asked, star = self.change, self._rows
+        if star is None:
+            return False
+        relation, context = asked.relations[star.facts.relation], asked.context
+        if star.computed:
+            if asked.forced or relation.count < context.tuning.star_facts:
+                return False
+        elif not relation.count or not (asked.needed or star.facts.tests):
+            return False
+        return not star.facts.searched_for(relation, context.keep)
+
+    def run(self) -> Found | Exhausted:
+        """All that passes; given up where arithmetic fails, since a search tells for which."""
+        asked, star = self.change, self._rows
+        assert star is not None
+        relation, context = asked.relations[star.facts.relation], asked.context
+        if context.keep:
+            # its rows are at hand now: after a workspace was opened, a sample would read all pages
+            context.statistics.of(relation)
+        if star.copies and asked.make is None:
+            columns = [star.facts.place[variable] for variable in asked.needed]
+            if not added_up(relation.extremes(columns), relation.count, context.tuning):
+                context.budget.spend(relation.count)
+                context.budget.check_memory(8 * relation.count * (1 + len(columns)))
+                return Found(rows=(relation.columns(columns), np.ones(relation.count, np.int64)))
+        try:
+            return self._looked_up(star, asked.relations)
+        except UnfitError:
+            return Exhausted(Why.VALUES, self.state)
+
+    def explained(self) -> str:
+        """See `Access`."""
+        assert self._rows is not None
+        name, computed = self._rows.facts.relation, self._rows.computed
+        if computed:
+            return f"from nothing rows of {name} are read as they lie, and computed with"
+        return f"from nothing it looks at all rows of {name} as they lie, and makes no key order"
+
+
+class StarJoin(Access):
+    """The rows of one large relation with their partners, looked up by their keys."""
+
+    name = "star join"
+    gate = "flights by region"
+
+    @cached_property
+    def _stars(self) -> list[Star]:
+        """Stars that take less time than the plan, the best first."""
+        asked = self.change
+        rule, context, least = asked.rule, asked.context, asked.context.tuning.star_facts
+        if asked.forced or len(rule.atoms) + len(rule.negated) < 2:
+            return []
+        plan, relations = asked.planned
+        sizes = [relations[name].count for name in rule.reads]
+        if not least <= max(sizes, default=0) <= _MOST:
+            return []
+        made = self._orders_of_negated(plan, relations)
+        cost = plan.choice.cost + made + _PROBED * plan.probed
+        if _LOOKED_UP * sum(sizes) >= cost:
+            return []
+        if made:  # few facts are searched for in no time, but not where that needs a key order
+            least = 1
+        found = Star.of(rule, asked.needed, relations, context.statistics, least)
+        return [star for star in found if _LOOKED_UP * star.cost < cost]
+
+    def _orders_of_negated(self, plan: RulePlan, relations: Relations) -> float:
+        """Cost of making the key orders in which negated atoms are sought, which do not depend on
+        the variable order.
+        """
+        narrow = self.change.context.tuning.narrow_columns
+        made = {
+            (probe.relation, probe.order)
+            for probe in plan.probes
+            if probe.order not in relations[probe.relation].orders()
+        }
+        return sum(
+            NEW_ORDER * max(1.0, len(order) / narrow) * relations[name].count
+            for name, order in made
+        )
+
+    def applies(self) -> bool:
+        """Tell whether each row finds at most one partner in every other atom."""
+        return bool(self._stars)
+
+    def forecast(self) -> Cost:
+        """Rows that are looked at, as kernel steps."""
+        return Cost(_LOOKED_UP * self._stars[0].cost)
+
+    def run(self) -> Found | Exhausted:
+        """All that finds its partners; given up where a key finds several rows after all, or
+        arithmetic fails.
+        """
+        context, before = self.change.context, self.change.context.budget.work
+        plan, relations = self.change.planned
+        for star in self._stars:
+            try:
+                found = self._looked_up(star, relations)
+            except UnfitError:
+                continue
+            context.resources.advisor.took(plan, context.budget.work - before)
+            return found
+        return Exhausted(Why.VALUES, self.state)
+
+    def explained(self) -> str:
+        """See `Access`."""
+        star = self._stars[0]
+        others = ", ".join(lookup.read.relation for lookup in star.lookups)
+        read = f"from nothing rows of {star.facts.relation} are read as they lie"
+        return f"{read}, and looked up in {others}"
+
+
+class Search(Access):
+    """The leapfrog triejoin, in the variable order that is expected to cost least."""
+
+    name = "leapfrog triejoin"
+    needed = True
+
+    def run(self) -> Found:
+        """All assignments, as the search comes to them."""
+        asked = self.change
+        plan, relations = asked.planned
+        if asked.width is not None and asked.make is None:
+            return Found(pieces=pieces_of_groups(asked, plan, relations, asked.width))
+        pieces = chunks(plan, relations, asked.context, compact=asked.compact)
+        if asked.make is not None:
+            return Found(gathered=asked.gathered(pieces))
+        return Found(pieces=pieces)
+
+
+ACCESSES: Sequence[type[Access]] = (LeastValues, RowScan, StarJoin, Search)
+"""Ways to find all satisfying assignments of a body."""
+
+
+def satisfying(query: BodyQuery) -> Found:
+    """All satisfying assignments that a query asks for. Raises what evaluation raises."""
+    context = query.context
+    found = walk(ACCESSES, query, None, context.budget, context.tuning.without)
+    assert not isinstance(found, Exhausted), "the last strategy does not give up"
+    return found[1]
+
+
+def asked_first(query: BodyQuery) -> Access:
+    """The way that would be tried first."""
+    found = first_of(ACCESSES, query, None, query.context.tuning.without)
+    assert found is not None, "the last strategy applies to everything"
+    return found
