@@ -269,7 +269,11 @@ class Query:
         inner = self.inner().add(block.literals)
         if not inner.sources:
             return f"({conjunction(inner.tests)})"
-        return f"EXISTS ({inner.select(['1'])})"
+        found = inner.select(["1"])
+        alone = not _aliases(found) & inner.parent.union(inner.around)
+        if self.terms.dialect.counts_alone and alone and "(SELECT " in found:
+            return f"(SELECT count(*) > 0 FROM ({found}))"
+        return f"EXISTS ({found})"
 
     def _disjunction(self, literal: CheckedDisjunction) -> None:
         exported = mentioned(literal) - self.names.keys()

@@ -215,6 +215,18 @@ CASES: dict[str, tuple[str, dict[str, list[tuple[Any, ...]]]]] = {
         """,
         {"f": [()], "e": [(1,)]},
     ),
+    "an aggregate in a negation that reads nothing else": (
+        """
+        .decl node(x: number)
+        .decl edge(x: number, y: number)
+        .decl word(x: symbol, y: symbol)
+        .decl out(x: number)
+        .decl in(x: number)
+        out(x) :- node(x), m = count : { word("a", "a") }, !(edge(m, i), edge(i, i)).
+        in(x) :- node(x), m = count : { word("a", "a") }, (edge(m, i), edge(i, i) ; node(9)).
+        """,
+        {"node": [(0,)], "edge": [(0, 1), (0, 2), (0, 0), (1, 0), (1, 1), (0, 3)]},
+    ),
     "names that SQL has words for": (
         """
         .decl Order(From: number, to: number)
