@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, store
+from scantree.jit import compiled, load, store
 from scantree.packing_kernels import INT64_MAX, KEY_BITS
 from scantree.page_kernels import (
     ENTRIES,
@@ -77,6 +77,33 @@ def build(memory, layout, data, fill):
     for i in range(count):
         pages[i] = write_leaf(memory, layout, data, rows * i // count, rows * (i + 1) // count)
     return raise_levels(memory, layout, pages, count, 0)
+
+
+@compiled
+def take_leaves(memory, layout, rows, pages):
+    """Leaves for so many rows, as evenly as can be, which are to be written to them."""
+    for i in range(pages.size):
+        leaf = new_leaf(memory, layout)
+        memory[leaf + ENTRIES] = rows * (i + 1) // pages.size - rows * i // pages.size
+        pages[i] = leaf
+
+
+@compiled
+def fill_leaves(memory, pages, column, values, places):
+    """Write a column of the leaves: `values` at `places`, or all as they are where there are no
+    places.
+    """
+    row = 0
+    for page in pages:
+        base = leaf_column(page, column)
+        entries = memory[page + ENTRIES]
+        if places.size > 0:
+            for slot in range(entries):
+                store(memory, base + slot, load(values, load(places, row + slot)))
+        else:
+            for slot in range(entries):
+                store(memory, base + slot, load(values, row + slot))
+        row += entries
 
 
 @compiled

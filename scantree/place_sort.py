@@ -8,7 +8,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +56,20 @@ def places_in_order(columns: Columns | np.ndarray) -> np.ndarray:
     return _by_columns(columns) if places is None else places
 
 
+def beginnings(columns: Sequence[Callable[[], np.ndarray]]) -> tuple[np.ndarray, int, int]:
+    """Words of what comes first in some rows and, in so many low bits, of the place of each, in
+    ascending order; and of how many columns something is in them. `columns` are asked for one at a
+    time, and not for more than these.
+    """
+    rows = len(columns[0]())
+    bits = (rows - 1).bit_length()
+    fields, _ = _fields((column() for column in columns), KEY_BITS - bits)
+    words = _words((column() for column in columns), fields) << bits
+    words |= np.arange(rows, dtype=np.int64)
+    sort_words(words, bits + sum(field.kept for field in fields), bits)
+    return words, bits, len(fields)
+
+
 def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
     """The places; None where too many rows begin alike."""
     rows = len(columns[0])
@@ -77,7 +91,7 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
     )
 
 
-def _fields(columns: Columns | np.ndarray, room: int) -> tuple[list[_Field], bool]:
+def _fields(columns: Iterable[np.ndarray], room: int) -> tuple[list[_Field], bool]:
     """As much of each column, from the first on, as there is room for; and whether that is all
     there is, as far as one can tell.
     """
@@ -97,13 +111,16 @@ def _fields(columns: Columns | np.ndarray, room: int) -> tuple[list[_Field], boo
     return fields, whole
 
 
-def _words(columns: Columns | np.ndarray, fields: Sequence[_Field]) -> np.ndarray:
-    words = np.zeros(len(columns[0]), np.int64)
-    for column, field in zip(columns, fields, strict=False):
+def _words(columns: Iterable[np.ndarray], fields: Sequence[_Field]) -> np.ndarray:
+    words: np.ndarray | None = None
+    for field, column in zip(fields, columns, strict=False):
+        if words is None:
+            words = np.zeros(len(column), np.int64)
         if field.kept:
             # wraps where the values' range takes 64 bits: the bits that are kept are right all the
             # same
             add_field(words, column - np.int64(field.low), field.kept, field.dropped)
+    assert words is not None
     return words
 
 

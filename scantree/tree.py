@@ -13,7 +13,7 @@ gone (`Arena`). Its readers are those of `TreeReading`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 
 from scantree.apply_kernels import apply as apply_changes
 from scantree.arena import Arena, Words
-from scantree.build_kernels import build, build_packed
+from scantree.build_kernels import (
+    build,
+    build_packed,
+    fill_leaves,
+    raise_levels,
+    take_leaves,
+)
 from scantree.columns import Columns, as_matrix
 from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
@@ -154,6 +160,28 @@ class Tree(TreeReading):
                 build_packed, self.layout, rows, dropped, lows, widths, load_fill(self.layout)
             )
             return self._published(root, height, rows.size)
+
+    def with_columns(self, columns: Sequence[Callable[[], Words]], places: Words | None) -> Tree:
+        """The version with the rows at these places of columns, or with all rows, ascending and
+        distinct, of a tree without rows. Columns are asked for one after the other. O(n).
+        """
+        rows = len(columns[0]()) if places is None else places.size
+        at = np.empty(0, np.int64) if places is None else places
+        with self.arena.lock:
+            self.arena.sweep()
+            self.arena.require(words_to_load(self.layout, rows))
+            memory, fill = self.arena.memory, load_fill(self.layout)
+            leaves = np.zeros((rows + fill - 1) // fill, np.int64)
+            try:
+                take_leaves(memory, self.layout, rows, leaves)
+                for number, column in enumerate(columns):
+                    fill_leaves(memory, leaves, number, column(), at)
+            except BaseException:
+                for leaf in filter(None, leaves.tolist()):
+                    discard(memory, leaf)
+                raise
+            root, height = self.arena.made(raise_levels, self.layout, leaves, leaves.size, 0)
+            return self._published(root, height, rows)
 
     def _published(self, root: int, height: int, count: int) -> Tree:
         """The version that was just made. Call with the lock held."""

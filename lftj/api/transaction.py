@@ -95,8 +95,8 @@ class Transaction(Writing[Draft]):
         `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
         `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`:
         read the file as Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows)
-        here, O(rows · log n) at commit; over parts `"error"` asks those that hold such rows at
-        once: a job.
+        here, O(rows · log n) at commit, or here where the relation has no rows; over parts
+        `"error"` asks those that hold such rows at once: a job.
         """
         self._open().insert(
             relation, data, strict("existing", existing), read_options(nulls, columns, facts)

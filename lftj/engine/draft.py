@@ -123,10 +123,29 @@ class Draft(ProgramDraft):
         self, relation: RelationOrName, data: object, strict: bool, options: dict[str, Any]
     ) -> None:
         """See `Transaction.insert`; `strict`: a row that is there is an error."""
-        schema, rows = self._read(relation, data, options)
+        schema = self.writable(relation)
         if strict:
+            rows = self.coded(schema, data, options)
             rows = self.staging(schema.name).refuse(rows, True, self._engine.dictionary)
-        self.staging(schema.name).add("insert", rows)
+            self.staging(schema.name).add("insert", rows)
+        else:
+            self._insert(schema, data, options)
+
+    def _insert(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> None:
+        """Insert the rows that are not there."""
+        untouched = self._untouched(schema.name)
+        late_from = self._engine.tuning.load_rows if untouched else None
+        frame = self.framed(schema, data, options | {"late_from": late_from})
+        staging = self.staging(schema.name)
+        if frame.late is not None:
+            staging.load(frame.late)
+        else:
+            staging.add("insert", _stored(schema, frame))
+
+    def _untouched(self, name: str) -> bool:
+        if (staging := self._staged.get(name)) is not None:
+            return staging.untouched
+        return name not in self.before.database or not self.before.base(name).count
 
     def delete(
         self, relation: RelationOrName, data: object, strict: bool, options: dict[str, Any]
@@ -160,8 +179,11 @@ class Draft(ProgramDraft):
 
     def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
         """The data as code columns, as stored; `options`: of `frames.read`."""
-        frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
-        return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
+        return _stored(schema, self.framed(schema, data, options))
+
+    def framed(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> frames.Frame:
+        """The data as a frame of the relation's columns; `options`: of `frames.read`."""
+        return frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
@@ -249,6 +271,11 @@ class Draft(ProgramDraft):
         self._changed_rules |= changed
         for name, columns in facts:
             self.staging(name).add("delete", columns)
+
+
+def _stored(schema: RelationSchema, frame: frames.Frame) -> Columns:
+    """The columns of a frame as a relation has them."""
+    return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
 
 
 def _heads(program: Program, sources: Iterable[int]) -> set[str]:

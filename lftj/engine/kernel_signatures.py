@@ -11,6 +11,9 @@ scantree.apply_kernels apply W W i i R R
 scantree.diff_kernels diff W W i i i i
 scantree.read_kernels look_up W i i W R B R
 scantree.build_kernels build W W R i
+scantree.build_kernels fill_leaves W W i W W
+scantree.build_kernels raise_levels W W W i i
+scantree.build_kernels take_leaves W W i W
 scantree.read_kernels read_edges W i i W R b B R
 scantree.seek_kernels lower_bound W i i W R i
 scantree.build_kernels build_packed W W W W W W i

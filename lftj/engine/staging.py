@@ -24,11 +24,12 @@ from lftj.errors import (
     UnknownNameError,
 )
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.delta import Columns, Delta, Load, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
 from scantree import after_prefix
+from scantree.bulk_load import Column, load
 from scantree.rows import contains, difference, equal_runs, locate, sort_order, sort_rows
 
 Operation = Literal["insert", "delete", "upsert"]
@@ -56,6 +57,17 @@ class Staging:
         """
         if len(rows[0]):
             self._waiting.append((operation, rows))
+
+    @property
+    def untouched(self) -> bool:
+        """Test for a relation without rows on which no operation is pending."""
+        return not (self.committed.count or self._waiting or self._resolved)
+
+    def load(self, columns: Sequence[Column]) -> None:
+        """Insert many rows, in any order, repeated or not, while the relation is `untouched`: at
+        once, so that columns may be read where they are.
+        """
+        self._resolved = [Load(load(self.committed.identity.arena, columns))]
 
     def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
         """Mark those of these rows (sorted distinct) that the relation would hold now. O(m log n),
@@ -106,7 +118,11 @@ class Staging:
     def _net(self, wanted: Delta) -> Delta:
         """Drop operations that are already true of the committed relation."""
         if not self.committed.count:
-            return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
+            return (
+                Delta(wanted.inserts, [column[:0] for column in wanted.erases])
+                if wanted.erased
+                else wanted
+            )
         new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
         return Delta(_where(wanted.inserts, new), _where(wanted.erases, gone))
 

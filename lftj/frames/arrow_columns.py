@@ -17,17 +17,18 @@ null is all NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
-from lftj.frames.frame import CodedColumn, Target
+from lftj.frames.frame import CodedColumn, Late, Target
 from lftj.types import INT, Type, code_of, code_range, floats_to_codes, type_of_python
 from lftj.types import arrow_compute as pc
-from lftj.types.arrow_arrays import as_large_strings, numpy_array
+from lftj.types.arrow_arrays import as_large_strings, numpy_array, writable_view
 
 
 def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColumn:
@@ -73,9 +74,37 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
     return CodedColumn(codes, missing, nans)
 
 
+def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
+    """As `code_arrow` when it is called, which cannot fail; integers of 64 bits in one chunk are
+    the column's own memory. None where that may be: for NULL, NaN and other types. O(n) for floats.
+    """
+    floats = target.type.name == "float"
+    fits = column.type.equals(pa.float64()) if floats else column.type in _EXACT
+    if not fits or target.type.unsigned or target.type.name not in ("int", "float"):
+        return None
+    parts = [numpy_array(chunk) for chunk in column.chunks if len(chunk)]
+    if column.null_count or (floats and any(np.isnan(part.min()) for part in parts)):
+        return None
+    if len(parts) == 1 and parts[0].dtype == np.int64 and parts[0].flags.aligned:
+        return partial(writable_view, parts[0])
+    return partial(_late, parts, len(column), floats)
+
+
+def _late(parts: Sequence[np.ndarray], rows: int, floats: bool) -> np.ndarray:
+    codes, at = np.empty(rows, np.int64), 0
+    for part in parts:
+        for first in range(0, len(part), _BLOCK):
+            values = part[first : first + _BLOCK]
+            codes[at : at + len(values)] = floats_to_codes(values) if floats else values
+            at += len(values)
+    return codes
+
+
+_BLOCK = 1 << 14  # values that stay in the nearest caches
 _DATE32, _UINT64 = pa.date32().id, pa.uint64().id
 _SIGNED = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _UNSIGNED = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+_EXACT = frozenset((*_SIGNED, *_UNSIGNED[:-1]))
 _PLAIN = {arrow.id: "int" for arrow in (*_SIGNED, *_UNSIGNED)} | {
     pa.string().id: "str",
     pa.date32().id: "date",

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import FrameError
-from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.arrow_columns import code_arrow, late_codes
 from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
-from lftj.frames.frame import Carrier, CodedColumn, Place, Target
+from lftj.frames.frame import Carrier, CodedColumn, Late, Place, Target
 from lftj.frames.numpy_carriers import PandasCarrier, carry_array
 from lftj.frames.text_columns import code_text, decimal_integers
 
@@ -46,6 +46,10 @@ class ArrowCarrier:
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`."""
         return code_arrow(self.table.column(position), target)
+
+    def late(self, position: int, target: Target) -> Late | None:
+        """The codes, to be made when they are asked for; None where some values may have none."""
+        return late_codes(self.table.column(position), target)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,10 @@ Columns = Sequence[tuple[str, Type]]
 MISSING_HINT = 'leave the row out, or load with nulls="drop"'
 
 
+Late = Callable[[], np.ndarray]
+"""Gives the codes of a column that has a value in each row, which nobody may write to."""
+
+
 class Frame(NamedTuple):
     """Data on its way into a relation: one int64 array of codes per column, in the order of the
     relation's columns.
@@ -28,11 +32,15 @@ class Frame(NamedTuple):
     `rows` counts the rows (a relation without columns has them too); `dropped` counts those left
     out for a NULL or NaN. Rows are in the order of the input, duplicates included. The arrays are
     contiguous, writable and the caller's own.
+
+    `late`: each column when it is asked for, for who reads one after the other and asked for them
+    so; then `columns` has none. What it gives may be the memory of the source.
     """
 
     columns: list[np.ndarray]
     rows: int
     dropped: int = 0
+    late: list[Late] | None = None
 
 
 @dataclass(frozen=True, slots=True)

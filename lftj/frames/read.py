@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from lftj.frames.frame import (
     CodedColumn,
     Columns,
     Frame,
+    Late,
     NullPolicy,
     Place,
     Target,
@@ -135,6 +137,7 @@ def read(
     mapping: ColumnMap | None = None,
     facts: Parameters | None = None,
     place: Place | None = None,
+    late_from: int | None = None,
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
@@ -147,7 +150,7 @@ def read(
     and counts them. `facts`: read the path or open file as Soufflé's facts, with these parameters
     of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and
     take none but the name. `place`: what messages call the source, where it is an Arrow table or
-    batch that was a file's.
+    batch that was a file's. `late_from`: from so many rows on columns are given late (`Frame`).
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
     Raises FrameError, FileMissingError, ArityError, NullValueError, ValueTypeError,
@@ -188,7 +191,8 @@ def read(
         carrier = carry_rows(source, len(columns))
         if not carrier.rows:  # as many a change has none to insert, or none to delete
             return Frame([np.empty(0, np.int64) for _ in columns], 0)
-    return _read_carrier(carrier, columns, dictionary, nulls, mapping)
+    late = late_from is not None and carrier.rows >= late_from > 0
+    return _read_carrier(carrier, columns, dictionary, nulls, mapping, late)
 
 
 def read_options(
@@ -204,11 +208,32 @@ def _read_carrier(
     dictionary: Dictionary,
     nulls: NullPolicy,
     mapping: ColumnMap | None,
+    late: bool,
 ) -> Frame:
     """Matches, codes and checks the columns of one carrier."""
     positions = match_columns(carrier, columns, mapping)
     targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]
+    waiting: list[Late | None] = [None] * len(targets)
+    coded: list[CodedColumn] = []
+    for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
+        if late and isinstance(carrier, ArrowCarrier):
+            waiting[number] = carrier.late(position, target)
+        coded.append(_WAITING if waiting[number] is not None else carrier.code(position, target))
+    if late and coded and all(column.absent() is None for column in coded):
+        found = [
+            each if each is not None else partial(_itself, column.codes)
+            for each, column in zip(waiting, coded, strict=True)
+        ]
+        return Frame([], carrier.rows, late=found)
     coded = [
-        carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
+        column if each is None else CodedColumn(np.array(each()))
+        for each, column in zip(waiting, coded, strict=True)
     ]
     return without_nulls(coded, columns, carrier.rows, nulls, carrier.place)
+
+
+_WAITING = CodedColumn(np.empty(0, np.int64))
+
+
+def _itself(codes: np.ndarray) -> np.ndarray:
+    return codes

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scantree import Tree
 from scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
@@ -91,3 +92,34 @@ class Delta:
         return Delta(
             sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order])
         )
+
+
+class Load(Delta):
+    """The insertion of many rows into a relation without rows, as the tree that they are in. Its
+    columns are read when someone asks for them: most commits never do.
+    """
+
+    __slots__ = ("_rows", "tree")
+
+    _rows: Columns
+    tree: Tree
+
+    def __init__(self, tree: Tree):
+        object.__setattr__(self, "tree", tree)
+        object.__setattr__(self, "erases", [_NOTHING] * tree.key_width)
+        object.__setattr__(self, "_rows", list[np.ndarray]())
+
+    @property
+    def inserts(self) -> Columns:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rows. O(n) at first."""
+        if not self._rows:
+            self._rows[:] = self.tree.columns()
+        return self._rows
+
+    @property
+    def inserted(self) -> int:
+        """Number of rows won."""
+        return self.tree.count
+
+    def __len__(self) -> int:
+        return self.tree.count

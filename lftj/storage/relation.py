@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Columns, Delta, no_rows, stored_width
+from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.fork_safe_lock import Making
 from lftj.storage.index import LazyIndex, OrderElsewhere, Waiting
 from scantree.reorder import reordered
@@ -239,6 +239,8 @@ class RelationVersion(Making):
 
     def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | LazyIndex | None:
         """A key order after a change, the identity `anew` or not; None where it goes."""
+        if anew and isinstance(delta, Load) and not self.count:
+            return delta.tree
         if anew:
             return build_tree(
                 self._arena, union(difference(self.columns(), delta.erases), delta.inserts)

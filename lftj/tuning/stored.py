@@ -1,4 +1,4 @@
-"""Thresholds of parts, and of what is written to files."""
+"""Thresholds of loads, of parts, and of what is written to files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class StoredTuning:
-    """Thresholds of workspaces over parts, and of durable ones."""
+    """Thresholds of loads, of workspaces over parts, and of durable ones."""
+
+    # ── loads ─────────────────────────────────────────────────────────────────────────────────────
+    # Watched by `load_worst` and `load_peak` of `bench analytics`.
+    load_rows: int = 1 << 15
+    """Rows that are loaded column by column, at once, into a relation without rows: the memory of a
+    copy or two against calls.
+    """
 
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
     # Watched by `bench partition`.

@@ -70,6 +70,22 @@ def numpy_array(array: Any) -> np.ndarray:
     return np.frombuffer(data, _dtype(array.type), last)[first:]
 
 
+def writable_view(values: np.ndarray) -> np.ndarray:
+    """The same memory for kernels, which take no arrays that are closed to writing; nobody may
+    write to it.
+    """
+    return np.asarray(_Opened(values))
+
+
+class _Opened:
+    """An object whose array interface makes an array of another's memory, which it keeps."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+        data = (values.ctypes.data, False)
+        self.__array_interface__ = dict(values.__array_interface__, data=data)
+
+
 def rows_of_nothing(rows: int) -> Any:
     """Make so many rows without columns, as structs."""
     return pa.Array.from_buffers(pa.struct([]), rows, [None])

@@ -79,7 +79,7 @@ class Versions(Mapping[str, RelationVersion]):
         column that is the whole row, all.
         """
         for name, delta in deltas.items():
-            if len(delta.inserts) == 1:
+            if len(delta.erases) == 1:
                 self._note_values(name, delta)
 
     def _note_values(self, name: str, delta: Delta) -> None:
@@ -126,7 +126,7 @@ class Versions(Mapping[str, RelationVersion]):
         if changed := len(delta):
             self.deltas[name] = delta
             self.sizes[name] = changed
-            if len(delta.inserts) == 1:
+            if len(delta.erases) == 1:
                 self._note_values(name, delta)
         elif self.parts:
             self.parts.pop(name, None)
@@ -261,7 +261,7 @@ class Versions(Mapping[str, RelationVersion]):
         return self._presence[key]
 
     def _find_presence(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
-        width = len(delta.inserts)
+        width = len(delta.erases)
         if len(bound) == width or (not bound and self[relation].schema.arity == 0):
             return delta.reordered(bound or (0,))
         if not bound:

@@ -157,7 +157,7 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
             "engine.engine.carry_out",
             "engine.answer.refresh",
             "engine.verify.refresh",
-            "engine.draft.Draft.coded",
+            "engine.draft.Draft.framed",
             "frames.write_facts",
             "frames.to_arrow",
         ):

@@ -1,0 +1,113 @@
+"""Rows loaded column by column against the set of them: packed into words or sorted by their
+beginnings, in order or not, repeated or not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import scantree.tree
+from scantree import Arena, Tree
+from scantree.bulk_load import load
+from scantree.invariants import check_arena
+from tests.interrupting import Interrupt
+
+LEAST, MOST = -(2**63), 2**63 - 1
+Columns = list[np.ndarray]
+
+narrow = st.integers(-3, 3)
+wide = st.sampled_from([LEAST, LEAST + 1, -(2**40), -1, 0, 1, 7, 2**40, MOST - 1, MOST])
+tables = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.tuples(*[st.one_of(narrow, wide)] * width), min_size=1, max_size=60)
+)
+
+
+def itself(column: np.ndarray) -> np.ndarray:
+    return column
+
+
+def loaded(arena: Arena, columns: Columns) -> Tree:
+    return load(arena, [partial(itself, column) for column in columns])
+
+
+def assert_loaded(columns: Columns) -> None:
+    given = [column.copy() for column in columns]
+    arena = Arena()
+    tree = loaded(arena, columns)
+    expected = sorted(set(zip(*(column.tolist() for column in given), strict=True)))
+    assert list(zip(*(column.tolist() for column in tree.columns()), strict=True)) == expected
+    assert len(tree) == len(expected)
+    check_arena(arena, [tree])
+    for column, before in zip(columns, given, strict=True):
+        assert np.array_equal(column, before)
+
+
+def columns_of(rows: list[tuple[int, ...]]) -> Columns:
+    return [np.array(column, np.int64) for column in zip(*rows, strict=True)]
+
+
+@given(tables, st.booleans())
+def test_any_rows(rows, ascending):
+    assert_loaded(columns_of(sorted(rows) if ascending else rows))
+
+
+SIZE = 5000
+
+
+@pytest.mark.parametrize("alike", [1, 3, SIZE])
+@pytest.mark.parametrize("repeated", [1, 2])
+@pytest.mark.parametrize("width", [2, 9])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_many_rows(alike, repeated, width, ascending):
+    random = np.random.default_rng(alike * width)
+    first = np.repeat(random.integers(LEAST, MOST, SIZE // alike + 1), alike)[:SIZE]
+    others = [random.integers(0, 2 if alike < SIZE else 2**62, SIZE) for _ in range(width - 1)]
+    rows = np.tile(np.array([first, *others]), repeated)
+    places = np.lexsort(rows[::-1]) if ascending else random.permutation(SIZE * repeated)
+    assert_loaded(list(np.ascontiguousarray(rows[:, places])))
+
+
+@pytest.mark.parametrize("repeated", [1, 2])
+def test_many_rows_that_fit_into_words(repeated):
+    random = np.random.default_rng(repeated)
+    columns = [random.permutation(SIZE) - 9, random.integers(LEAST, LEAST + 2**30, SIZE)]
+    assert_loaded([np.tile(column, repeated) for column in columns])
+
+
+@pytest.mark.parametrize("kernel", ["take_leaves", "fill_leaves", "raise_levels", "build_packed"])
+@pytest.mark.usefixtures("heeding_interrupts")
+def test_ctrl_c_leaves_no_pages_behind(monkeypatch, kernel):
+    made = getattr(scantree.tree, kernel)
+
+    def running(*arguments):
+        interrupt = Interrupt()  # noqa: F841 — it is forgotten when this ends
+        return made(*arguments)
+
+    arena, random = Arena(), np.random.default_rng(1)
+    least = 0 if kernel == "build_packed" else LEAST
+    most = 99 if kernel == "build_packed" else MOST
+    columns = [random.integers(least, most, SIZE) for _ in range(3)]
+    kept = loaded(arena, columns)
+    monkeypatch.setattr(scantree.tree, kernel, running)
+    with pytest.raises(KeyboardInterrupt):
+        loaded(arena, columns)
+    check_arena(arena, [kept])
+
+
+def test_a_column_that_cannot_be_read_leaves_no_pages_behind():
+    arena, asked = Arena(), list[int]()
+    column = np.random.default_rng(2).integers(LEAST, MOST, SIZE)
+
+    def failing() -> np.ndarray:
+        asked.append(1)
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        load(arena, [lambda: column, failing])
+    assert asked
+    check_arena(arena, [])
