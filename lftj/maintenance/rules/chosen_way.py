@@ -56,7 +56,7 @@ indices after it. Without those lost with parts that go.
 
 @dataclass(frozen=True)
 class BodyEvaluation:
-    """A body that is to be evaluated from nothing, for the rows of its head, or in pieces of whole
+    """A body that is to be evaluated from nothing: for the rows of its head, or in pieces of whole
     `groups`.
 
     `before`: what was chosen for it before; `traced`: whether it may be traced.
