@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import lftj
 from bench.figure import require_equal
-from lftj.join.context import Context
+from lftj.join.budget import Budget
 from lftj.tuning import Tuning
 
 Steps = Callable[[lftj.Workspace], Iterator[None]]
@@ -38,18 +38,18 @@ def outcome_of(workload: Steps, without: frozenset[str] = frozenset()) -> Outcom
     """Run a workload on one thread. Raises ResultsDiffer where a view is not what its rules
     derive.
     """
-    steps, spend = 0, Context.spend
+    steps, spend = 0, Budget.spend
 
-    def counting(context: Context, more: int) -> None:
+    def counting(budget: Budget, more: int) -> None:
         nonlocal steps
         steps += more
-        spend(context, more)
+        spend(budget, more)
 
     ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1), tuning=Tuning(without=without))
     measured = workload(ws)
     next(measured)
     gc.collect()
-    with patch.object(Context, "spend", counting):
+    with patch.object(Budget, "spend", counting):
         started = time.process_time()
         for _ in measured:
             pass
