@@ -1,4 +1,4 @@
-"""What a strategy's gate loses without it: workloads and parts of benchmarks are counted."""
+"""The losses of a gate: workloads and parts of benchmarks are counted."""
 
 from __future__ import annotations
 
