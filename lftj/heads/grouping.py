@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lftj.heads.aggregate_shape import AggregateShape, CallShape
-from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
+from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.grouping_kernels import (
     add_extremes,
     add_floats,
@@ -25,7 +24,7 @@ from lftj.heads.grouping_kernels import (
     place_coded,
     place_groups,
 )
-from lftj.heads.integer_sum import Totals, grouped_totals, means, published_sums
+from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
 from lftj.join.kernels.lookup_kernels import NOWHERE, hash_rows
@@ -55,45 +54,6 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _INITIALLY = {"min": _INT64_MAX, "max": _INT64_MIN}
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
-
-
-def results(totals: GroupTotals, shape: AggregateShape, name: Callable[[int], str]) -> Columns:
-    """The codes of the results of a head's calls. `name`: a group in messages. ValueRangeError for
-    one that leaves its type.
-    """
-    return [_result(totals, call, name) for call in shape.calls]
-
-
-def _result(totals: GroupTotals, call: CallShape, name: Callable[[int], str]) -> np.ndarray:
-    if call.function == "count":
-        return totals.counts
-    (arg,) = call.args
-    if call.function in _INITIALLY:
-        return totals.extremes[call.function, arg]
-    if call.types[0].name == "float":
-        sums, status = grouped_sums(*totals.floats[arg])
-        exact = published_float_sums(sums, status, call.function, name)
-        return exact if call.function == "sum" else float_means(exact, totals.counts)
-    integers = Totals(*totals.integers[arg])
-    if call.function == "sum":
-        return published_sums(integers, call.result, name)
-    return floats_to_codes(means(integers, totals.counts, call.types[0].scale or 0))
-
-
-def additive(shape: AggregateShape) -> bool:
-    """Test for a head of sums, means and counts: groups of assignments add up to its state."""
-    return all(call.function in ("count", "sum", "mean") for call in shape.calls)
-
-
-def totalled(shape: AggregateShape) -> bool:
-    """Test for a head whose results `Grouping` finds, with the extremes of codes that stand in
-    order.
-    """
-    return all(
-        call.function in ("count", "sum", "mean")
-        or (call.function in ("min", "max") and call.types[0].name != "str")
-        for call in shape.calls
-    )
 
 
 def _kept_of(shape: AggregateShape) -> list[Call]:

@@ -11,7 +11,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from lftj.heads.grouping import Grouping, additive
+from lftj.heads.grouped_results import additive
+from lftj.heads.grouping import Grouping
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.ladder import satisfying

@@ -9,7 +9,8 @@ import numpy as np
 
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.aggregate_shape import AggregateShape
-from lftj.heads.grouping import Grouping, results, totalled
+from lftj.heads.grouped_results import results, totalled
+from lftj.heads.grouping import Grouping
 from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
 from lftj.join.context import Context

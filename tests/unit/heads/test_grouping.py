@@ -14,7 +14,8 @@ import lftj.heads.grouping as grouping
 from lftj.errors import LimitError, ValueRangeError
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.float_sum import ExactSum
-from lftj.heads.grouping import Grouping, additive, results, totalled
+from lftj.heads.grouped_results import additive, results, totalled
+from lftj.heads.grouping import Grouping
 from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
 
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
