@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -188,8 +188,7 @@ class Query:
                 )
                 simple = [each for each in waiting if not isinstance(each, CheckedDisjunction)]
                 blocked = any(self._ready(each, []) for each in simple)
-                bound_inside = all(unbound <= _bound_in(branch) for branch in branches)
-                return not blocked and (bound_inside or not others & unbound)
+                return not blocked and unbound & others <= _bound_in_all(branches)
         return not unbound
 
     def _target(self, equation: Filter) -> tuple[int, Expression] | None:
@@ -276,7 +275,8 @@ class Query:
         return f"EXISTS ({found})"
 
     def _disjunction(self, literal: CheckedDisjunction) -> None:
-        exported = mentioned(literal) - self.names.keys()
+        # What some branches do not bind is read nowhere else.
+        exported = (mentioned(literal) & _bound_in_all(literal.branches)) - self.names.keys()
         if not exported:
             found = [self._exists(branch) for branch in literal.branches]
             self.tests.append(f"({' OR '.join(found)})" if found else "FALSE")
@@ -352,16 +352,24 @@ def _of_atoms(block: Block) -> frozenset[int]:
     return frozenset(term.variable for term in terms if isinstance(term, Ref))
 
 
+def _bound_in_all(branches: Sequence[Block]) -> frozenset[int]:
+    """The variables that each of these binds."""
+    return frozenset.intersection(*map(_bound_in, branches)) if branches else frozenset()
+
+
 def _bound_in(block: Block) -> frozenset[int]:
-    """The variables that a block may bind by itself."""
+    """The variables that a block binds, once those that it only reads are bound."""
     found: set[int] = set()
     for literal in block.literals:
         match literal:
-            case CheckedAtom() | FunctorCall() | CheckedAggregate():
+            case CheckedAtom():
                 found |= mentioned(literal)
-            case Filter(operator="="):
-                found |= mentioned(literal)
+            case FunctorCall(result=result) | CheckedAggregate(result=result):
+                found |= frozenset() if result is None else {result}
+            case Filter(operator="=", left=left, right=right):
+                for one, other in ((left, right), (right, left)):
+                    if isinstance(one, Ref) and one.variable not in variables_of(other):
+                        found.add(one.variable)
             case CheckedDisjunction(branches=branches):
-                inner = [_bound_in(branch) for branch in branches]
-                found |= frozenset.intersection(*inner) if inner else frozenset()
+                found |= _bound_in_all(branches)
     return frozenset(found)

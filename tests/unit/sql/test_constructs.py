@@ -227,6 +227,17 @@ CASES: dict[str, tuple[str, dict[str, list[tuple[Any, ...]]]]] = {
         """,
         {"node": [(0,)], "edge": [(0, 1), (0, 2), (0, 0), (1, 0), (1, 1), (0, 3)]},
     ),
+    "branches with variables of their own": (
+        """
+        .decl e(x: number, y: number)
+        .decl n(x: number)
+        .decl v(x: number, w: number)
+        .decl c(x: number)
+        v(x, w) :- (e(j, x), w = -y ; e(y, x), w = x + w), e(y, x), (n(w) ; e(i, 0), w = i ; w = y).
+        c(m) :- n(x), m = count : { (n(i), e(i, k) ; e(j, x)) }.
+        """,
+        {"n": [(0,), (1,), (-1,)], "e": [(0, 1), (1, 0), (1, 1), (2, 0), (-1, 0)]},
+    ),
     "names that SQL has words for": (
         """
         .decl Order(From: number, to: number)
