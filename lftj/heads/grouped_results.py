@@ -1,4 +1,4 @@
-"""Results of heads whose groups are totalled: which heads those are, and the codes of their calls."""
+"""Results of heads whose groups are totalled: which heads, and the codes of their calls."""
 
 from __future__ import annotations
 
