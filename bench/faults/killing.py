@@ -23,7 +23,7 @@ from typing import NamedTuple
 import lftj
 from bench.faults import workload
 from bench.faults.hooks import Call, Watcher, watched
-from bench.faults.power import durable_of
+from bench.faults.power import KEEP, durable_of, giving_back
 
 
 class Killing(Watcher):
@@ -48,11 +48,12 @@ class Left(NamedTuple):
     died: bool
 
 
+@giving_back()
 def child(path: Path, commits: int, sink: int) -> None:
     """Commit, with a checkpoint after each third, compacted after each fourth, and opened anew
-    after each ninth.
+    after each seventh, when room is given back, and each ninth.
     """
-    workspace = lftj.connect(path)
+    workspace = lftj.connect(path, keep=KEEP)
     for number in range(1, commits + 1):
         workload.step(workspace, number)
         os.write(sink, bytes([number]))
@@ -60,9 +61,9 @@ def child(path: Path, commits: int, sink: int) -> None:
             durable_of(workspace).checkpoint()
         if number % 4 == 0:
             durable_of(workspace).compact()
-        if number % 9 == 0:
+        if number % 7 == 0 or number % 9 == 0:
             workspace.close()
-            workspace = lftj.connect(path)
+            workspace = lftj.connect(path, keep=KEEP)
     workspace.close()
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import lftj
 from bench.faults import workload
 from bench.faults.disk import Disk, Recorder
 from bench.faults.hooks import watched
+from lftj.engine import given_back
 from lftj.engine.durable import Durable
 
+KEEP = 3
+"""Versions that histories keep."""
 GOING_ON = 0.25
 """Share of what is left by cuts that gets one more commit, and is opened again."""
 
@@ -24,9 +29,19 @@ def durable_of(workspace: lftj.Workspace) -> Durable:
     return durable
 
 
+@contextmanager
+def giving_back() -> Iterator[None]:
+    """Within, each workspace that is closed with main alone gives back the room that it can."""
+    with patch.object(given_back, "room_in_log", lambda *_: 1 << 60):
+        yield
+
+
+@giving_back()
 def history(path: Path, commits: int, recorder: Recorder | None = None) -> None:
-    """Commit, with a checkpoint after each third and opened anew after each seventh."""
-    workspace = lftj.connect(path)
+    """Commit, with a checkpoint after each third and opened anew after each seventh, when room is
+    given back.
+    """
+    workspace = lftj.connect(path, keep=KEEP)
     for number in range(1, commits + 1):
         workload.step(workspace, number)
         if recorder is not None:
@@ -35,7 +50,7 @@ def history(path: Path, commits: int, recorder: Recorder | None = None) -> None:
             durable_of(workspace).checkpoint()
         if number % 7 == 0:
             workspace.close()
-            workspace = lftj.connect(path)
+            workspace = lftj.connect(path, keep=KEEP)
     workspace.close()
 
 

@@ -24,7 +24,10 @@ total(x, sum(c)) :- weight(x, c).
 least(x, min(c)) :- weight(x, c), edge(x, _).
 .decl lone(x: symbol)
 lone(x) :- weight(x, _), !edge(x, _).
+.decl note(x: symbol)
 """
+NOTES = 20
+"""Strings of a commit that no row has any more after the next one."""
 BRANCH = "trial"
 Rows = dict[str, list[tuple[Any, ...]]]
 Step = Callable[[Any, int], None]
@@ -41,6 +44,8 @@ def commit(workspace: Any, number: int) -> None:
         tx.insert("weight", [(f"n{number % 9}", number * 0.1)])
         if number > 4:
             tx.delete("edge", [(f"n{number - 3}", "n1")])
+        tx.insert("note", [(f"note {number}.{each}",) for each in range(NOTES)])
+        tx.delete("note", [(f"note {number - 1}.{each}",) for each in range(NOTES)])
 
 
 def step(workspace: Any, number: int) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lftj.engine.consumers import Position
 from lftj.engine.options import with_named_options
 from lftj.engine.result import Result
+from lftj.engine.state import State
 from lftj.engine.timeline import Timeline
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import ConsumerError, DeclarationError, PastError
@@ -42,8 +43,7 @@ class Changes(Uncopied):
         """For the workspace."""
         self._timeline, self._relation = timeline, relation
         self._timeout, self._backlog = timeout, backlog
-        self._arena = timeline.engine.arena
-        self._state = timeline.state(since)
+        self._hold(timeline.state(since))
 
     @property
     def version(self) -> int:
@@ -97,19 +97,33 @@ class Changes(Uncopied):
             target = min(last, max(target, timeline.oldest))
             try:
                 after = timeline.state(target)
-            except PastError:  # let go of just now: the next look begins with an older one
-                continue
-            change = timeline.change(self._relation, self._before(), after)
-            self._arena, self._state = timeline.engine.arena, after
+            except PastError:  # let go of just now: the next look begins with another one
+                if timeline.writes:
+                    continue
+                timeline.engine.refresh()
+                after = timeline.state(timeline.last)
+            change = self._change(after)
+            self._hold(after)
             if len(change):
                 return change
         return None
 
-    def _before(self) -> Any:
-        """The state that was given last, in the memory of those to come."""
-        if self._arena is self._timeline.engine.arena:
-            return self._state
-        return self._timeline.state(self.version)
+    def _hold(self, state: State) -> None:
+        """Hold a version, and what its codes mean."""
+        engine = self._timeline.engine
+        self._state, self._arena, self._texts = state, engine.arena, engine.dictionary.texts()
+
+    def _change(self, after: State) -> Result:
+        """The change since the version that is held, perhaps in the memory of a reader that has
+        begun anew.
+        """
+        timeline = self._timeline
+        if self._arena is timeline.engine.arena:
+            return timeline.change(self._relation, self._state, after)
+        try:
+            return timeline.change(self._relation, timeline.state(self.version), after)
+        except PastError:
+            return timeline.change_from(self._relation, self._state, self._texts, after)
 
     def __repr__(self) -> str:
         return f"<Changes of {self._relation} since version {self.version}>"

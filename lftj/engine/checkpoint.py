@@ -121,6 +121,18 @@ def written(
     return record
 
 
+def forget_written(kept: Kept, engines: Mapping[str, Engine], pages: StoredPages) -> None:
+    """Have no page of these branches be written: the next records write them anew."""
+    writer = _RecordWriter(engines, kept)
+    writer.record()
+    pages.forget(_OWNER, writer.trees.roots(shared=False))
+
+
+def words_of_pages(pages: StoredPages) -> int:
+    """Words that the pages of one version took when all were written last."""
+    return pages.full.get(_OWNER, 0)
+
+
 class _RecordWriter:
     """Makes the record of all branches; each program is in it once."""
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
+from lftj.engine import given_back
 from lftj.engine.ancestry import Ancestry
 from lftj.engine.branch_tips import Kept, Tip
-from lftj.engine.checkpoint import program_text, written
+from lftj.engine.checkpoint import forget_written, program_text, words_of_pages, written
 from lftj.engine.commit import Outcome
 from lftj.engine.consumers import Position
 from lftj.engine.durable_folder import (
@@ -32,7 +33,8 @@ from lftj.engine.group_commit import GroupCommit, Logged, Waiting
 from lftj.engine.past import Entry
 from lftj.engine.schedule import Checkpoints
 from lftj.engine.state import State
-from lftj.errors import DurableError
+from lftj.errors import DurableError, LftjError
+from lftj.frames.whole_files import sync_folder
 from lftj.storage.delta import Delta
 from lftj.storage.durable import log_branches
 from lftj.storage.durable.log import Checkpoint, Commit, Log
@@ -293,7 +295,7 @@ class Durable(DurableReading):
             left = log.add_checkpoint(
                 Checkpoint(kept.number, record, kept.sum), self._needed(), keep=1
             )
-            self._stored = kept.number
+            self._stored, self._lasting = kept.number, 0
             sweep(self.path, left, ())
             log.compact()
             return len(before - set(os.listdir(self.path / PAGES)))
@@ -318,7 +320,10 @@ class Durable(DurableReading):
 
     def _written(self, kept: Kept, *, anew: bool = False) -> dict[str, Any]:
         engines = {engine.name: engine for engine in self._engine.family()}
-        return written(kept, engines, self.pages, self._strings, anew=anew)
+        record = written(kept, engines, self.pages, self._strings, anew=anew)
+        if self._lasting is None:
+            self._lasting = given_back.bytes_of_strings(self.pages.folder, record["strings"])
+        return {**record, "lasting": self._lasting}
 
     def _needed(self) -> int | None:
         """The number of the commit from which on all are to be reached; None where nobody asked for
@@ -326,6 +331,56 @@ class Durable(DurableReading):
         """
         needed = (self.past_of(engine).needed() for engine in self._engine.family())
         return min((each for each in needed if each is not None), default=None)
+
+    def _give_back(self) -> None:
+        """Give back room of what nobody needs any more, where there is much of it, and main is the
+        only branch. Where that cannot be, it stays.
+        """
+        kept, log, tuning = self._kept, self._log, self._engine.tuning
+        if log is None or not 0 < kept.number == self._stored or len(kept.tips) > 1:
+            return
+        with (
+            self._storing,
+            suppress(MemoryError, FileDamagedError, LftjError),
+            self._disk_errors(log),
+        ):
+            needed = self._needed()
+            pages = words_of_pages(self.pages) * 8
+            if given_back.room_in_log(log, needed or 0) > tuning.spare_bytes + pages // 2 or (
+                self._bytes_of_strings() > tuning.spare_bytes + 2 * (self._lasting or 0)
+            ):
+                number = log.checkpoints()[-1] if needed is None else needed
+                most = 2 * tuning.checkpoint_commits
+                before = kept
+                if number != kept.number:
+                    before = given_back.older(log, self.past, number, most, tuning)
+                if before is not None:
+                    self._write_anew(log, [before, kept] if before is not kept else [kept])
+
+    def _write_anew(self, log: Log, versions: Sequence[Kept]) -> None:
+        """Write pages and strings of versions into new files, as the only checkpoints."""
+        self.require_whole_files()
+        engines = {engine.name: engine for engine in self._engine.family()}
+        for each in versions:
+            forget_written(each, engines, self.pages)
+        records = [self._written(each) for each in versions]
+        folder = self.pages.folder
+        chain = given_back.without_the_dead(folder, records, self._engine.dictionary)
+        chain = chain or records[-1]["strings"]
+        lasting = given_back.bytes_of_strings(folder, chain)
+        records = [{**record, "strings": chain, "lasting": lasting} for record in records]
+        sync_folder(folder)
+        log.replace_checkpoints(
+            [
+                Checkpoint(each.number, record, each.sum)
+                for each, record in zip(versions, records, strict=True)
+            ]
+        )
+        sweep(self.path, records, ())
+        log.compact()
+
+    def _bytes_of_strings(self) -> int:
+        return given_back.bytes_of_strings(self.pages.folder, self._strings.chain())
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
@@ -336,6 +391,7 @@ class Durable(DurableReading):
         self._due.stop()
         if self.write:
             self.checkpoint()
+            self._give_back()
             with suppress(OSError):
                 (self.path / UNCHECKED).unlink(missing_ok=True)
         self.abandon()

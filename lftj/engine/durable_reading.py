@@ -6,6 +6,7 @@ checkpoint that cannot be opened is passed over for the one before, from which t
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
@@ -64,9 +65,11 @@ class DurableReading:
         self._log: Log | None = None
         self._kept = Kept({0: Tip(engine.state)})
         self._skipped: list[int] = []
-        self._storing = threading.Lock()
+        self._storing = threading.RLock()
         self._pasts: dict[int, StoredPast] = {}
         self._stored = 0
+        self._lasting: int | None = None
+        """Bytes of strings when those without a row were last looked for; None: no string yet."""
         self.forget_stored()
         require_workspace(path, create=create and write)
         try:
@@ -241,7 +244,7 @@ class DurableReading:
         self._install(kept)
         for tip in kept.tips.values():
             opened.adopt(self._engine_of(tip), tip.number)
-        self._stored = point.number
+        self._stored, self._lasting = point.number, record.get("lasting")
 
     def _follow(self, commits: list[Commit]) -> Followed:
         """Go on by commits of the log; the branches that changed, and how."""
@@ -286,12 +289,31 @@ class DurableReading:
         """Go on to the last commit of whoever writes; what has changed. Where the commits are not
         kept any more, all is opened again, and nobody knows. Raises DurableError.
         """
-        commits = self.log.since(self._kept.number, self._kept.sum)
+        try:
+            self._take_newer()
+            commits = self.log.since(self._kept.number, self._kept.sum)
+        except NOT_TO_BE_HAD as reason:
+            if isinstance(reason, DurableError):
+                raise
+            commits = None
         if commits is None:
             self.begin_anew()
             self.open()
             return []
         return self._follow(commits)
+
+    def _take_newer(self) -> None:
+        """Have the same versions over a newer checkpoint where the one that was opened is gone:
+        past versions are reached from one whose strings have the codes that they have here.
+        """
+        points = self.log.checkpoints()
+        if not points or self._stored in points:
+            return
+        found = self.log.before(self._kept.number)
+        if found is not None and found[0] is not None:
+            self.begin_anew()
+            self._take(found[0], everything=False)
+            self._follow(found[1])
 
     def last_version(self, engine: Engine) -> int:
         """The version of the last commit of a branch in the log."""
@@ -304,10 +326,20 @@ class DurableReading:
         if self.write:
             return self._skipped
         with self.log.reading() as connection:
-            found = connection.execute(
-                "SELECT number FROM checkpoints WHERE number > ?", (self._stored,)
-            ).fetchall()
-        return [*self._skipped, *(number for (number,) in found)]
+            found = connection.execute("SELECT number, record FROM checkpoints").fetchall()
+        return [
+            *self._skipped,
+            *(number for number, record in found if self._is_strange(number, record)),
+        ]
+
+    def _is_strange(self, number: int, record: bytes) -> bool:
+        """Test for a checkpoint in which strings may have other codes than here."""
+        if number > self._stored:
+            return True
+        with suppress(ValueError, LookupError, TypeError):
+            chain = json.loads(record.rpartition(b"\n")[0])["strings"]
+            return not self._strings.knows([(name, count) for name, count in chain])
+        return True
 
     def storing(self) -> AbstractContextManager[Any]:
         """For the length of a block, no checkpoint is written."""

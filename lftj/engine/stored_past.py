@@ -19,7 +19,7 @@ from lftj.engine.limits import short_of_memory
 from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
-from lftj.errors import DurableError
+from lftj.errors import DurableError, PastError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.durable.log import Commit
@@ -249,6 +249,11 @@ class StoredPast:
         durable = self._durable
         with durable.storing():  # no checkpoint removes the files of this one meanwhile
             found = durable.log.before(number, skip=durable.strange())
+            if found is None and not durable.write:
+                raise PastError(
+                    "the checkpoint that this reader opened is not kept any more",
+                    hint="ws.refresh() opens a newer one, then ask again",
+                )
             if found is None:
                 raise durable.log.damaged(f"commits before {number} are missing")
             point, commits = found

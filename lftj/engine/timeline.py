@@ -15,6 +15,9 @@ from lftj.engine.state import State
 from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta, no_rows
+from lftj.storage.durable.packed_changes import packed, unpacked
+from lftj.types.texts import Texts
+from scantree.rows import difference, sort_rows
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
@@ -117,6 +120,16 @@ class Timeline:
         """
         schema = self.schema(name)
         delta = delta_between(schema, before, after)
+        return self.engine.change_set(after.version, schema, delta)
+
+    def change_from(self, name: str, before: State, texts: Texts, after: State) -> Result:
+        """As `change`, from a version of another memory, whose strings are in `texts`. O(rows)."""
+        schema, empty = self.schema(name), self.engine.blank()
+        schemas = {name: schema}
+        content = packed({name: delta_between(schema, empty, before)}, schemas, texts)
+        old = sort_rows(unpacked(content, schemas, self.engine.dictionary)[name].inserts)
+        new = delta_between(schema, empty, after).inserts
+        delta = Delta(difference(new, old), difference(old, new))
         return self.engine.change_set(after.version, schema, delta)
 
     def changes(self, name: str, since: int, until: int) -> Iterator[Result]:

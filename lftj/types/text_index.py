@@ -40,11 +40,12 @@ class Table:
         forgotten: np.ndarray | None = None,
     ) -> Table:
         """Table of texts of a dictionary, but for those `forgotten`. O(last − first)."""
-        slots = np.zeros(slots_for(last - first), np.int64)
         if forgotten is None or not len(forgotten):
+            slots = np.zeros(slots_for(last - first), np.int64)
             enter(slots, _shift(slots), address(offsets), address(data), first, last)
         else:
             kept = np.setdiff1d(np.arange(first, last), forgotten, assume_unique=True)
+            slots = np.zeros(slots_for(len(kept)), np.int64)
             enter_some(slots, _shift(slots), address(offsets), address(data), kept)
         return Table(slots, first, last)
 

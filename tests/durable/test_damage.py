@@ -128,7 +128,7 @@ def test_nothing_of_a_log_runs(whole: Path, tmp_path: Path) -> None:
 
 def test_a_newer_format_is_refused_by_name(whole: Path, tmp_path: Path) -> None:
     copy = altered(whole, tmp_path, "PRAGMA user_version=99")
-    with pytest.raises(DurableError, match="has format 99, this version reads up to 3") as caught:
+    with pytest.raises(DurableError, match="has format 99, this version reads up to 4") as caught:
         lftj.connect(copy)
     assert caught.value.code == "E352"
 

@@ -102,3 +102,20 @@ def test_a_log_of_format_3_goes_on_with_the_branches_and_merges_that_it_has(tmp_
         roads = [("Basel", "Bern"), ("Chur", "Bern"), ("Genf", "Lyon"), ("Lyon", "Nice")]
         assert sorted(workspace["road"]) == sorted(trial["road"]) == roads
         assert [row[2] for row in workspace.log()][-2:] == ["works near Bern", "merge trial"]
+
+
+def test_a_log_of_format_4_goes_on_without_the_strings_that_were_forgotten(tmp_path: Path) -> None:
+    shutil.unpack_archive(FORMATS / "format_4.zip", tmp_path)
+    path = tmp_path / "format_4.lftj"
+    assert format_of(path) == 4
+    with lftj.connect(path, keep=2) as workspace:
+        assert list(workspace.branches) == ["main", "trial"]
+        assert len(workspace["reach"]) == 10
+        assert len(workspace.at(5)["reach"]) == 6
+        workspace.load("road", [("gone 8", "gone 7"), ("Genf", "gone 7")])
+        assert ("gone 8", "Lyon") in workspace["reach"].fetchall()
+        assert sorted(workspace.query('reach("gone 7", y), y != "gone 7"'))[0] == ("Basel",)
+        workspace.merge("trial")
+        assert ("gone 8", "Nice") in workspace["reach"].fetchall()
+        for branch in workspace.branches.values():
+            assert branch.verify() == []

@@ -169,3 +169,31 @@ def test_a_folder_that_nobody_can_write_to_is_read(
     assert not (there / "log.sqlite-shm").exists(), "SQLite was let there"
     with lftj.connect(tmp_path / "backup.lftj") as again:
         assert workload.committed(again, known) == 3
+
+
+def test_a_reader_that_follows_reads_the_past_although_its_checkpoint_is_gone(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "w.lftj"
+    with lftj.connect(path, keep=3) as writer:
+        workload.commit(writer, 1)
+        durable_of(writer).checkpoint()
+        with lftj.connect(path, read_only=True) as reader:
+            known = [workload.rows(reader)]
+            changes = reader.changes("edge", timeout=0)
+            given = 0
+            for number in range(2, 16):
+                workload.commit(writer, number)
+                if number % 3 == 0:
+                    durable_of(writer).checkpoint()
+                reader.refresh()
+                known.append(workload.rows(writer))
+                assert workload.rows(reader) == known[-1]
+                for back in range(min(3, number)):
+                    assert workload.rows(reader.at(reader.version - back)) == known[-1 - back]
+                if number % 4 == 0:
+                    given += sum(change.version > 0 for change in changes)
+            writer.close()
+            reader.refresh()
+            assert workload.rows(reader.at(reader.version - 2)) == known[-3]
+            assert given == 11

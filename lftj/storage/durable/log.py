@@ -255,11 +255,25 @@ class Log(LogFile):
             if needed is not None:
                 oldest = min(oldest, next((each for each in numbers if each <= needed), 0))
             connection.execute("DELETE FROM checkpoints WHERE number < ?", (oldest,))
-            # the commit itself stays, so that the next one's number is known in any case
-            for table in ("commits", "notes", "branched"):
-                connection.execute(f"DELETE FROM {table} WHERE number < ?", (oldest,))
+            self._remove_before(connection, oldest)
             kept = connection.execute("SELECT number, record FROM checkpoints").fetchall()
         return [json.loads(record.rpartition(b"\n")[0]) for _, record in kept]
+
+    def replace_checkpoints(self, points: Sequence[Checkpoint]) -> None:
+        """Write checkpoints in the place of all others, and remove the commits before the first."""
+        oldest = min(point.number for point in points)
+        with self.writing() as connection:
+            connection.execute("DELETE FROM checkpoints")
+            for point in points:
+                self._insert(connection, point)
+            self._remove_before(connection, oldest)
+
+    def _remove_before(self, connection: sqlite3.Connection, oldest: int) -> None:
+        """Remove commits. The `oldest` itself stays, so that the next one's number is known in any
+        case.
+        """
+        for table in ("commits", "notes", "branched"):
+            connection.execute(f"DELETE FROM {table} WHERE number < ?", (oldest,))
 
     def drop_checkpoints(self, numbers: Sequence[int]) -> None:
         """Remove checkpoints that cannot be opened: later ones have other codes of strings."""

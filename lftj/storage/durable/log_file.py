@@ -24,7 +24,7 @@ from lftj.storage.durable.log_records import TABLES
 FILE = "log.sqlite"
 ENDS = ("-journal", "-wal", "-shm")
 """Endings of the names that SQLite gives to files of its own beside it."""
-FORMAT = 3
+FORMAT = 4
 """Format of the database and of the page files beside it."""
 _APPLICATION = 0x6C66746A  # "lftj"
 _TABLES_OF = (
@@ -36,8 +36,11 @@ _TABLES_OF = (
     ),
     TABLES,
     BRANCH_TABLES,
+    (),
 )
-"""Tables that each format has beside those of the one before."""
+"""Tables that each format has beside those of the one before. What format 4 has more is in heads of
+strings.
+"""
 DURABILITY = ("full", "normal", "off")
 """Settings of SQLite's `synchronous` that users may choose."""
 _BUSY = 60.0  # seconds that SQLite waits for another connection

@@ -61,12 +61,16 @@ class StoredPages:
 
     def rewrite(self, owner: str, roots: Sequence[int]) -> None:
         """Write all of these pages, into one new segment. O(pages)."""
+        self.forget(owner, roots)
+        self.append(owner, roots)
+
+    def forget(self, owner: str, roots: Sequence[int]) -> None:
+        """Have these pages be in no segment, so that the next one of this owner gets them all."""
         forget_stored(self._arena, roots)
         file = self._files.pop(owner, None)
         if file is not None:
             file.close()
         self.full.pop(owner, None)
-        self.append(owner, roots)
 
     def overgrown(
         self,

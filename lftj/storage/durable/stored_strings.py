@@ -21,7 +21,7 @@ from lftj.storage.durable.strings_file import (
     table_file,
 )
 from lftj.types.dictionary import Dictionary
-from lftj.types.text_index import Table, gaps, slots_for
+from lftj.types.text_index import Table, gaps
 from scantree.mapping import reserve, show_file
 from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 
@@ -53,7 +53,7 @@ class StoredStrings:
         """
         offsets, data = self._dictionary.flat()
         if len(self._chain) > _LONGEST or not all(
-            ends_of(folder, name).exists() for name, _ in self._own()
+            ends_of(folder, name).exists() for name, _ in self.chain()
         ):
             self._chain, self._file, self._stored = (
                 [],
@@ -66,9 +66,9 @@ class StoredStrings:
             strings = file.write(offsets, data, self._dictionary.forgotten)
             self._file, self._stored = file, len(offsets) - 1
             return [*self._chain, (file.name, strings)]
-        return self._own()
+        return self.chain()
 
-    def _own(self) -> Chain:
+    def chain(self) -> Chain:
         """The chain of all that is stored."""
         return (
             self._chain
@@ -78,7 +78,7 @@ class StoredStrings:
 
     def knows(self, chain: Chain) -> bool:
         """Test for a chain whose codes are those of the dictionary."""
-        own = self._own()
+        own = self.chain()
         if len(chain) > len(own):
             return False
         pairs = list(zip(chain, own, strict=False))
@@ -188,11 +188,11 @@ class _MappedChain:
 
     def _find(self, folder: Path, name: str, head: StringsHead, count: int) -> None:
         """Map the tables with strings of the chain."""
-        for first, last in head.tables:
+        for first, last, count_of_slots in head.tables:
             if first >= count:
                 continue
             file = table_file(folder, name, first, last)
-            size = 8 * slots_for(last - first)
+            size = 8 * count_of_slots
             slots = np.frombuffer(reserve(size), np.uint8)
             self._show(file, slots, (0, size), None)
             self.tables.append(Table(slots.view(np.int64), first, min(last, count)))

@@ -20,7 +20,7 @@ import numpy as np
 
 from lftj.frames.whole_files import whole_file
 from lftj.storage.durable.sealed import sealed, unsealed
-from lftj.types.text_index import Table
+from lftj.types.text_index import Table, slots_for
 from scantree.mapping import write_at
 from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
 
@@ -28,18 +28,27 @@ NOT_IN_TABLES = 1024
 """Strings that may be in no table, so that whoever opens a file enters them."""
 
 
+Covered = tuple[int, int, int]
+"""A table: its first code, the one after its last, and the number of its slots."""
+
+
+def _covered(first: int, last: int, slots: int = 0) -> Covered:
+    """A table. Up to format 3 there were slots for all codes of the range."""
+    return first, last, slots or slots_for(last - first)
+
+
 @dataclass(frozen=True)
 class StringsHead:
     """Head of a file: it holds strings [first, count) of its process, whose letters lie at [start,
-    stop); the tables of their codes, each with the range that it covers; and the checksums of the
-    last block of ends and of letters, which may be written again.
+    stop); the tables of their codes, each with the range that it covers and the number of its
+    slots; and the checksums of the last block of ends and of letters, which may be written again.
     """
 
     first: int
     count: int
     start: int
     stop: int
-    tables: tuple[tuple[int, int], ...] = ()
+    tables: tuple[Covered, ...] = ()
     tails: tuple[int, int] = (0, 0)
 
     @property
@@ -59,7 +68,7 @@ class StringsHead:
         return StringsHead(
             **{
                 **found,
-                "tables": tuple(map(tuple, found["tables"])),
+                "tables": tuple(_covered(*each) for each in found["tables"]),
                 "tails": tuple(found["tails"]),
             }
         )
@@ -92,7 +101,7 @@ def files_of(folder: Path, names: Iterable[str]) -> set[str]:
         parts = [
             ends_of(folder, name),
             letters_of(folder, name),
-            *(table_file(folder, name, *each) for each in tables),
+            *(table_file(folder, name, first, last) for first, last, _ in tables),
         ]
         found |= {head, *(part.name for part in parts), *(part.name + SUMS for part in parts)}
     return found
@@ -144,7 +153,7 @@ class StringsFile:
         data: np.ndarray,
         count: int,
         forgotten: np.ndarray | None,
-    ) -> tuple[tuple[int, int], ...]:
+    ) -> tuple[Covered, ...]:
         """The tables once those that are not longer than what comes behind them are put together
         with it.
         """
@@ -163,7 +172,7 @@ class StringsFile:
             0,
             slots.nbytes,
         )
-        return (*tables, (first, count))
+        return (*tables, (first, count, len(slots)))
 
 
 def _block(byte: int) -> int:
