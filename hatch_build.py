@@ -72,7 +72,7 @@ class MachineProductsHook(BuildHookInterface[Any]):
         """The place of the library among the sources."""
         from lftj.engine.kernel_library import build_library
 
-        self.app.display_info("compiling kernels: a minute of one processor, once for a machine")
+        self.app.display_info("compiling kernels: 50 seconds of a processor, once for a machine")
         found = build_library()
         if found is None:
             return None

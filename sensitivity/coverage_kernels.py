@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.jit import compiled
+from scantree.word_sort_kernels import sort_digits
 
 
 @compiled
@@ -35,9 +36,9 @@ def least_kept_gap(low, high, first, last, room):
     it leaves `room` intervals.
     """
     gaps = np.empty(last - first - 1, np.int64)
-    for i in range(first + 1, last):
-        gaps[i - first - 1] = (low[i] >> 1) - (high[i - 1] >> 1)  # halves: the whole might not fit
-    gaps.sort()
+    for i in range(first + 1, last):  # halves, which are not negative: the whole might not fit
+        gaps[i - first - 1] = (low[i] >> 1) - (high[i - 1] >> 1)
+    sort_digits(gaps, np.empty(gaps.size, np.int64), 0, 8, 8)
     if room == 1:
         return gaps[gaps.size - 1], 0
     gap = gaps[gaps.size - room + 1]

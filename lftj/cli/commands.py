@@ -290,8 +290,8 @@ def _describe_demo(parser: Parser) -> None:
         "--days",
         metavar="N",
         type=whole(1, 30),
-        default=14,
-        help="how many days of September 2013 to commit (default: 14)",
+        default=7,
+        help="how many days of September 2013 to commit (default: 7)",
     )
     parser.add_argument(
         "--spark",

@@ -71,11 +71,11 @@ class DayFigure:
 
 @dataclass(frozen=True)
 class DayCost:
-    """Seconds that a day's commit took, and where it was tried, deriving all views anew."""
+    """Seconds that a day's commit took, and deriving all views anew after it."""
 
     day: datetime.date
     commit: float
-    anew: float | None = None
+    anew: float
 
 
 @dataclass

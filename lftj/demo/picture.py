@@ -67,7 +67,7 @@ def draw(figures: Sequence[DayFigure], costs: Sequence[DayCost], folder: Path) -
 # ── what is drawn ─────────────────────────────────────────────────────────────────────────────────
 def _costs(costs: Sequence[DayCost]) -> Panel:
     commits = {cost.day: 1e3 * cost.commit for cost in costs}
-    anew = {cost.day: 1e3 * cost.anew for cost in costs if cost.anew is not None}
+    anew = {cost.day: 1e3 * cost.anew for cost in costs}
     lines = [
         Line("all views derived anew", ANEW, anew),
         Line("the day's commit", COMMIT, commits),

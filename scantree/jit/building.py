@@ -21,7 +21,7 @@ from scantree.jit.directory import begun, library_folder
 from scantree.jit.shared_object import link
 
 _WORKER = "from scantree.jit.object_code import main; main({number}, {path!r})"
-_ESTIMATE = 60  # seconds of one processor
+_ESTIMATE = 50  # seconds of one processor
 _PATIENCE = 600.0  # seconds
 
 Attend = Callable[[], None]
@@ -86,14 +86,20 @@ def _object(made: Path, number: int) -> Path:
     return made / f"{number}.o"
 
 
+_WITH_TREES = ("apply", "build", "count", "page", "read", "scan", "seek")
+
+
 def _shared_out(lines: Sequence[str]) -> list[list[str]]:
-    """Lines for each helper: kernels with a join inside for one, which share its code, the others
-    for another. The lines of one kernel stay together.
+    """Lines for each helper: for one the kernels of trees and the three with a join inside, which
+    have their code in common, the others for another. Each is half of the work. The lines of one
+    kernel stay together.
     """
     if _workers() == 1:
         return [list(lines)]
-    joins = [line for line in lines if line.split()[1].startswith("run")]
-    return [joins, [line for line in lines if line not in joins]]
+    modules = {f"scantree.{name}_kernels" for name in _WITH_TREES}
+    joins = ("run", "run_improvement", "run_iterations")
+    first = [line for line in lines if line.split()[0] in modules or line.split()[1] in joins]
+    return [first, [line for line in lines if line not in first]]
 
 
 def _worker(number: int, lines: list[str], made: Path, processor: str) -> processes.Helper:
@@ -102,6 +108,7 @@ def _worker(number: int, lines: list[str], made: Path, processor: str) -> proces
     }
     environment |= {
         "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": "", "LFTJ_CACHE_DIR": str(made),
+        "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",  # it makes a thousand, and none is shown
     }  # fmt: skip
     path = _object(made, number)
     with open(path.with_suffix(".txt"), "w", encoding="utf-8") as errors:

@@ -8,6 +8,7 @@ from functools import update_wrapper
 from typing import Any, TypeVar
 
 from scantree.jit.directory import DISABLED, require_numba
+from scantree.jit.fitting import call_fitted
 from scantree.jit.library import library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -31,7 +32,8 @@ class Kernel:
     """A function that runs as machine code: from the library (`scantree.jit.library`), or compiled
     by Numba, which is imported only then.
 
-    Which one is found at the first call. What the library lacks, a signature too, goes to Numba.
+    Which one is found at the first call. Arguments that fit no signature of the library are copied
+    (`scantree.jit.fitting`); a kernel that it lacks goes to Numba.
     """
 
     py_func: Callable[..., Any]
@@ -41,6 +43,7 @@ class Kernel:
         self.py_func, self._inline = function, inline
         self._call: Callable[..., Any] = self._begin
         self._dispatcher: Any = None
+        self._machine_code: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._call(*arguments, **named) if named else self._call(*arguments)
@@ -76,12 +79,29 @@ class Kernel:
     def _begin(self, *arguments: Any, **named: Any) -> Any:
         """The first call."""
         found = library()
-        function = None if found is None else found.function(self._full_name, self._by_numba)
+        function = None if found is None else found.function(self._full_name, self._unfit)
         self._call = function or self.dispatcher
         return self._call(*arguments, **named)
 
+    def _unfit(self, *arguments: Any, **named: Any) -> Any:
+        """A call that the library has no signature for: by copies that fit one, else by Numba."""
+        found = library()
+        if self._machine_code is None and found is not None:
+            self._machine_code = found.function(self._full_name, self._by_numba)
+        answer = None
+        if self._machine_code is not None and found is not None and not named:
+            answer = call_fitted(self._machine_code, arguments, found.signatures(self._full_name))
+        if answer is None:
+            return self._by_numba(*arguments, **named)
+        result, copies = answer
+        logging.getLogger("lftj").debug(
+            "%d arrays were copied for %s, called with (%s)", copies, self._full_name,
+            ", ".join(map(_described, arguments)),
+        )  # fmt: skip
+        return result
+
     def _by_numba(self, *arguments: Any, **named: Any) -> Any:
-        """A call that the library has no signature for."""
+        """A call that nothing in the library can answer."""
         if self._dispatcher is None:
             logging.getLogger("lftj").info(
                 "the library of kernels lacks %s for (%s): Numba compiles it", self._full_name,

@@ -25,6 +25,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 _ENDINGS = ("_kernels.py", "kernel_signatures.py")
 _COMPILING = (
     "dispatchers", "entry_points", "kinds", "libraries", "lowerings", "memory", "object_code",
-    "shared_object", "table",
+    "remembered_types", "shared_object", "table",
 )  # fmt: skip
 """Modules of this package that machine code depends on."""
 
@@ -86,14 +87,19 @@ def sources_hash() -> str:
 
 
 def require_numba() -> None:
-    """Import Numba. Raises ImportError with a remedy where it is not installed."""
-    try:
-        import numba  # noqa: F401
-    except ModuleNotFoundError as reason:
-        raise ImportError(
-            f"no machine code of the kernels fits this machine and these sources, and compiling "
-            f'needs {reason.name}: pip install "numba>=0.68,<0.69"'
-        ) from reason
+    """Look for Numba, without importing it. Raises ImportError with a remedy where it is not
+    installed.
+    """
+    for name in ("numba", "llvmlite"):
+        try:
+            found = find_spec(name)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise ImportError(
+                f"no machine code of the kernels fits this machine and these sources, and "
+                f'compiling needs {name}: pip install "numba>=0.68,<0.69"'
+            )
 
 
 def _identity() -> str:

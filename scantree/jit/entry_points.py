@@ -402,3 +402,10 @@ def write_table_getter(module: Any, name: str) -> None:
     function = ir.Function(module, ir.FunctionType(_POINTER, []), name)
     builder = ir.IRBuilder(function.append_basic_block())
     builder.ret(builder.bitcast(table, _POINTER))
+
+
+def write_text_getter(context: Any, module: Any, name: str, text: str) -> None:
+    """Export a function of this name that gives a text."""
+    function = ir.Function(module, ir.FunctionType(_POINTER, []), name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    builder.ret(context.insert_const_string(module, text))

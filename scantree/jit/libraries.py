@@ -172,6 +172,10 @@ class _Callee(_Library):
         """Leave all to the callers."""
         self._finalized = True
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave that too."""
+        ll_module.data_layout = self._codegen._data_layout
+
     def get_pointer_to_function(self, name: str) -> int:
         """None: nothing here can be run."""
         return 0

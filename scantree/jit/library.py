@@ -72,6 +72,17 @@ class Library:
             otherwise = self._function(name, entry, otherwise)
         return otherwise if found else None
 
+    def signatures(self, name: str) -> list[list[str]]:
+        """The words of a kernel's signatures, in the order of `function`."""
+        found = []
+        for number in range(256):
+            kinds = getattr(self._code, f"{name}/{number}/kinds", None)
+            if kinds is None:
+                break
+            kinds.restype = ctypes.c_char_p
+            found.append(kinds().decode().split())
+        return found
+
     def _entry_points(self, name: str) -> Iterator[int]:
         for number in range(256):
             entry = getattr(self._code, f"{name}/{number}", None)

@@ -8,6 +8,7 @@ told by Numba's settings in its environment.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,8 +20,15 @@ from numba.core import config
 from numba.core.registry import cpu_target
 
 from scantree.jit import announcing, processes
-from scantree.jit.entry_points import RUNTIME, EntryPoint, UnfitSignatureError, write_table_getter
+from scantree.jit.entry_points import (
+    RUNTIME,
+    EntryPoint,
+    UnfitSignatureError,
+    write_table_getter,
+    write_text_getter,
+)
 from scantree.jit.kinds import kind, named
+from scantree.jit.remembered_types import remember_types
 
 _settings: Any = config
 
@@ -45,6 +53,7 @@ def write_object(lines: Iterable[str], number: int, path: Path) -> None:
                 EntryPoint(context, module, entry, symbol, made.signature).write()
             except UnfitSignatureError as reason:
                 raise UnfitSignatureError(f"{full_name}: {reason}") from None
+            write_text_getter(context, module, f"{entry}/kinds", " ".join(kinds))
             seen[full_name] = seen.get(full_name, 0) + 1
             libraries[made.library] = None
             made.library.callees(libraries)
@@ -72,7 +81,8 @@ def _object(context: Any, entry_points: Any, libraries: Iterable[Any]) -> bytes:
         module.link_in(library._get_module_for_linking(), preserve=True)
     module.link_in(llvm.parse_assembly(RUNTIME))
     exported = {each.name for each in module.functions if "/" in each.name}
-    whole._optimize_final_module()
+    passes, builder = generator._module_pass_manager()
+    passes.run(module, builder)
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name not in exported:
             each.linkage = "internal"
@@ -91,4 +101,6 @@ def _machine() -> Any:
 def main(number: int, path: str) -> None:
     """Write an object of the lines on standard input, in a process that another one waits for."""
     processes.end_with_parent()
+    gc.disable()  # the compiler makes millions of small objects that live till its end
+    remember_types()
     write_object(sys.stdin.read().splitlines(), number, Path(path))

@@ -160,7 +160,7 @@ def test_the_picture_draws_each_day_beside_a_derivation_anew(demo: Show) -> None
     drawn = ElementTree.parse(demo.picture).getroot()
     costs, airports, delays = drawn.findall("{*}g")
     points = [len(each.attrib["points"].split()) for each in costs.findall("{*}polyline")]
-    assert points[:2] == [2, DAYS], "days derived anew, and days committed"
+    assert points[:2] == [DAYS, DAYS], "days derived anew, and days committed"
     assert len(airports.findall("{*}polyline")) == 12, "two lines of each airport, and a legend"
     assert len(delays.findall("{*}circle")) == 3 * len(EVENINGS)
     anew, commits = (
