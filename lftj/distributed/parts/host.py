@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.plan import Feed
@@ -27,7 +28,7 @@ Rows = Callable[[Feed], Delta]
 
 @dataclass
 class Host:
-    """State that the parts of one process share: memory, the dictionary of strings, and the
+    """State that the parts of one process share: memory, the dictionary of strings, plans, and the
     relations that each of them has whole.
 
     `whole` holds, for the last commits, the new version and the change of each such relation; so
@@ -43,6 +44,7 @@ class Host:
     """Strings of the dictionary on disk, by path."""
     _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
     _opened: OrderedDict[object, RelationVersion] = field(default_factory=OrderedDict)
+    _plans: dict[Hashable, dict[Any, tuple[list[int], Any]]] = field(default_factory=dict)
 
     def empty(self, schema: RelationSchema) -> RelationVersion:
         """A relation without rows, the same one each time."""
@@ -61,6 +63,13 @@ class Host:
         while len(self._opened) > _OPENED:
             self._opened.popitem(last=False)
         return relation
+
+    def plans(self, settings: Hashable) -> dict[Any, tuple[list[int], Any]]:
+        """Plans made before under these settings, as `Resources` has them: parts have the same
+        rules, and shares of about the same size. Without them each step of each part would make its
+        own, which takes longer than most steps do.
+        """
+        return self._plans.setdefault(settings, {})
 
     def strings_below(self, path: str) -> StoredStrings:
         """Strings of the dictionary on disk below a path."""

@@ -244,6 +244,7 @@ def context_of(state: PartState, host: Host) -> Context:
         user_aggregates=VERBS,
         trace_budget=state.settings.trace_budget,
         traced=lambda: traced,
+        plans=host.plans(state.settings),
         caches=state.caches,
         outputs=state.outputs,
     )
