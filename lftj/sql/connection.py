@@ -127,7 +127,13 @@ class OfSpark:
         # Evaluated now: a loop would else evaluate all that came before, again and again.
         frame = frame.localCheckpoint(eager=True)
         frame.createOrReplaceTempView(table.strip("`"))
+        self._release(table)
         self._made[table] = frame
+
+    def _release(self, table: str) -> None:
+        """Have Spark forget the rows that a table had: it keeps them until Java collects them."""
+        if (frame := self._made.pop(table, None)) is not None:
+            frame._jdf.queryExecution().analyzed().rdd().unpersist(False)
 
     def rows(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
@@ -142,9 +148,9 @@ class OfSpark:
         return self.rows(query)
 
     def close(self) -> None:
-        for table in self._made:
+        for table in list(self._made):
             self._session.catalog.dropTempView(table.strip("`"))
-        self._made.clear()
+            self._release(table)
         self._session.conf.set(_ANSI, str(self._ansi))
 
 

@@ -24,6 +24,7 @@ FACTS = {"e": [(1, 2), (2, 3), (3, 2), (3, 4), (1, 4)]}
 
 def test_spark_finds_the_rows_of_the_engine(spark: Any) -> None:
     before = {each.name for each in spark.catalog.listTables()}
+    kept = set(spark.sparkContext._jsc.getPersistentRDDs())
     spark.conf.set("spark.sql.ansi.enabled", "false")
     try:
         found = lftj.sql.run(spark, PROGRAM, FACTS)
@@ -37,6 +38,7 @@ def test_spark_finds_the_rows_of_the_engine(spark: Any) -> None:
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")
     assert {each.name for each in spark.catalog.listTables()} == before
+    assert set(spark.sparkContext._jsc.getPersistentRDDs()) <= kept
 
 
 def test_a_table_of_the_users_is_read(spark: Any) -> None:
