@@ -8,25 +8,18 @@ takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.access.column_expressions import COMPARE
 from lftj.join.context import Context
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Filter, NegatedAtom, NormalRule, PositiveAtom, Ref, Value
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant
 
-_COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
-    "=": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
 Side = int | Value
 """A column of the relation, or a constant."""
 
@@ -129,5 +122,5 @@ def passing(
             if isinstance(right, int)
             else encode_constant(right.type, right.value, context.resources.dictionary)
         )
-        found.append(_COMPARE[operator](columns[left], other))
+        found.append(COMPARE[operator](columns[left], other))
     return np.logical_and.reduce(found)

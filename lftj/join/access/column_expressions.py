@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from lftj.join.kernels import operation_kernels as code
+from lftj.join.plan.expression_code import COMPARISONS
 from lftj.types import codes_to_floats, floats_to_codes
 
 Operand = np.ndarray
@@ -24,14 +25,17 @@ _FLOAT: Mapping[int, Callable[[Operand, Operand], Operand]] = {
     code.FLOAT_MULTIPLY: np.multiply,
     code.FLOAT_DIVIDE: np.divide,
 }
-_COMPARE: Mapping[int, Callable[[Operand, Operand], Operand]] = {
-    code.EQUAL: np.equal,
-    code.NOT_EQUAL: np.not_equal,
-    code.LESS: np.less,
-    code.LESS_EQUAL: np.less_equal,
-    code.GREATER: np.greater,
-    code.GREATER_EQUAL: np.greater_equal,
+COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
 }
+"""Comparisons of columns of codes whose order is that of values, by their operators."""
+
+_COMPARE = {COMPARISONS[operator]: compare for operator, compare in COMPARE.items()}
 _CHOICE = {code.LEAST: np.minimum, code.GREATEST: np.maximum}
 _WHOLE = frozenset((code.ADD, code.SUBTRACT, code.MULTIPLY))
 _LIMITS = frozenset((code.AT_LEAST, code.AT_MOST))

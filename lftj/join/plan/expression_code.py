@@ -31,10 +31,11 @@ _FLOAT = {
     "mirror": code.BIT_NOT,
 }  # fmt: skip
 _AS_IT_IS = ("as_int", "as_unsigned")
-_COMPARE = {
+COMPARISONS = {
     "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER,
     ">=": code.GREATER_EQUAL,
 }  # fmt: skip
+"""Operations of comparisons of integers, by their operators."""
 
 
 class ExpressionCode:
@@ -74,7 +75,7 @@ class ExpressionCode:
         start = len(self.words)
         self._emit(condition.left, 1)
         self._emit(condition.right, 2)
-        operation = _COMPARE[condition.operator]
+        operation = COMPARISONS[condition.operator]
         if operation >= code.LESS and type_of(self._plan.rule, condition.left).name == "str":
             operation += code.TEXT_LESS - code.LESS
         self.words += [operation, code.END_CODE]
