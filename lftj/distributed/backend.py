@@ -89,7 +89,7 @@ class PartsVersion:
         held = self._present.manifest.token == last.manifest.token
         present, bounds = last if held else self._present, Bounds(store.limits.current)
         with store.described("query"):
-            with attending(bounds.read_on):
+            with attending(bounds.budget.read_on):
                 asked = bound_body(self.program.catalog, question, values)
             return answer(present, asked, bounds, store.held, store.kernels, held=held)
 

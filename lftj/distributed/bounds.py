@@ -13,7 +13,7 @@ from typing import Any
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.engine.limits import Limits
 from lftj.errors import LimitError
-from lftj.join.budget import WORD_READ, out_of_memory, timed_out, worked_out
+from lftj.join.budget import Budget, timed_out, worked_out
 from partition.executor import Executor
 
 GRACE = 1.0
@@ -22,48 +22,29 @@ GRACE = 1.0
 
 @dataclass
 class Bounds:
-    """The limits of one commit or query, from now on. `work`: kernel steps of all parts so far;
-    `read`: words of programs that were read here.
+    """The limits of one commit or query, from now on. `budget`: kernel steps of all parts so far,
+    and words of programs that were read here.
     """
 
     limits: Limits = field(default_factory=Limits)
-    work: int = 0
-    read: int = 0
 
     def __post_init__(self) -> None:
-        self.deadline = self.limits.deadline
+        limits = self.limits
+        self.budget = Budget(
+            work_limit=limits.work, deadline=limits.deadline, memory_limit=limits.memory
+        )
 
     def left(self) -> Limits:
         """Limits left for a task that begins now. Raises LimitError (E330, E331) when nothing is
         left.
         """
-        limits = self.limits
-        self.look()
-        seconds = None if self.deadline is None else self.deadline - time.monotonic()
+        self.budget.look()
+        work, until, memory = self.limits.work, self.budget.deadline, self.limits.memory
         return Limits(
-            None if limits.work is None else limits.work - self.work, seconds, limits.memory
+            None if work is None else work - self.budget.work,
+            None if until is None else until - time.monotonic(),
+            memory,
         )
-
-    def look(self) -> None:
-        """Raise LimitError (E330, E331) when nothing is left."""
-        if self.limits.work is not None and self.work > self.limits.work:
-            raise worked_out(self.limits.work)
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise timed_out()
-
-    def read_on(self, steps: int) -> None:
-        """Steps of reading a program were made: they count as work, and what they leave as memory.
-        Raises LimitError (E330 to E332).
-        """
-        self.read += steps
-        self.work += steps
-        self.look()
-        self.check_memory(self.read * WORD_READ)
-
-    def check_memory(self, size: int) -> None:
-        """Raise LimitError (E332) when so many bytes in this process are too many."""
-        if self.limits.memory is not None and size > self.limits.memory:
-            raise out_of_memory(self.limits.memory, f"the program takes {size:,}")
 
     def run(
         self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]
@@ -85,15 +66,10 @@ class Bounds:
         """Run a job that is cancelled after the seconds left. Raises as `run`."""
         seconds = (
             None
-            if self.deadline is None or isinf(self.deadline)
-            else max(0.0, self.deadline - time.monotonic()) + GRACE
+            if (until := self.budget.deadline) is None or isinf(until)
+            else max(0.0, until - time.monotonic()) + GRACE
         )
         try:
             return checked(guarded(lambda: job(seconds)))
         except TimeoutError:
             raise timed_out() from None
-
-    def spent(self, steps: int) -> None:
-        """Count work that was done. Raises LimitError as `left`."""
-        self.work += steps
-        self.look()

@@ -190,7 +190,7 @@ class Commit:
             for part in sorted(parts)
         ]
         found: list[PartDone] = self.bounds.run(self.executor, run_stage, tasks)
-        self.bounds.spent(sum(work.steps for done in found for work in done.works))
+        self.bounds.budget.spend(sum(work.steps for done in found for work in done.works))
         self.new.append({})
         for done in found:
             self._changed[done.part] = done.changed

@@ -39,7 +39,7 @@ class Kernels:
         groups = needed - self._there
         if not groups:
             return 0.0
-        with attending(lambda steps: bounds.look()):
+        with attending(lambda steps: bounds.budget.look()):
             if self._executor.local:
                 seconds = compile_named(groups)
             else:

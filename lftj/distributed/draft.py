@@ -279,8 +279,8 @@ class PartsDraft(ProgramDraft):
     @contextmanager
     def _reading(self, text: object) -> Iterator[None]:
         bounds = self._bounds()
-        bounds.check_memory(2 * len(text) if isinstance(text, str) else 0)
-        with attending(bounds.read_on):
+        bounds.budget.check_memory(program=2 * len(text) if isinstance(text, str) else 0)
+        with attending(bounds.budget.read_on):
             yield
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:

@@ -65,13 +65,13 @@ def answer(
     Raises what a rule with this body would raise, LimitError, and DistributedError (E401) when a
     job failed.
     """
-    with attending(bounds.read_on):
+    with attending(bounds.budget.read_on):
         program, schema, own = asked(present.plan.program, question_body(question))
     kernels.compile(program.catalog.relations.values(), own, bounds)
     counts = present.manifest.counts
 
     def asking(held: bool) -> _Asking:
-        with attending(lambda steps: bounds.look()):
+        with attending(lambda steps: bounds.budget.look()):
             plan = query_plan(present.plan, program, own, counts, held=held)
         return _Asking(present, schema, plan, files, held)
 
@@ -149,7 +149,7 @@ class _Asking:
                 self.made.setdefault(name, []).append(entry)
                 if name in self.log:
                     self.log[name].append(entry)
-        bounds.spent(sum(done.steps for done in found))
+        bounds.budget.spend(sum(done.steps for done in found))
 
     def _delivered(self, stage: int) -> str:
         """The name of a file that tells each part what it reads in a stage; none where no part

@@ -127,7 +127,7 @@ class Store:
         bounds = Bounds(self.limits.current)
         description = self._description(draft.program, draft.views, bounds, count=count)
         try:
-            with attending(lambda steps: bounds.look()):
+            with attending(lambda steps: bounds.budget.look()):
                 plan = self.plan if description == self.manifest.program else plan_of(description)
         except LftjError as reason:
             reason.span = place_in(draft.program, description, reason.span)

@@ -119,11 +119,15 @@ class Budget:
         if self.on_steps is not None:
             self.on_steps(steps)
         self.charge(steps)
+        self.look()
+        self.check_memory()
+
+    def look(self) -> None:
+        """Raise LimitError (E330, E331) when the work or the time is over."""
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
-        self.check_memory()
 
     def read_on(self, steps: int) -> None:
         """Steps of reading a program were made: they count as work, and what they leave as memory.
@@ -131,7 +135,7 @@ class Budget:
         """
         self.read += steps
         self.spend(steps)
-        self.check_memory(self.read * WORD_READ)
+        self.check_memory(program=self.read * WORD_READ)
 
     def plan_on(self, steps: int) -> None:
         """Steps of planning were made. No work of kernels; but the time may be over. Raises
@@ -141,15 +145,17 @@ class Budget:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
 
-    def check_memory(self, beside: int = 0) -> None:
-        """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet,
-        take more than they may.
+    def check_memory(self, beside: int = 0, program: int = 0) -> None:
+        """Raise LimitError (E332) when pages, strings, and so many bytes of rows that are in no
+        page yet and of a program that is read, take more than they may.
         """
         if self.memory_limit is None:
             return
         pages, strings = self.memory()
-        if pages + strings + beside > self.memory_limit:
+        if pages + strings + beside + program > self.memory_limit:
             taken = f"rows take {pages + beside:,}, strings {strings:,}"
+            if program:
+                taken += f", the program {program:,}"
             raise out_of_memory(self.memory_limit, taken)
 
 
