@@ -8,7 +8,6 @@ the end.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.group_bounds import has_slots, slots, with_room
 from lftj.heads.grouping_kernels import (
     add_extremes,
     add_floats,
@@ -39,10 +39,6 @@ Call = tuple[str, int]
 
 _ROOM = 256  # groups at first
 _GROWTH = 4
-_CODED = 1 << 20
-"""Combinations of values that may lie between the least and the greatest of each group column for a
-group to be found by its own slot of a table: 4 MiB.
-"""
 _HASHED = 1 << 16
 """Groups up to which rows find theirs by hashing. The states of more leave the processor's cache at
 each row, and rows are sorted first.
@@ -278,12 +274,11 @@ class Grouping:
                 (min(low, least), max(high, most))
                 for (low, high), (least, most) in zip(self._bounds, bounds, strict=True)
             ]
-        if bounds == self._bounds:
+        if self._bounds and bounds == self._bounds:
             return True
-        slots = math.prod(high - low + 1 for low, high in bounds)
-        self._bounds = bounds if slots <= _CODED else []
+        self._bounds = with_room(bounds, self._bounds) if has_slots(bounds) else []
         self._fill(self._columns.shape[1])
-        return slots <= _CODED
+        return bool(self._bounds)
 
     def _codes(self, keys: np.ndarray) -> np.ndarray:
         """Number of each combination of values within the bounds."""
@@ -312,8 +307,7 @@ class Grouping:
         known = int(self._known[0])
         held = np.ascontiguousarray(self._columns[:, :known])
         if self._bounds:
-            slots = math.prod(high - low + 1 for low, high in self._bounds)
-            self._table = np.full(slots, NOWHERE, np.int32)
+            self._table = np.full(slots(self._bounds), NOWHERE, np.int32)
             self._table[self._codes(held)] = np.arange(known)
         else:
             self._table = np.full(1 << (4 * room - 1).bit_length(), NOWHERE, np.int32)

@@ -7,7 +7,7 @@ keys look these up; what is left is searched, and a search can find everything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,8 @@ from lftj.join.run.by_groups import pieces_of_groups
 from lftj.join.run.evaluate import Relations, chunks
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why, first_of, walk
+from lftj.storage.relation import Order
+from lftj.storage.transient_relation import TransientRelation
 
 _MOST = 1 << 30
 """Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a
@@ -154,6 +156,7 @@ class StarJoin(Access):
             return []
         made = self._orders_of_negated(plan, relations)
         cost = plan.choice.cost + made + _PROBED * plan.probed
+        cost += self._orders_of_transient(plan, relations)
         if _LOOKED_UP * sum(sizes) >= cost:
             return []
         if made:  # few facts are searched for in no time, but not where that needs a key order
@@ -165,15 +168,27 @@ class StarJoin(Access):
         """Cost of making the key orders in which negated atoms are sought, which do not depend on
         the variable order.
         """
+        sought = ((probe.relation, probe.order) for probe in plan.probes)
+        return self._making(
+            ((name, order) for name, order in sought if order not in relations[name].orders()),
+            relations,
+        )
+
+    def _orders_of_transient(self, plan: RulePlan, relations: Relations) -> float:
+        """Cost of making key orders of rows that have none and are read once: a look-up needs none.
+        A plan takes them for granted.
+        """
+        read = ((atom.relation, atom.order) for atom in plan.atoms)
+        return self._making(
+            (each for each in read if isinstance(relations[each[0]], TransientRelation)), relations
+        )
+
+    def _making(self, orders: Iterable[tuple[str, Order]], relations: Relations) -> float:
+        """Cost of making key orders, by the relations' names."""
         narrow = self.change.context.tuning.narrow_columns
-        made = {
-            (probe.relation, probe.order)
-            for probe in plan.probes
-            if probe.order not in relations[probe.relation].orders()
-        }
         return sum(
             NEW_ORDER * max(1.0, len(order) / narrow) * relations[name].count
-            for name, order in made
+            for name, order in set(orders)
         )
 
     def applies(self) -> bool:

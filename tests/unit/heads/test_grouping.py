@@ -10,6 +10,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+import lftj.heads.group_bounds as group_bounds
 import lftj.heads.grouping as grouping
 from lftj.errors import LimitError, ValueRangeError
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
@@ -109,7 +110,7 @@ def test_totals_are_those_of_all_assignments(
     monkeypatch.setattr(grouping, "_HASHED", hashed)
     for seed in range(20):
         by = random.Random(seed)
-        monkeypatch.setattr(grouping, "_CODED", by.choice((1, 1000, 1 << 20)))
+        monkeypatch.setattr(group_bounds, "_CODED", by.choice((1, 1000, 1 << 20)))
         monkeypatch.setattr(grouping, "_SORTED", by.choice((1, 1000, 10_000)))
         rows = by.choice((1, 7, 300, 3000))
         columns = drawn(by, rows, by.choice((1, 5, 2000)), once=once)
@@ -198,3 +199,45 @@ def test_heads_that_are_totalled() -> None:
     text = CallShape("min", (0,), (STR,), STR)
     assert [additive(head(count, each)) for each in (count, least, text)] == [True, False, False]
     assert [totalled(head(count, each)) for each in (count, least, text)] == [True, True, False]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("width", [1, 2])
+def test_groups_that_come_in_their_order_have_few_tables(
+    width: int, descending: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables, fill = list[int](), Grouping._fill
+
+    def counted(self: Grouping, room: int) -> None:
+        tables.append(room)
+        fill(self, room)
+
+    monkeypatch.setattr(Grouping, "_fill", counted)
+    made = Grouping(shape_of(width), lambda _: None)
+    batches, rows = 200, 100
+    for batch in range(-batches // 2, batches // 2):
+        first = np.arange(batch * rows, (batch + 1) * rows) // 2 * (-1 if descending else 1)
+        found = {0: first, 1: first % 2, 2: first, 3: floats_to_codes(np.ones(rows))}
+        made.add(found, rows, None)
+    totals = made.totals()
+    groups = batches * rows // 2
+    assert totals.counts.sum() == batches * rows
+    assert len(totals.counts) in (groups, groups + 1)
+    assert len(tables) < 40
+
+
+def test_room_beside_bounds_holds_them_and_stays_within_words() -> None:
+    low, high = -(2**63), 2**63 - 1
+    for bounds, before in (
+        ([(0, 9)], [(3, 9)]),
+        ([(low, low + 9)], [(low + 5, low + 6)]),
+        ([(high - 9, high), (-5, 5)], [(high - 9, high - 2), (-5, 5)]),
+        ([(0, 1 << 19)], [(0, 9)]),
+        ([(0, (1 << 20) - 1)], [(0, 9)]),
+    ):
+        wider = group_bounds.with_room(bounds, before)
+        assert group_bounds.has_slots(wider)
+        for (least, most), (given, last) in zip(wider, bounds, strict=True):
+            assert low <= least <= given <= last <= most <= high
+    assert group_bounds.with_room([(0, 9)], [(0, 4)]) == [(0, 18)]
+    assert group_bounds.with_room([(0, 9)], []) == [(0, 9)]
