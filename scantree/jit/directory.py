@@ -60,8 +60,8 @@ _MONTHS = 90 * 24 * 60 * 60  # seconds
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 _ENDINGS = ("_kernels.py", "kernel_signatures.py")
 _COMPILING = (
-    "dispatchers", "entry_points", "kinds", "libraries", "lowerings", "memory", "object_code",
-    "remembered_types", "shared_object", "table",
+    "dispatchers", "entry_points", "kinds", "libraries", "lowerings", "made_memory", "memory",
+    "object_code", "remembered_types", "shared_object", "table",
 )  # fmt: skip
 """Modules of this package that machine code depends on."""
 

@@ -21,13 +21,13 @@ from numba.core.registry import cpu_target
 
 from scantree.jit import announcing, processes
 from scantree.jit.entry_points import (
-    RUNTIME,
     EntryPoint,
     UnfitSignatureError,
     write_table_getter,
     write_text_getter,
 )
 from scantree.jit.kinds import kind, named
+from scantree.jit.made_memory import RUNTIME
 from scantree.jit.remembered_types import remember_types
 
 _settings: Any = config
