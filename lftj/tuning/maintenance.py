@@ -235,10 +235,6 @@ class CountingTuning:
     """1: a first evaluation notes ranks. It takes a tenth of its time and the memory of the rows
     once more, and not even the first deletion is followed without them.
     """
-    ranked_work: int = 1_000_000
-    """Cost of an evaluation below which ranks are not noted after a deletion that was too dear:
-    some ten milliseconds. To note them takes a share of it that deletions then do not save.
-    """
     rederive_turn: int = 50_000
     """Steps that led to nothing after which a search for rows that return goes the other way."""
     rederive_steps: int = 16

@@ -52,14 +52,14 @@ class FromNothing(Strategy[Followed]):
     @property
     def _ranked(self) -> bool:
         """Tell whether ranks are noted: where deletions were followed by them, or were too dear
-        without, and an evaluation is not cheap. Walks need none.
+        without. Walks need none.
         """
-        change, tuning = self.change, self.change.context.tuning
-        kept = self.state if isinstance(self.state, Uncounted) else None
-        ranks = kept.ranks if kept is not None else None
-        dear = kept is not None and kept.work >= tuning.ranked_work
-        wanted = tuning.ranked_at_once > 0 or (
-            dear and (change.regretted is not None or (ranks is not None and ranks.used))
+        change, kept = self.change, self.state
+        ranks = kept.ranks if isinstance(kept, Uncounted) else None
+        wanted = (
+            change.context.tuning.ranked_at_once > 0
+            or change.regretted is not None
+            or (ranks is not None and ranks.used)
         )
         return (
             wanted
