@@ -6,8 +6,9 @@ the kernel, and makes Python objects of its results. Arguments that do not fit t
 `self`, another callable: the entry point of the next signature, or Python.
 
 Memory of arrays that kernels make and return is that of `scantree.jit.made_memory`; a capsule gives
-it back when the array is gone. Objects are read where CPython (with the global lock) and NumPy lay them out since their versions 3 and 1.7; functions are
-those of Python's stable interface, and two of NumPy's, by `scantree.jit.table`.
+it back when the array is gone. Objects are read where CPython (with the global lock) and NumPy lay
+them out since their versions 3 and 1.7; functions are those of Python's stable interface, and two
+of NumPy's, by `scantree.jit.table`.
 """
 
 from __future__ import annotations
