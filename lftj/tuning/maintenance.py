@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RuleTuning:
     """Thresholds of rules that are not recursive. Steps are kernel steps, some five nanoseconds
     each.
@@ -66,7 +66,7 @@ class RuleTuning:
     """Rows between looks at limits and at Ctrl-C where Python makes each."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class FixpointTuning:
     """Thresholds of semi-naive evaluation."""
 
@@ -132,7 +132,7 @@ class FixpointTuning:
     """Rows that may join those changes for it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class CountingTuning:
     """Thresholds of counted strata, lattices, compiled iterations and deletions without counts.
     Costs are kernel steps of the cost model.
