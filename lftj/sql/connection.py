@@ -55,6 +55,12 @@ class Connection(Protocol):
         ...
 
 
+_FAULTY = "common_subplan"
+"""An optimizer of DuckDB that takes different joins in the branches of a UNION for the same: 2.0.0
+then finds rows that no branch has.
+"""
+
+
 class OfDuckDB:
     """A connection of DuckDB, which is only read from: an error would end the transaction that may
     be open on it. Tables are made by a connection of our own to the same instance, so that its
@@ -70,6 +76,24 @@ class OfDuckDB:
         # Settings of the whole instance that would change what a query means.
         self._connection.execute("SET SESSION default_collation = ''")
         self._connection.execute("SET SESSION default_order = 'ASC'")
+        self._switched_off = self._switch(_FAULTY, off=True)
+
+    def _switch(self, optimizer: str, *, off: bool) -> bool:
+        """Switch an optimizer of the instance off or on again; False where it is so already, or not
+        known.
+        """
+        from duckdb import Error
+
+        setting = self._connection.sql("SELECT current_setting('disabled_optimizers')").fetchall()
+        listed = [each for each in str(setting[0][0] or "").split(",") if each]
+        if (optimizer in listed) == off:
+            return False
+        left = [*listed, optimizer] if off else [each for each in listed if each != optimizer]
+        try:
+            self._connection.execute(f"SET GLOBAL disabled_optimizers = '{','.join(left)}'")
+        except Error:
+            return False
+        return True
 
     def make(self, table: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
@@ -99,6 +123,8 @@ class OfDuckDB:
         return self._users.sql(query).to_arrow_table()
 
     def close(self) -> None:
+        if self._switched_off:
+            self._switch(_FAULTY, off=False)
         self._connection.execute(f"DETACH DATABASE IF EXISTS {self._database}")
         self._connection.close()
 

@@ -58,6 +58,16 @@ def test_tables_and_settings_are_left_as_they_were(connection: duckdb.DuckDBPyCo
     assert everything(connection) == before
 
 
+@pytest.mark.parametrize("off", ["", "top_n", "common_subplan", "top_n,common_subplan"])
+def test_optimizers_that_were_off_stay_off_and_the_others_on(off: str) -> None:
+    setting = "SELECT current_setting('disabled_optimizers')"
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE e (x BIGINT NOT NULL, y BIGINT NOT NULL)")
+        connection.execute(f"SET GLOBAL disabled_optimizers = '{off}'")
+        lftj.sql.run(connection, CLOSURE)
+        assert connection.sql(setting).fetchall() == [(off,)]
+
+
 def test_a_table_without_a_column_is_an_error(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("ALTER TABLE e RENAME y TO other")
     before = everything(connection)

@@ -238,6 +238,24 @@ CASES: dict[str, tuple[str, dict[str, list[tuple[Any, ...]]]]] = {
         """,
         {"n": [(0,), (1,), (-1,)], "e": [(0, 1), (1, 0), (1, 1), (2, 0), (-1, 0)]},
     ),
+    "branches that join almost the same": (
+        """
+        .decl edge(x: number, y: number)
+        .decl tri(x: number, y: number, z: number)
+        .decl weight(x: number, y: number)
+        .decl event(x: number)
+        .decl v(x: number, y: number)
+        v(w, w), v(2, x) :-
+            (weight(i, j), w = i band j ; weight(_, x), event(i), x != i, w = 1 band i),
+            event(x), (edge(x, 0) ; tri(i1, i1, _), edge(i1, x)).
+        """,
+        {
+            "edge": [(1, 1), (2, 0), (2, 2)],
+            "tri": [(0, 2, 1), (3, 0, 1), (1, 1, 2)],
+            "weight": [(0, 0), (1, 2), (2, 1), (3, 1), (2, 0), (0, 1), (2, 2), (2, 3)],
+            "event": [(1,), (3,), (0,)],
+        },
+    ),
     "names that SQL has words for": (
         """
         .decl Order(From: number, to: number)
