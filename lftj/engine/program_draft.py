@@ -41,7 +41,7 @@ class Input(NamedTuple):
         """While the file is read. Raises PathOutsideError (E233) with the directive's place."""
         try:
             with frames.confined(self.folder):
-                frames.check_inside(self.path)
+                frames.check_all_inside(self.path)
                 yield
         except PathOutsideError as error:
             raise outside(

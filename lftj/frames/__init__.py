@@ -8,7 +8,7 @@ changed on the way: what does not fit is an error with row and column.
 from __future__ import annotations
 
 from lftj.frames.coded_rows import CodedRows
-from lftj.frames.confined import check_inside, confined, open_folder
+from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
 from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
 from lftj.frames.files import (
     is_table_file,
@@ -40,6 +40,7 @@ __all__ = [
     "NullPolicy",
     "Parameters",
     "Place",
+    "check_all_inside",
     "check_inside",
     "check_table_parameters",
     "confined",

@@ -37,9 +37,7 @@ def confined(folder: str | os.PathLike[str] | None) -> Iterator[None]:
 
 
 def check_inside(path: Path) -> Path:
-    """The path without links. Raises PathOutsideError (E233) where that is not in the folder; also
-    for what a folder of files holds.
-    """
+    """The path without links. Raises PathOutsideError (E233) where that is not in the folder."""
     resolved, folder = path.resolve(), _FOLDER.get()
     if folder is None:
         return resolved
@@ -47,13 +45,22 @@ def check_inside(path: Path) -> Path:
         raise PathOutsideError(
             f"{path} leads out of the folder {folder}", hint="move the file there"
         )
-    if resolved.is_dir():
-        for link in filter(Path.is_symlink, resolved.rglob("*")):
-            if not link.resolve().is_relative_to(folder):
-                raise PathOutsideError(
-                    f"{path} holds {link.name}, which leads out of the folder {folder}",
-                    hint="move the files there",
-                )
+    return resolved
+
+
+def check_all_inside(path: Path) -> Path:
+    """As `check_inside`, for what is read with all that it holds: a table may be a folder of files,
+    some of which may be links. Cost: a look at each of them.
+    """
+    resolved, folder = check_inside(path), _FOLDER.get()
+    if folder is None or not resolved.is_dir():
+        return resolved
+    for link in filter(Path.is_symlink, resolved.rglob("*")):
+        if not link.resolve().is_relative_to(folder):
+            raise PathOutsideError(
+                f"{path} holds {link.name}, which leads out of the folder {folder}",
+                hint="move the files there",
+            )
     return resolved
 
 

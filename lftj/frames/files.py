@@ -18,7 +18,7 @@ import pyarrow.ipc
 
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
-from lftj.frames.confined import check_inside, is_confined, open_file
+from lftj.frames.confined import check_all_inside, is_confined, open_file
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
 from lftj.frames.whole_files import whole_write
@@ -224,7 +224,7 @@ def _read_parquet(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     if path.is_dir():
-        path = check_inside(path)
+        path = check_all_inside(path)
         return parquet.read_table(path, schema=_schema_of_all(path))
     return parquet.ParquetFile(_opened(path)).read()
 

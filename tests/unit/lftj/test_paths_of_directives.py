@@ -196,3 +196,17 @@ def test_files_that_python_names_are_where_it_says(folders: tuple[Path, Path]) -
     ws.relation("p", {"x": int})
     ws.load("p", folders[1] / "deep" / "p.facts")
     assert ws["p"].fetchall() == [(1,)]
+
+
+def test_links_beside_the_output_do_not_matter(
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A folder of work holds an environment whose links lead anywhere."""
+    monkeypatch.chdir(tmp_path)
+    inside, outside = folders
+    (inside / "environment").mkdir()
+    (inside / "environment" / "python").symlink_to(outside / "p.parquet")
+    assert main(["run", program(tmp_path, WRITES.format("p.csv")), "-D", "inside"]) == 0
+    assert (inside / "p.csv").read_text() == "1\n"
