@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from lftj.join.access.gathering import slots
 from lftj.storage.relation import Bounds
 
 _CODED = 1 << 20
@@ -12,11 +12,6 @@ _CODED = 1 << 20
 group to be found by its own slot of a table: 4 MiB.
 """
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
-
-
-def slots(bounds: Sequence[Bounds]) -> int:
-    """Number of combinations of values within these bounds."""
-    return math.prod(high - low + 1 for low, high in bounds)
 
 
 def has_slots(bounds: Sequence[Bounds]) -> bool:

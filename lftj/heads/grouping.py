@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lftj.heads.aggregate_shape import AggregateShape
-from lftj.heads.group_bounds import has_slots, slots, with_room
+from lftj.heads.group_bounds import has_slots, with_room
 from lftj.heads.grouping_kernels import (
     add_extremes,
     add_floats,
@@ -27,6 +27,7 @@ from lftj.heads.grouping_kernels import (
 from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
+from lftj.join.access.gathering import slots
 from lftj.join.kernels.lookup_kernels import NOWHERE, hash_rows
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds

@@ -105,6 +105,13 @@ def within(
         return stopped(allowed)
 
 
+def _left(ladder: Sequence[type[Asked]], without: Collection[str]) -> Sequence[type[Asked]]:
+    """The strategies that are not switched off."""
+    return (
+        [each for each in ladder if each.needed or each.name not in without] if without else ladder
+    )
+
+
 def walk(
     ladder: Sequence[type[Strategy[Found]]],
     change: Any,
@@ -117,9 +124,7 @@ def walk(
     that succeeds, and its result. `note` is told of each that gives up.
     """
     gave_up = Exhausted(Why.PASS, state)
-    for each in ladder:
-        if without and each.name in without and not each.needed:
-            continue
+    for each in _left(ladder, without):
         attempt = each(change, state)
         if not attempt.applies():
             continue
@@ -135,12 +140,10 @@ def walk(
 
 
 def first_of(
-    ladder: Iterable[type[Asked]], change: Any, state: Any, without: Collection[str] = ()
+    ladder: Sequence[type[Asked]], change: Any, state: Any, without: Collection[str] = ()
 ) -> Asked | None:
     """The strategy that a walk would try first; nothing is run. None where no one applies."""
-    for each in ladder:
-        if each.name in without and not each.needed:
-            continue
+    for each in _left(ladder, without):
         attempt = each(change, state)
         if attempt.applies() and attempt.forecast().worthwhile:
             return attempt

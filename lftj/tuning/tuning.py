@@ -12,6 +12,7 @@ from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
 from lftj.tuning.stored import StoredTuning
 
 
+# Its parts make no methods of their own, which nobody calls: each start would pay for them.
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTuning):
     """Thresholds of one workspace: `lftj.connect(tuning=lftj.Tuning(sampled_rows=4096))`.

@@ -123,7 +123,7 @@ class Totals:
 
     def __init__(self, needed: Sequence[int], bounds: Sequence[Bounds], count: bool):
         self._needed, self._bounds, self._count = needed, bounds, count
-        self._totals = np.zeros(_places(bounds), np.int64)
+        self._totals = np.zeros(slots(bounds), np.int64)
 
     def add(self, found: Variables, many: int, times: np.ndarray | None) -> None:
         """See `Gathering`."""
@@ -166,14 +166,14 @@ def gathering(
     if not needed:
         return Number(count)
     if bounds is not None and added_up(bounds, rows, tuning):
-        held(8 * _places(bounds))
+        held(8 * slots(bounds))
         return Totals(needed, bounds, count)
     return Listed(needed, rows, held)
 
 
 def added_up(bounds: Sequence[Bounds], rows: int, tuning: Tuning) -> bool:
     """Test for values that lie so close together that each combination has a place."""
-    places = _places(bounds)
+    places = slots(bounds)
     return tuning.summed_rows * places <= rows and places <= tuning.summed_places
 
 
@@ -184,5 +184,6 @@ def together(found: Sequence[Gathered]) -> Gathered:
     return found[0]
 
 
-def _places(bounds: Sequence[Bounds]) -> int:
+def slots(bounds: Sequence[Bounds]) -> int:
+    """Number of combinations of values within these bounds."""
     return math.prod(high - low + 1 for low, high in bounds)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.access.computed_columns import Computation, reads
-from lftj.join.access.gathering import Gathering, Held, Making, gathering, together
+from lftj.join.access.gathering import (
+    Gathering,
+    Held,
+    Making,
+    added_up,
+    gathering,
+    together,
+)
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.star_shape import Lookup, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.shared_work import SharedWork
 from lftj.program.normal_form import NormalRule
+from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
 
 _COUNTED = (1 << 63) - 1
@@ -123,9 +131,21 @@ class StarEvaluation:
             wanted.append(tuple(dict.fromkeys([*wanted[-1], *lookup.key])))
         return wanted[::-1]
 
+    def rows(self) -> tuple[Columns, np.ndarray]:
+        """The values of all that is found, and how many assignments each row stands for: where each
+        fact is found as it is, the columns of the relation.
+        """
+        facts, context, bounds = self._facts, self._context, self._bounds
+        if not self._star.copies or bounds is None or added_up(bounds, facts.count, context.tuning):
+            return self.found().rows()
+        context.budget.spend(facts.count)
+        context.budget.check_memory(8 * facts.count * (1 + len(self._needed)))
+        columns = [self._star.facts.place[variable] for variable in self._needed]
+        return facts.columns(columns), np.ones(facts.count, np.int64)
+
     def found(self) -> Gathering:
         """All that is found, by several threads where there are many facts."""
-        bounds, spans = self._bounds(), self._spans()
+        bounds, spans = self._bounds, self._spans()
         if len(spans) == 1:
             lane = self._lane(bounds, spans[0], self._context.budget.check_memory)
             self._look_up(lane, self._context.budget.spend)
@@ -179,6 +199,7 @@ class StarEvaluation:
             lane.found.add(*self._found_by(lane, columns, block.shape[1]))
             spend(block.shape[1] * (1 + len(self._dimensions) + len(lane.computations)))
 
+    @cached_property
     def _bounds(self) -> list[Bounds] | None:
         """Two values of each needed variable that all of its values lie between; None where some
         are computed, or there are none.

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from lftj.join.access.gathering import added_up
 from lftj.join.access.star_join import StarEvaluation, UnfitError
 from lftj.join.access.star_shape import Star
 from lftj.join.plan.order_costs import NEW_ORDER
@@ -47,7 +44,7 @@ class Access(Strategy[Found]):
         up.
         """
         asked = self.change
-        found = StarEvaluation(
+        evaluation = StarEvaluation(
             star,
             asked.rule,
             asked.needed,
@@ -55,8 +52,10 @@ class Access(Strategy[Found]):
             asked.context,
             count=asked.count,
             make=asked.make,
-        ).found()
-        return Found(gathered=found) if asked.make is not None else Found(rows=found.rows())
+        )
+        if asked.make is not None:
+            return Found(gathered=evaluation.found())
+        return Found(rows=evaluation.rows())
 
 
 class LeastValues(Access):
@@ -117,12 +116,6 @@ class RowScan(Access):
         if context.keep:
             # its rows are at hand now: after a workspace was opened, a sample would read all pages
             context.statistics.of(relation)
-        if star.copies and asked.make is None:
-            columns = [star.facts.place[variable] for variable in asked.needed]
-            if not added_up(relation.extremes(columns), relation.count, context.tuning):
-                context.budget.spend(relation.count)
-                context.budget.check_memory(8 * relation.count * (1 + len(columns)))
-                return Found(rows=(relation.columns(columns), np.ones(relation.count, np.int64)))
         try:
             return self._looked_up(star, asked.relations)
         except UnfitError:
