@@ -8,13 +8,14 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from scantree.arena import Arena, Words
+from scantree.frozen import frozen
 from scantree.page_kernels import BIRTH, REFERENCES
 
 Row = tuple[int, ...]
@@ -23,7 +24,7 @@ A = TypeVar("A")
 _FEW_PAGES = 1024
 
 
-@dataclass(frozen=True)
+@frozen
 class Aggregate:
     """An operator over one column (numbered over keys, then values). Make one with `sum_of`,
     `min_of` or `max_of`, or take `COUNT`.
@@ -93,7 +94,7 @@ class PageCache(Generic[A]):
         return len(self._kept)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Monoid(Generic[A]):
     """`lift` makes an element of each row (its keys and values), `combine` is associative with
     `zero` neutral; it need not commute.

@@ -22,13 +22,14 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
 from scantree.arena import Arena, Range, Words, overlapped
+from scantree.frozen import frozen
 from scantree.interrupts import interrupts_wait
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
@@ -69,7 +70,7 @@ class SegmentFullError(Exception):
         self.words = words
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Segment:
     """A file of pages up to some append; `home`, `room` and `words` count words. `reads`: the names
     of the other segments in which pages of this one have children.

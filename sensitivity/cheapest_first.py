@@ -7,9 +7,10 @@ makes another choice of it. So where to go from one row is found without looking
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
+
+from scantree.frozen import frozen
 
 AHEAD = 64
 """Levels that are gone through, and levels of one atom that are looked at again: each multiplies
@@ -20,7 +21,7 @@ Found = tuple[float, float]
 """(leaps, matches) of a level."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Links:
     """`followers`: by level, those that may become another choice when it is bound. `from_all`: the
     levels that wait for all before them, ascending.

@@ -13,8 +13,9 @@ the b, and Π b / Dᵏ⁻¹ values match, D being the size of the level's domain
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from scantree.frozen import frozen
 from sensitivity.cheapest_first import AHEAD, Found, Links, cheapest_first
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
 from sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
@@ -37,7 +38,7 @@ CLEARLY = 4.0
 """Factor above a delta query in its own order from which a region is priced as that delta query."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AtomStatistics:
     """Rows of an atom's relation, and for each of the atom's key columns how many distinct values
     it has.
@@ -47,7 +48,7 @@ class AtomStatistics:
     distinct: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Option:
     """A granularity for a position: the bytes of its index, and the kernel steps that one surgery
     leads to.
@@ -58,7 +59,7 @@ class Option:
     steps: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PositionEstimate:
     """The options of one position, from the smallest index to the largest."""
 
@@ -66,7 +67,7 @@ class PositionEstimate:
     options: tuple[Option, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class BodyEstimate:
     """Kernel steps of a full evaluation, and the options of each position that an index can be kept
     for.

@@ -12,10 +12,10 @@ sound; a coarser one is smaller and hits more often.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Granularity:
     """Granularity that keeps at most `intervals` per context (None: all) and the first `context`
     levels of γ (None: all). Use `EXACT`, `hull` … to make one.

@@ -15,9 +15,9 @@ the second is the greedy of a multiple-choice knapsack.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+from scantree.frozen import frozen
 from sensitivity.estimate import BodyEstimate, Option, PositionEstimate
 from sensitivity.granularity import Granularity
 from sensitivity.shape import PositionKey
@@ -27,7 +27,7 @@ SHARE = 1 / 2000
 FEW = 20_000.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class GranularityChoice:
     """The granularity of a position, its expected bytes and steps, and the reason."""
 

@@ -5,18 +5,18 @@ pinned bindings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from scantree.columns import as_matrix
+from scantree.frozen import frozen
 from scantree.rows import sort_rows
 from sensitivity.region_kernels import mark_outside
 
 Words = np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Regions:
     """Regions of one shape: each row pins the levels `levels` (ascending) to its values, the other
     levels are free.

@@ -15,13 +15,15 @@ the whole context of its last level, so the region is known without a look-up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
+from scantree.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen(slots=True)
 class Constant:
     """A constant, by its int64 code."""
 
@@ -36,7 +38,7 @@ function of earlier levels.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AtomShape:
     """The level of each key column of an atom, in key order.
 
@@ -50,7 +52,7 @@ class AtomShape:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Position:
     """One column of one atom, and how a surgery at it names levels.
 
@@ -85,7 +87,7 @@ class Position:
         return not self.gamma
 
 
-@dataclass(frozen=True)
+@frozen
 class BodyShape:
     """A body of `levels` levels. From level `exists_from` on the search stops at the first proof;
     `levels` when every proof counts.

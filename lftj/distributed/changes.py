@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
 from lftj.engine.result import Result
 from lftj.program.normal_form import RelationSchema
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Changes:
     """Changes of one commit on a version, and the version that it made."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lftj.distributed.files.manifest import Manifest
@@ -12,9 +12,10 @@ from lftj.distributed.parts.task import Settings
 from lftj.engine.limits import Limits
 from lftj.program.program import Program
 from partition.executor import Executor
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Present:
     """One version: its manifest, the plan of its parts, and `ran`, per part how many steps its
     commit had there, where that is known.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from uuid import uuid4
@@ -22,6 +22,7 @@ from lftj.storage.delta import Delta
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from partition.executor import Executor
+from scantree.frozen import frozen
 
 
 def most_entries(parts: int, tuning: Tuning) -> int:
@@ -38,7 +39,7 @@ def recent_entries(parts: int, tuning: Tuning) -> int:
     return max(tuning.compacted_entries // 4, 4 * parts)
 
 
-@dataclass(frozen=True)
+@frozen
 class CompactTask:
     """One part of some relations: per relation its schema, its cuts (the home first) and its
     entries.

@@ -5,7 +5,6 @@ their own rows, the driver sums up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lftj.distributed.partitioning.cuts import Hub
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 _SAMPLED = 200_000  # rows of a relation that are counted, over all parts
 _SHARE = 2  # a hub has at least half as many rows as a part
@@ -34,7 +34,7 @@ entries.
 Asked = Mapping[str, Counting]
 
 
-@dataclass(frozen=True)
+@frozen
 class HeavyHittersTask:
     """One part of some base relations, with the entries that have rows of it."""
 

@@ -5,7 +5,6 @@ they keep.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
@@ -18,6 +17,7 @@ from lftj.distributed.work.worker import Worker, carefully
 from lftj.engine.result import Result
 from lftj.explain.upkeep import all_memory_rows
 from lftj.types import INT, STR
+from scantree.frozen import frozen
 
 COLUMNS = (("relation", STR), ("held", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
 
@@ -25,7 +25,7 @@ Kept = tuple[str, str]
 """A local relation, and the key order or state that is kept of it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MemoryUse:
     """Memory that one worker keeps for one part, rows and bytes each, and for all its parts: pages
     and strings.

@@ -5,7 +5,6 @@ the rows, and what it comes to stays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
@@ -18,13 +17,14 @@ from lftj.distributed.sending import Dependent, Sending, Sent, Staged
 from lftj.distributed.work.resolve import CHANGE, Resolved, ResolveTask, resolve
 from lftj.program.normal_form import RelationSchema
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 Where = Mapping[str, object]
 Operation = tuple[str, tuple[Entry, ...]]
 """An operation, and the entries with its rows."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolution:
     """Operations on one relation in one transaction on a version; `dictionary` codes the rows that
     pass through this process.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
@@ -21,9 +21,10 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
 from partition.executor import Executor
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Routed:
     """A DataFrame whose rows come (`sign` 1) or go (−1), or do what its column of that name says;
     read by the executors, at commit.
@@ -34,7 +35,7 @@ class Routed:
     options: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Files:
     """Row groups of Parquet files whose rows come or go; read by the executors, at commit."""
 
@@ -43,7 +44,7 @@ class Files:
     options: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Dependent:
     """Rows whose effect depends on those that are there, by one of the operations."""
 
@@ -51,7 +52,7 @@ class Dependent:
     rows: Delta | Routed | Files
 
 
-@dataclass(frozen=True)
+@frozen
 class Sent:
     """Rows that were sent already, or resolved by the parts that hold them."""
 
@@ -61,7 +62,7 @@ class Sent:
 Staged = Delta | Routed | Files | Dependent | Sent
 
 
-@dataclass(frozen=True)
+@frozen
 class Sending:
     """Rows of one relation on their way, in these cuts: `stem` begins the names of the files."""
 

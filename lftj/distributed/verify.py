@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -31,6 +31,7 @@ from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
 from partition.executor import Executor
+from scantree.frozen import frozen
 from scantree.rows import differences
 
 _FOLDER = "verify-"
@@ -38,7 +39,7 @@ _FOLDER = "verify-"
 Rows = list[tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
+@frozen
 class CompareTask:
     """One part of the views as they are kept and as they were derived anew: each with the entries
     of both.

@@ -9,17 +9,18 @@ may be seen in both, which is a conflict, but none is missed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from lftj.engine.state import State
 from lftj.storage.database import Database
 from lftj.storage.relation import RelationVersion
+from scantree.frozen import frozen
 
 MAIN = "main"
 """The branch that every workspace has."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ancestry:
     """`parents` of all branches but main, the state of the parent from which each began (`forks`),
     and for two branches, by their sorted names, the state of the one that was last merged into the

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.state import State
 from lftj.storage.durable import log_branches
 from lftj.storage.durable.log import Commit
 from lftj.storage.durable.log_branches import LAST, MAIN_LINE, Line, on_line
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Tip:
     """The last version of a branch: its state, and the program as text. `number` and `line` say
     which commits lead to it.
@@ -31,7 +32,7 @@ class Tip:
         return replace(self, name=name, number=number, line=((number, LAST), *above))
 
 
-@dataclass(frozen=True)
+@frozen
 class Kept:
     """All branches after a commit of the log: its number and checksum, tips by branch number, and
     the ancestry.

@@ -30,9 +30,10 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import is_hidden
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Proposal:
     """The request of a transaction: a program, the users' relations whose rules changed, and
     pending operations per relation.

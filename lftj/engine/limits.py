@@ -9,14 +9,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import DeclarationError, LimitError
 from lftj.join.budget import WORD_READ, out_of_memory, timed_out
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Limits:
     """Per commit or query: `work` in kernel steps (the same on every machine; strings that functors
     make count by their length), `seconds`, and `memory` in bytes of all pages and strings.

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from lftj.errors import DeclarationError, PastError
 from lftj.maintenance.rules.view_states import ViewStates
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
 from scantree.forking import held_while_forking
+from scantree.frozen import frozen
 
 RECORDS = 1000
 """Records of commits that are kept in any case."""
@@ -36,7 +37,7 @@ _COLUMNS: tuple[tuple[str, Type], ...] = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Keep:
     """Amount of the past that is kept: so many `versions`, the last one included, or those of so
     many `seconds`; None for any. `room`: bytes that they may take in memory. `asked`: False where

@@ -8,7 +8,7 @@ of the program that nobody else sees.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lftj.engine.parameters import Parametrised, atoms_in, is_parameter
@@ -25,6 +25,7 @@ from lftj.syntax.builder import to_tree
 from lftj.syntax.parser import parse
 from lftj.syntax.source import join
 from lftj.types import INT
+from scantree.frozen import frozen
 
 _REMEMBERED = 64  # questions, each with the relations of the whole program
 _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
@@ -40,7 +41,7 @@ class Question:
         self.shown = str(body)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Asked:
     """A question that was read and checked: its own strata, the schema of its answers, and the
     relations that it adds to the program's. `values`: the relation of its parameters, if it has

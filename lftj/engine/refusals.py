@@ -6,10 +6,10 @@ what the list says in the method itself, so nothing else decides what is refused
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from lftj.errors import DeclarationError, DistributedError, DurableError, LftjError
+from scantree.frozen import frozen
 
 
 class Kind(Enum):
@@ -20,7 +20,7 @@ class Kind(Enum):
     PARTS = "a distributed workspace"
 
 
-@dataclass(frozen=True)
+@frozen
 class Refusal:
     """Error for one capability. `problem` may hold `{what}`, which is what the caller gave."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lftj.errors import UnknownNameError
 from lftj.heads.user import UserAggregate
@@ -13,6 +13,7 @@ from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.builder import Predicate
+from scantree.frozen import frozen
 
 
 def name_of(relation: str | Predicate) -> str:
@@ -28,7 +29,7 @@ def name_of(relation: str | Predicate) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class State:
     """One committed version. Immutable, so whoever holds it reads a consistent snapshot for as long
     as it likes.

@@ -6,7 +6,7 @@ pandas, Polars and pyspark are recognised by the module of their classes and nev
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Late, Place, Target
 from lftj.frames.numpy_carriers import PandasCarrier, carry_array
 from lftj.frames.text_columns import code_text, decimal_integers
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ArrowCarrier:
     """An Arrow table."""
 
@@ -52,7 +53,7 @@ class ArrowCarrier:
         return late_codes(self.table.column(position), target)
 
 
-@dataclass(frozen=True)
+@frozen
 class TextCarrier:
     """Columns of strings from a file. An empty field is NULL, save in columns of strings; in
     Soufflé's files of `facts` there is no NULL, and integers may be written as `0x1f` and `0b101`.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from lftj.frames.out import decode_column, to_values
 from lftj.frames.python_columns import code_values
 from lftj.types import Type
 from lftj.types.texts import Texts
+from scantree.frozen import frozen
 
 
 class CodedRows(ABC):
@@ -31,7 +32,7 @@ class CodedRows(ABC):
     def __len__(self) -> int: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class CodedCarrier:
     """Coded rows. Like tuples they go by position: the columns of a query are named by its
     variables.

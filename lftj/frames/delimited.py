@@ -13,7 +13,6 @@ import csv
 import io
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -21,12 +20,13 @@ import pyarrow as pa
 
 from lftj.errors import FrameError
 from lftj.types.arrow_arrays import arrow_array
+from scantree.frozen import frozen
 
 _BLOCK = 1 << 22
 """Bytes that are looked at together."""
 
 
-@dataclass(frozen=True)
+@frozen
 class DelimitedText:
     """The content of one file. `quoted`: fields may be in double quotes and then hold delimiters
     and newlines (RFC 4180).

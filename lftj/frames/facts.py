@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -23,6 +22,7 @@ from lftj.frames.files import read_bytes
 from lftj.frames.frame import Columns, Frame, Target, without_nulls
 from lftj.frames.match import suggestion
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 Parameters = Mapping[str, str | int]
 _KNOWN = (
@@ -40,7 +40,7 @@ _KNOWN = (
 _WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class FactsLayout:
     """The parameters of a directive. `picked` is the file's field for each column, or None for all
     in order.

@@ -5,7 +5,7 @@ treatment of NULL and NaN.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from lftj.errors import FrameError, LftjError, NullValueError
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 NullPolicy = Literal["error", "drop"]
 Columns = Sequence[tuple[str, Type]]
@@ -43,7 +44,7 @@ class Frame(NamedTuple):
     late: list[Late] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Place:
     """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row,
     for text files; `first`: the number of its first row, where it is read in pieces; `chosen`: the

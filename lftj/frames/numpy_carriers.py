@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
 from lftj.types.arrow_arrays import arrow_array
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class PandasCarrier:
     """A pandas DataFrame, read column by column: `object` columns value by value, the others
     through Arrow.
@@ -61,7 +62,7 @@ class PandasCarrier:
         return code_arrow(array, target)
 
 
-@dataclass(frozen=True)
+@frozen
 class ArrayCarrier:
     """A NumPy array: the columns of one with two dimensions go by position, the fields of a
     structured one by name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -29,11 +29,12 @@ from lftj.frames.frame import (
 from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.python_columns import code_values
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 # Rows written in Python: tuples by position, dicts by name.
 
 
-@dataclass(frozen=True)
+@frozen
 class RowsCarrier:
     """Rows turned into columns of Python values. `names` is None for tuples."""
 

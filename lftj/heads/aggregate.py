@@ -21,7 +21,6 @@ there is no group column.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.heads.values import by_value, group_name
 from lftj.types import Type, floats_to_codes
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 from scantree.rows import equal_runs, is_sorted, sort_with
 
 # `min` and `max`: semigroups, which cannot take a value out again [LFTJ-IVM 2.3.3].
@@ -54,7 +54,7 @@ def grouped_extremes(
     return found if back is None else back.take(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AggregateCall:
     """One aggregated head column: the function, its argument columns (codes) with their types, and
     the type of the result.
@@ -66,7 +66,7 @@ class AggregateCall:
     result: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Groups:
     """Rows in group order: where each group starts, how often each row counts, how many assignments
     each group has.

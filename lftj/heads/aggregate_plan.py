@@ -8,7 +8,6 @@ exact integer totals keep there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
 from lftj.heads.float_sum import FloatTotals
@@ -19,11 +18,12 @@ from lftj.heads.scans import Concatenation, Fold, Scan
 from lftj.heads.user_totals import UserTotals
 from lftj.types import Type
 from scantree import Arena
+from scantree.frozen import frozen
 
 _KeptBy = dict[CallShape, Kept]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AggregatePlan:
     """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None
     for `count`; `published`: for each call the value column of the groups' tree with its result;

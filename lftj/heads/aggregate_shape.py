@@ -5,7 +5,6 @@ column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +13,10 @@ from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CallShape:
     """One aggregated head column: the function, the positions of its arguments among the columns,
     their types, the type of the result.
@@ -31,7 +31,7 @@ class CallShape:
     separator: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class HeadColumns:
     """Sources of a head's columns: `places` in (group columns, results of the calls); the first
     `width` are the group.
@@ -58,7 +58,7 @@ class HeadColumns:
         return [columns[place] for place in self.places]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AggregateShape:
     """The shape of a head. Its rows come in columns, one per needed variable: the distinct
     variables of the group, then the other arguments.
@@ -120,7 +120,7 @@ class AggregateShape:
         return group_name(codes, [self.types[position] for position in self.group], dictionary)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Surroundings:
     """Interpretation of codes and names: the dictionary, and the users' aggregates."""
 

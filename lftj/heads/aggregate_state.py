@@ -9,7 +9,6 @@ computes from all assignments.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena, Tree
+from scantree.frozen import frozen
 from scantree.rows import sort_rows
 
 _MANY = 1 << 12
@@ -63,7 +63,7 @@ class GroupsMoved(NamedTuple):
         return rows if head.leads else sort_rows(rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AggregateState:
     """One version. `groups` is keyed by the group (one column of zeros without group columns) and
     holds what `plan` says; `kept` are the states behind the functions; `order` labels the texts

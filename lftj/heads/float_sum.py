@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from lftj.heads.float_sum_kernels import (
 )
 from lftj.heads.kept import Advance, Bag, GroupChange
 from scantree import Arena, Tree
+from scantree.frozen import frozen
 
 _UNIT = 1074
 """The total counts units of 2⁻¹⁰⁷⁴."""
@@ -184,7 +184,7 @@ _CHUNK = 4096
 """Groups whose dense states are held at a time: about a megabyte."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class FloatTotals:
     """Exact sums of the argument in column `arg`: a tree keyed (group…, position of a word) with
     the word.

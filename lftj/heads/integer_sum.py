@@ -13,7 +13,6 @@ Python divides integers; it needs no total that fits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.integer_sum_kernels import merge_totals, total_runs
 from lftj.heads.kept import Advance, GroupChange
 from lftj.types import Type, floats_to_codes
+from scantree.frozen import frozen
 
 _INT64_MIN = -(2**63)
 _EXACT_FLOAT = 2**53
@@ -128,7 +128,7 @@ def _outside(totals: Totals, low: int, high: int) -> list[int]:
 _INT64_MAX = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class IntegerTotals:
     """Totals of the argument in column `arg`.
 

@@ -13,6 +13,7 @@ import numpy as np
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.text_order import TextOrder
 from scantree import Tree
+from scantree.frozen import frozen
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Bag(NamedTuple):
     starts: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class GroupTotals:
     """Groups in ascending order, as a matrix of columns × groups (one line of zeros without group
     columns), the number of assignments of each, and what their columns come to.

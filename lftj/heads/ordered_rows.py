@@ -10,7 +10,7 @@ values in order is a scan of the group's range. Calls whose arguments begin alik
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from lftj.heads.text_order import TextOrder
 from lftj.storage.delta import Columns
 from lftj.types import Type
 from scantree import Arena, after_prefix
+from scantree.frozen import frozen
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:
@@ -34,7 +35,7 @@ def ordered_args(call: CallShape) -> tuple[int, ...]:
     return (*call.args[2:], *call.args[: 2 if call.separator is None else 1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class OrderedRows:
     """The rows (group…, args…): `width` group columns, then the arguments in columns `args` of a
     change, with their types.

@@ -9,7 +9,7 @@ is left behind.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -29,6 +29,7 @@ from lftj.heads.user_totals import UserTotals
 from lftj.storage.delta import Columns
 from scantree import Tree
 from scantree.columns import as_matrix
+from scantree.frozen import frozen
 
 
 def refitted(
@@ -53,7 +54,7 @@ def refitted(
     return _Refitting(state, shape, places).done()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Source:
     """Ordered rows of the old state, their columns as the new shape numbers them."""
 

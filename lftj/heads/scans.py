@@ -8,7 +8,6 @@ aggregate is kept as long as a version has it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.types import STR, Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from scantree import Monoid, Tree
+from scantree.frozen import frozen
 
 Bound = Sequence[int] | None
 
@@ -41,7 +41,7 @@ class Scan(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True, eq=False)
 class Concatenation:
     """`concat`: an element is the separator of the first row and the joined texts."""
 
@@ -81,7 +81,7 @@ class Concatenation:
         return self.dictionary.encode_one(tree.scan(self.monoid, low, high)[1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True, eq=False)
 class Fold:
     """A user's aggregate without an inverse: an element is a state."""
 

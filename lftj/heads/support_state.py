@@ -8,7 +8,6 @@ fails has nothing to undo.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from lftj.storage.delta import Columns, Delta
 from scantree import Arena, Tree
 from scantree.columns import Lines
 from scantree.counts import Recounted, add_counts
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class SupportState:
     """Rows and how many assignments support each. `tree` is keyed by the row and holds the count; a
     nullary head has one column of zeros.

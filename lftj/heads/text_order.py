@@ -14,7 +14,7 @@ done when they have become the smaller part (`crowded`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from lftj.heads.text_order_kernels import find_neighbours
 from lftj.heads.values import ranks_of
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree
+from scantree.frozen import frozen
 from scantree.rows import sort_rows, union
 
 _LOW, _HIGH = -(2**62), 2**62
@@ -37,7 +38,7 @@ _UNUSED = 1024
 """Texts that may be out of use, beside as many as are in use."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class TextOrder:
     """One version of a labelling. Labels of one `epoch` compare with each other; `admitting` begins
     another when it labels anew.

@@ -9,7 +9,7 @@ slots are of the past, the next change starts a new list: O(1) a change on avera
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from lftj.heads.user import UserAggregate
 from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
+from scantree.frozen import frozen
 
 # Totals by the numbers of their slots: a list that is only ever added to, of which the first may
 # lie in a tree.
@@ -141,7 +142,7 @@ def _total(numbers: np.ndarray, words: np.ndarray, widths: Widths) -> tuple[int,
 _FEW_SLOTS = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class UserTotals:
     """Totals of one call of `aggregate`: a tree from group to slot."""
 

@@ -11,9 +11,10 @@ from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.resources import Resources
 from lftj.tuning import Tuning
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Forced:
     """Choices taken away from the planners, for tests and experiments."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 from scantree import after_prefix
+from scantree.frozen import frozen
 from scantree.rows import sort_rows
 
 TOUCHED = Source("", Role.AFFECTED)
@@ -48,7 +49,7 @@ class _Known(NamedTuple):
     ways: list[tuple[PassedOn, PreparedRules]]
 
 
-@dataclass(frozen=True)
+@frozen
 class AffectedParts:
     """The parts of a stratum that a commit can touch: the column that tells them in each relation,
     their values, their share of rows.

@@ -10,7 +10,7 @@ set of group terms can be followed as one, whatever they aggregate.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lftj.program.normal_form import (
     AggregateTerm,
@@ -26,9 +26,10 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types import Type
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CanonicalTerm:
     """A value that the head takes from an assignment, over the core's variables. Equal terms have
     equal `text`s.
@@ -39,7 +40,7 @@ class CanonicalTerm:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CanonicalCall:
     """An aggregated head column. Equal calls have equal `text`s."""
 
@@ -49,7 +50,7 @@ class CanonicalCall:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CanonicalHead:
     """An aggregated rule. `body` is the same for all rules with this core, which has no head.
 

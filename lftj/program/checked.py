@@ -10,15 +10,16 @@ is nested as the user wrote it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lftj.program.normal_form import Expression, Filter, Ref, RuleVariable
 from lftj.program.schema import Catalog
 from lftj.syntax import tree
 from lftj.types import Type
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedAtom:
     """`args` in column order; None is `_` under a negation (elsewhere `_` is a variable like any
     other).
@@ -28,7 +29,7 @@ class CheckedAtom:
     args: tuple[Expression | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class FunctorCall:
     """`result = functor(args)` for string functors; a predicate when `result` is None."""
 
@@ -39,7 +40,7 @@ class FunctorCall:
     result_type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Block:
     """A body. `local` are the variables that nothing outside it mentions; a rule's own body has
     none of these.
@@ -49,21 +50,21 @@ class Block:
     local: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedNegation:
     """No assignment of the block's local variables satisfies it."""
 
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedDisjunction:
     """Some branch holds; without branches it is false."""
 
     branches: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedAggregate:
     """`result = function target : { block }`, over the distinct assignments of the block's
     variables.
@@ -79,7 +80,7 @@ class CheckedAggregate:
     negation: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedChoice:
     """Choice of one value of `determined` for each value of `determining`. Stands in a rule's own
     body only.
@@ -100,7 +101,7 @@ CheckedLiteral = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedHeadAggregate:
     """An aggregated head column."""
 
@@ -109,7 +110,7 @@ class CheckedHeadAggregate:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedHead:
     """One head; `literals` compute what its own terms need beyond the body."""
 
@@ -123,7 +124,7 @@ class CheckedHead:
         return any(isinstance(arg, CheckedHeadAggregate) for arg in self.args)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedRule:
     """A rule of the user (`rule`, as written) with all that the checks found out."""
 
@@ -136,7 +137,7 @@ class CheckedRule:
 Row = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class CheckedProgram:
     """A program without errors. `catalog` includes what it declares; `facts` are rows of Python
     values in the order of the text.

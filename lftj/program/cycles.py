@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lftj.errors import StratificationError
 from lftj.program.functors import OF_STRINGS
@@ -12,9 +11,10 @@ from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.types.sources import is_hidden
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Edge:
     """The rule reads `relation` in a way (`negation`, `aggregate` or `functor`) that needs all of
     it first.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -22,6 +21,7 @@ import pyarrow as pa
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.program.patterns import matches, matching, translated
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, UNSIGNED, Type, float_text
+from scantree.frozen import frozen
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 MOST_NUMBERS = 100_000_000
@@ -30,7 +30,7 @@ MOST_NUMBERS = 100_000_000
 _FLOAT = re.compile(r"\s*[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Functor:
     """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a
     predicate), and the function itself.

@@ -11,7 +11,6 @@ direction.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lftj.program.hidden import explain_hidden, of_aggregate, of_question
@@ -26,6 +25,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types.sources import is_hidden
+from scantree.frozen import frozen
 
 FUNCTIONS = {"min": -1, "max": 1}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
@@ -44,7 +44,7 @@ _SLOPES = {
 }  # and these, by a factor of ±1 for each argument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Lattice:
     """Every rule of the relation has the aggregate `function` in column `column`; the other columns
     are the group.
@@ -66,7 +66,7 @@ class Lattice:
         return tuple(column for column in range(arity - self.riding) if column != self.column)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Misuse:
     """Misuse in `rule`: the value of `relation` called `name` ("": it has no name) stands in `use`.
     `remedy`: what to write instead.

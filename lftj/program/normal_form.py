@@ -10,12 +10,13 @@ no user can write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from lftj.errors import Span
 from lftj.types import INT, Type, code_of
 from lftj.types.sources import Role, Source, is_hidden
+from scantree.frozen import frozen
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 """Columns of change sets beside those of a relation."""
@@ -30,14 +31,14 @@ QUESTION = Source("query", Role.HIDDEN)
 
 
 # ── expressions over the variables of one rule ────────────────────────────────────────────────────
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Ref:
     """The variable number `variable` of the rule."""
 
     variable: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Value:
     """A constant as the user wrote it, with the type of its place; coded only when a
     plan is made.
@@ -47,7 +48,7 @@ class Value:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Apply:
     """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru
     land lor lxor lnot to_float to_int`, `round year month day to_date`. Hidden relations also have
@@ -66,7 +67,7 @@ Expression = Ref | Value | Apply
 
 
 # ── parts of a rule ───────────────────────────────────────────────────────────────────────────────
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class RuleVariable:
     """`name` is the user's own name, or starts with `_` for a wildcard or a variable made here."""
 
@@ -79,7 +80,7 @@ class RuleVariable:
         return self.name[:1] == "_"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PositiveAtom:
     """`args` in column order; a variable may repeat; each wildcard has a variable of its own."""
 
@@ -87,7 +88,7 @@ class PositiveAtom:
     args: tuple[Ref | Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class NegatedAtom:
     """Holds when no row matches; `None` is a wildcard."""
 
@@ -106,7 +107,7 @@ class NegatedAtom:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Assignment:
     """`variable = expression`. Where atoms bind the variable too, it is a filter or a seek, as the
     variable order has it.
@@ -119,7 +120,7 @@ class Assignment:
 _TURNED = str.maketrans("<>", "><")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Filter:
     """`left operator right` with operator one of `= != < <= > >=`; both sides have one type."""
 
@@ -133,7 +134,7 @@ class Filter:
         return Filter(self.operator.translate(_TURNED), self.right, self.left)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AggregateTerm:
     """An aggregated head column: `function` over `args` (`count` has none): count, sum, mean, min,
     max, concat or a user's own name.
@@ -151,7 +152,7 @@ def reading_key(type: Type, value: object) -> int | str:
     return value if isinstance(value, str) else code_of(type, value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class NormalRule:
     """One conjunctive rule.
 
@@ -217,7 +218,7 @@ class NormalRule:
         return PositiveAtom(relation, tuple(term for term in self.head if isinstance(term, Ref)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class FunctorRule:
     """A hidden relation whose rows are those of `domain`, one column longer by `functor(row)`; a
     predicate keeps the rows where it holds.
@@ -247,7 +248,7 @@ class FunctorRule:
 
 
 # ── relations and the whole ───────────────────────────────────────────────────────────────────────
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class RelationSchema:
     """`columns` in order; `key`: column positions that determine the rest (None: the whole row);
     `functional`: written `F[x] = y`.
@@ -275,7 +276,7 @@ class RelationSchema:
         return len(self.columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class Stratum:
     """Relations that depend on one another (or a single one), with all their rules; `recursive`
     when they form a cycle.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,12 +29,13 @@ from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.parser import no_cyclic_garbage
 from lftj.types.sources import is_reserved
+from scantree.frozen import frozen
 
 _RULE = 16
 """Steps of reading that bringing a rule to normal form takes about."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class SourceRule:
     """A rule of the user and what it became.
 
@@ -69,7 +70,7 @@ class WrittenRule(NamedTuple):
     taken: frozenset[str]
 
 
-@dataclass(frozen=True)
+@frozen
 class Program:
     """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what
     they became.
@@ -346,7 +347,7 @@ class Program:
         return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Normalizer:
     """Normalises rules that are checked, of ids from `first` on; hidden relations get none of the
     names that are `taken`.

@@ -8,7 +8,7 @@ relations) and checks nothing that was checked before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.syntax import functors
 from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
+from scantree.frozen import frozen
 
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
 _OTHER_NAMES = {
@@ -48,7 +49,7 @@ beside their rows.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class UserAggregateSignature:
     """The types of a user-defined aggregate: what a head term `name(arguments)` takes and gives."""
 
@@ -57,7 +58,7 @@ class UserAggregateSignature:
     result_type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Derivation:
     """Rule heads that derive a relation: their number, whether they aggregate, and the column and
     function when it is one `min` or `max` in each.
@@ -72,7 +73,7 @@ def _nothing() -> Mapping[str, object]:
     return MappingProxyType({})
 
 
-@dataclass(frozen=True)
+@frozen
 class Catalog:
     """The names known so far. `relations` holds users' relations only, never hidden ones."""
 

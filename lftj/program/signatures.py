@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
@@ -33,6 +32,7 @@ from lftj.types import (
     Unsigned,
     decimal,
 )
+from scantree.frozen import frozen
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
@@ -44,7 +44,7 @@ _EXACT = frozenset(("int", "decimal"))
 BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Guess:
     """A type found so far; not `firm` when it comes from constants only, which may yet become float
     or decimal.

@@ -5,12 +5,13 @@ repeat in the existing rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from lftj.program.bindings import Variables, of_expressions
 from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
+from scantree.frozen import frozen
 
 Repeats = Callable[[str, int], bool | None]
 """Function that tells if a value of a relation's column has two rows or more on average; None where
@@ -23,7 +24,7 @@ def never(relation: str, column: int) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Answers:
     """Answers about rows that were given before, by relation and column: `Repeats` as it was."""
 

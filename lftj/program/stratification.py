@@ -8,11 +8,12 @@ which dictionaries are copied but only those strata are looked at that come, go,
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from lftj.program.normal_form import Reading, RelationSchema, Stratum
 from lftj.types.sources import is_hidden
+from scantree.frozen import frozen
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
@@ -20,7 +21,7 @@ Piece = tuple[int, int, "Sequence[Stratum]"]
 T = TypeVar("T", bound=Hashable)
 
 
-@dataclass(frozen=True)
+@frozen
 class Stratification:
     """Strata in an order in which each reads only earlier ones and itself.
 
@@ -129,7 +130,7 @@ def _readers(reading: Iterable[tuple[Stratum, Iterable[T]]]) -> dict[T, set[str]
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class StratifiedProgram:
     """Relations, hidden ones included, and the strata in an order in which each reads only earlier
     ones and itself.

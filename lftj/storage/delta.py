@@ -8,11 +8,11 @@ of some arity has in storage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from scantree import Tree
+from scantree.frozen import frozen
 from scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
@@ -33,7 +33,7 @@ def no_rows(arity: int) -> Columns:
     return [_NOTHING] * stored_width(arity)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Delta:
     """A net change. `inserts` and `erases` are sorted distinct rows and share none; whoever makes a
     Delta by hand sees to that.

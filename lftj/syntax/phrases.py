@@ -11,7 +11,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeGuard
 
@@ -20,9 +19,10 @@ from lark import Token
 from lftj.errors import ArityError, LftjError, ParseError, Span
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.source import Source, join
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Application:
     """`name(args)` or, with `brackets`, `name[args]`, in a place that is not known yet."""
 
@@ -33,7 +33,7 @@ class Application:
     grouped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Group:
     """Several conditions in parentheses, or `terms` (`literals` is None then), which only `choice`
     takes.

@@ -11,14 +11,15 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lftj.errors import Span
+from scantree.frozen import frozen
 
 LiteralValue = int | float | str | bool | datetime.date | datetime.datetime | decimal.Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class Node:
     """Base of all nodes; carries the place in the text when there is one."""
 
@@ -38,17 +39,17 @@ printed: Callable[[Node], str] = _unprinted
 
 
 # ── terms ─────────────────────────────────────────────────────────────────────────────────────────
-@dataclass(frozen=True)
+@frozen
 class Variable(Node):
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Wildcard(Node):
     """`_`: a variable of its own at each occurrence."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant(Node):
     """A value as written. `1`, `1.0` and `true` are three different constants, although Python
     holds them equal; so are `0.0` and `-0.0`, and decimals of different scale.
@@ -68,7 +69,7 @@ class Constant(Node):
         return hash(self._identity())
 
 
-@dataclass(frozen=True)
+@frozen
 class Call(Node):
     """Arithmetic or a functor. `functor` is the symbol (`+ - * / % ^`, `neg` for unary minus) or
     the name (`cat`, `strlen`, `band` …).
@@ -78,7 +79,7 @@ class Call(Node):
     args: tuple[Term, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Aggregate(Node):
     """A body aggregate, Soufflé's meaning: `count : { body }`, `sum target : { body }`."""
 
@@ -87,7 +88,7 @@ class Aggregate(Node):
     body: Body
 
 
-@dataclass(frozen=True)
+@frozen
 class HeadAggregate(Node):
     """An aggregate in a head argument, `total(x, sum(a)) :- …`; `count()` has no arguments."""
 
@@ -99,7 +100,7 @@ Term = Variable | Wildcard | Constant | Call | Aggregate | HeadAggregate
 
 
 # ── literals ──────────────────────────────────────────────────────────────────────────────────────
-@dataclass(frozen=True)
+@frozen
 class Atom(Node):
     """`relation(args)`, or `relation[args] = value` when `value` is not None."""
 
@@ -113,7 +114,7 @@ class Atom(Node):
         return self.args if self.value is None else (*self.args, self.value)
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison(Node):
     """`left operator right` with operator one of `= != < <= > >=`, or a boolean functor: `match`,
     `contains`.
@@ -124,14 +125,14 @@ class Comparison(Node):
     right: Term
 
 
-@dataclass(frozen=True)
+@frozen
 class Truth(Node):
     """`true` or `false` as a literal."""
 
     value: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class Negation(Node):
     """`!atom` (a body of one atom) or the nested `!( … )`; `nested` where this has one atom, whose
     variables may be its own.
@@ -141,12 +142,12 @@ class Negation(Node):
     nested: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Disjunction(Node):
     branches: tuple[Body, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice(Node):
     """`choice((X), (Y))`: of the assignments of the rule's body, those of one `determined` for each
     `determining`.
@@ -156,7 +157,7 @@ class Choice(Node):
     determined: tuple[Term, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Body(Node):
     """A conjunction; `()` is true."""
 
@@ -167,7 +168,7 @@ Literal = Atom | Comparison | Truth | Negation | Disjunction | Choice
 
 
 # ── clauses ───────────────────────────────────────────────────────────────────────────────────────
-@dataclass(frozen=True)
+@frozen
 class Rule(Node):
     """`heads :- body.`; a fact has an empty body."""
 
@@ -183,13 +184,13 @@ class Rule(Node):
         return not self.body.literals
 
 
-@dataclass(frozen=True)
+@frozen
 class Column(Node):
     name: str
     type: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Declaration(Node):
     """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last
     column; `qualifiers` such as `inline`.
@@ -204,7 +205,7 @@ class Declaration(Node):
     choice: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class TypeAlias(Node):
     """`.type Name <: base`, `.type Name = base` (`equal`), or `.type Name = base | other | …` where
     all are the same in the end.
@@ -216,7 +217,7 @@ class TypeAlias(Node):
     equal: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Directive(Node):
     """`.input`, `.output`, `.printsize` or `.limitsize` on one relation, with Soufflé's
     parameters.
@@ -227,7 +228,7 @@ class Directive(Node):
     parameters: tuple[tuple[str, str | int], ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Pragma(Node):
     """`.pragma "option" "value"`: an option of Soufflé that has no effect here."""
 
@@ -238,6 +239,6 @@ class Pragma(Node):
 Clause = Rule | Declaration | TypeAlias | Directive | Pragma
 
 
-@dataclass(frozen=True)
+@frozen
 class ParsedProgram(Node):
     clauses: tuple[Clause, ...]

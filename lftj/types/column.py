@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from lftj.errors import DeclarationError
+from scantree.frozen import frozen
 
 MAX_DECIMAL_PRECISION = 18
 """Digits that always fit an int64."""
@@ -25,7 +25,7 @@ _NAMES = {
 _NAMES |= {name: name for name in ("bool", "date", "timestamp")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Type:
     """A column type. `precision` and `scale` are set for decimals only; make those with
     `decimal(precision, scale)`. The name of unsigned integers is `int` too.

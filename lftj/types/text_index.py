@@ -8,20 +8,20 @@ a batch is read where Arrow has it, and look-ups go side by side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.text_index_kernels import enter, enter_some, find, find_or_enter
+from scantree.frozen import frozen
 from scantree.jit import address
 
 _SLOTS = 1 << 11
 _ROOM = 2  # slots for each text, at least
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """The codes [first, last) in slots that are not changed any more. Other dictionaries with these
     texts, perhaps not all of them, may use it: what is found is compared with their texts.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,11 +27,12 @@ from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Piece:
     """A file with rows in one cut, by its label: `parts` are (part, rows) of its record batches, in
     their order, and `sums` their checksums. `numbers`: which batches these are, where some of the
@@ -59,7 +60,7 @@ class Piece:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Entry:
     """The same rows in one or more cuts; the home cut comes first. `bytes` is what all
     files take.

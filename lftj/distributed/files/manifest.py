@@ -13,7 +13,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from lftj.storage.durable.folder_lock import LOCK, ProcessLock
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.types.sources import Role, in_role, read_name
 from scantree.file_locks import lock_file
+from scantree.frozen import frozen
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ ROWS = "rows"
 """The folder of the row files, below the path."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Manifest:
     """One version of a workspace.
 

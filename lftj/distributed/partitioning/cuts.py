@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source, in_role
+from scantree.frozen import frozen
 
 ALL = -1
 ONE = -2
@@ -35,7 +35,7 @@ _MIX = tuple(np.uint64(number) for number in (0xBF58476D1CE4E5B9, 0x94D049BB1331
 _SHIFTS = tuple(np.uint64(number) for number in (30, 27, 31))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class HubCut:
     """Cut by a column; rows with one of the `hubs` there are cut by a second column instead, or, if
     that is None, lie in every part.

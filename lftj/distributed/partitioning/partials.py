@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lftj.errors import ValueRangeError
@@ -36,6 +36,7 @@ from lftj.program.normal_form import (
 )
 from lftj.types import FLOAT, INT, STR, Type
 from lftj.types.sources import Role, Source
+from scantree.frozen import frozen
 
 PART = (Source("part", Role.HIDDEN), INT)
 """The first column of shares: the part that they come from."""
@@ -46,7 +47,7 @@ _WIDTHS = (2, 1)  # words of a total of integers and of a count
 _EXACT_WIDTHS = (36, 1, 1, 1)  # of an exact sum's units, its infinities, and a count
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """A head taken apart: `local` derives a part's shares, relation `shares` holds those of all
     parts, `merge` makes the whole of them.
@@ -57,7 +58,7 @@ class Split:
     merge: NormalRule
 
 
-@dataclass(frozen=True)
+@frozen
 class _Shares:
     """The shares of one aggregate: head terms of the local rule, and the merging function over
     their columns.

@@ -5,7 +5,6 @@ rows may lie.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import permutations
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, Hub, HubCut
@@ -20,13 +19,14 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types import Type
+from scantree.frozen import frozen
 
 Rule = NormalRule | FunctorRule
 Term = int | Value
 """A variable; in questions also a constant."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Pair:
     """A leading variable, and the one after it, by which the work on `hubs` is cut: values of the
     first that outweigh a part.
@@ -43,7 +43,7 @@ nothing.
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Placement:
     """Placement of a relation: the cut in which its rows live (`home`), and the variable by which
     each of its rules is cut (None: by none).

@@ -9,7 +9,7 @@ new rows until there are none. Every part has the same plan.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import ALL, Cut, local_name
@@ -20,9 +20,10 @@ from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
 from lftj.types.sources import Role, in_role, without_role
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Feed:
     """Rows that come to a part before a stage: those of the entries of `relation`, in a cut, into
     the local relation `schema`.
@@ -40,7 +41,7 @@ class Feed:
     standing: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Output:
     """Output of a stage for a local relation: its change is written as entries of `relation`, in
     these cuts, the home first.
@@ -58,7 +59,7 @@ class Output:
         return self.schema.name
 
 
-@dataclass(frozen=True)
+@frozen
 class Stage:
     """Local strata in order: those of every part, and those of the first part alone; or one that is
     derived in supersteps.
@@ -85,7 +86,7 @@ class Stage:
         return frozenset().union(*(stratum.reads for stratum in self.strata), *own)
 
 
-@dataclass(frozen=True)
+@frozen
 class PartPlan:
     """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the
     user's relations lives; `hubs`: what it knows of them.

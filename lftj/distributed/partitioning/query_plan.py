@@ -8,7 +8,6 @@ constant in the column by which they are cut are in one part, and only that part
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from lftj.distributed.partitioning.cuts import ALL, HERE, ONE, Cut, holders, local_name
 from lftj.distributed.partitioning.partition_keys import (
@@ -30,12 +29,13 @@ from lftj.program.stratification import StratifiedProgram
 from lftj.storage.database import base_name
 from lftj.types import INT
 from lftj.types.sources import Role, without_role
+from scantree.frozen import frozen
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200
 
 
-@dataclass(frozen=True)
+@frozen
 class QueryPlan:
     """As a `PartPlan`, for the relations of one question; the last is its answers. `cuts`: of the
     local relations that are read.

@@ -4,8 +4,9 @@ several. Parts do a step at the same time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from scantree.frozen import frozen
 
 
 class Move(Enum):
@@ -42,7 +43,7 @@ class Move(Enum):
     """The end of supersteps: write what changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Step:
     """A move in a stage. `most`: rows that a part may over-delete."""
 

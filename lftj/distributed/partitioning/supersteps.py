@@ -9,7 +9,7 @@ of a row that came. So `Supersteps.over_deletion` is a program in supersteps lik
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import local_name
@@ -18,9 +18,10 @@ from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
 from lftj.types.sources import Role, Source, in_role, without_role
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Supersteps:
     """A recursive stratum whose parts exchange what they find.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lftj.distributed.partitioning.partition_keys import Placement, rules_of
 from lftj.program.monotone import Lattice
@@ -30,10 +30,11 @@ from lftj.program.normal_form import (
 from lftj.types import INT, STR, Type, decode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
+from scantree.frozen import frozen
 from scantree.layout import PAGE_COLUMNS
 
 
-@dataclass(frozen=True)
+@frozen
 class Witnessed:
     """A stratum whose relations have witnesses, with all that is said of these, by their names.
     `plain`: the user's relations.

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lftj import errors
 from lftj.heads.function import FIRST_KEYS
 from lftj.types.sources import Role
+from scantree.frozen import frozen
 
 _ROLES = "|".join(role.value for role in (Role.SHARE, Role.WITNESSED, Role.NEWS, Role.BASE))
 _CUT = rf"(?:{_ROLES}|{Role.CUT.value}(?:\d+|all|one|here)(?:\+(?:\d+|all))?)+"
@@ -21,7 +22,7 @@ _ASKED = re.compile(rf"(?<=[\w?]){_CUT}(?=[`'])")
 """Local names in hints."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """An LftjError as data."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.transport import Routed, RouteTask, route_placed
 from lftj.errors import FrameError
 from lftj.frames import Place, name_within
+from scantree.frozen import frozen
 
 
 class RowGroup(NamedTuple):
@@ -37,7 +37,7 @@ class RowGroup(NamedTuple):
             raise FrameError(f"{self.file} was changed after it was given", code="E232", hint=hint)
 
 
-@dataclass(frozen=True)
+@frozen
 class FilesTask:
     """Row groups of Parquet files on their way to their parts."""
 

@@ -32,12 +32,13 @@ from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, in_role, without_role
+from scantree.frozen import frozen
 
 VERBS = verbs()
 """The aggregates that parts' programs may have."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PartState:
     """One part after the commit `token`; without one, base rows only, nothing derived yet."""
 

@@ -12,12 +12,13 @@ from lftj.distributed.partitioning.steps import Step
 from lftj.engine.limits import Limits
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.tuning import DEFAULT, Tuning
+from scantree.frozen import frozen
 
 TRACE_BUDGET = 1 << 26
 """Bytes that the sensitivity indices of one part may take, where a workspace says nothing."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Settings:
     """Choices of a workspace that change no result, as parts are told them: the fields of its
     `Tuning` that are not as by default, and bytes that the sensitivity indices of a part may take.
@@ -32,7 +33,7 @@ class Settings:
         return Tuning(**dict(self.others)) if self.others else DEFAULT
 
 
-@dataclass(frozen=True)
+@frozen
 class OnPart:
     """Part of every task that needs a part.
 
@@ -52,7 +53,7 @@ class OnPart:
     settings: Settings
 
 
-@dataclass(frozen=True)
+@frozen
 class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
@@ -70,7 +71,7 @@ class PartTask(OnPart):
     elastic: float = 0.2
 
 
-@dataclass(frozen=True)
+@frozen
 class Exchanged:
     """A part in a stage in supersteps after a step: see `Exchange`, whose words these are."""
 

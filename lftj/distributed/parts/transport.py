@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class RouteTask:
     """Rows of a DataFrame on their way to their parts: what to call the entries, and how to read
     the columns.
@@ -136,7 +137,7 @@ def _written(
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class ReadTask:
     """One part of a relation, to be read from its entries."""
 

@@ -27,13 +27,14 @@ from lftj.distributed.stored.stored_part import open_part, read_record, store_pa
 from lftj.distributed.stored.storing import storing
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.types.dictionary import Dictionary
+from scantree.frozen import frozen
 from scantree.watched_files import FileDamagedError
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread
 
 
-@dataclass(frozen=True)
+@frozen
 class _Due:
     """A state that waits to be stored. `base`: the version that is known to be true."""
 

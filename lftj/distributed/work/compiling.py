@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.compiled_ahead import compile_named, missing
 from lftj.engine.limits import Limits, in_time
 from lftj.errors import LftjError
 from lftj.syntax.attention import attending
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class CompileTask:
     """Groups of kernels (`lftj.engine.compiled_ahead`), for the machine that has this part."""
 

@@ -5,7 +5,7 @@ found. The part stays as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +22,10 @@ from lftj.maintenance.commit import refresh
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class QueryTask(OnPart):
     """One stage of a question `token` in one part. `held`: the part is asked at the version of the
     task; else all is read from entries. `delivery`: the file that tells what feeds are read from,
@@ -38,7 +39,7 @@ class QueryTask(OnPart):
     delivery: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Answered:
     """Answer of a part, by relation, and the kernel steps and rows read for it."""
 

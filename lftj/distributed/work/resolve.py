@@ -9,7 +9,6 @@ then takes like rows that were sent. Only their numbers come back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
 from lftj.storage.relation import RelationVersion
+from scantree.frozen import frozen
 
 CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
 """Operations: rows that come or go; rows in place of those of their keys; rows that must not be
@@ -30,7 +30,7 @@ there; rows that must be there and go.
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class ResolveTask(OnPart):
     """One part's share of the operations on a relation, whose rows lie by the cut `home`: each with
     its rows, in one entry or several. `where`: values of rows to delete after them.
@@ -47,7 +47,7 @@ class ResolveTask(OnPart):
     where: Mapping[str, object] | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolved:
     """The net change in one part, None where there is none, how many rows `where` found, and how
     the part was come by; see `PartDone`.

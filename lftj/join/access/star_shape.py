@@ -11,7 +11,6 @@ anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lftj.join.access.atom_read import AtomRead, CodeTest
@@ -19,6 +18,7 @@ from lftj.join.access.computed_columns import Computed, computations, reads
 from lftj.join.plan.cardinality import Statistics, seems_key
 from lftj.program.normal_form import NormalRule, Value
 from lftj.storage.relation import RelationVersion
+from scantree.frozen import frozen
 
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
 
@@ -36,7 +36,7 @@ class Lookup(NamedTuple):
     negated: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Star:
     """`facts`, the look-ups for each of their rows, the comparisons between atoms that remain, and
     what is to be computed then.

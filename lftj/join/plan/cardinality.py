@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from lftj.tuning import DEFAULT, Tuning
 from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
+from scantree.frozen import frozen
 from scantree.rows import sort_rows
 
 
@@ -72,7 +73,7 @@ class Sample:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class RelationStatistics:
     """`rows` and, per column, an estimate of the number of distinct values.
 

@@ -5,14 +5,14 @@ even if several plans read it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from lftj.storage.relation import Order
+from scantree.frozen import frozen
 
 _BROUGHT_FORWARD = 4.0  # kernel steps in the time that one changed row takes in one key order
 
 
-@dataclass(frozen=True)
+@frozen
 class Upkeep:
     """Upkeep of key orders: the orders that lasting plans read already, the number of rows that
     commits change in a relation, as far as is known, and relations that no commit changes.

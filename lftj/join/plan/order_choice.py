@@ -16,7 +16,6 @@ each next variable is the one that is cheapest now, beginning with each atom in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
@@ -28,12 +27,13 @@ from lftj.join.plan.variable_orders import along, bits, lowest, once_bound, vari
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
 from lftj.tuning import DEFAULT, Tuning
+from scantree.frozen import frozen
 
 _by_bindings = attrgetter("bindings")
 _by_cost = attrgetter("cost")
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """A variable order, its estimated cost, and the estimated number of bindings after
     each level.

@@ -16,6 +16,7 @@ from typing import Protocol
 from lftj.join.plan.order_choice import Choice
 from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
 from lftj.storage.relation import Order
+from scantree.frozen import frozen
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Level:
         return self.value is None and not self.filters and not self.probes
 
 
-@dataclass(frozen=True)
+@frozen
 class PlannedAtom:
     """An atom, the key order it reads, and the level of each column of that order."""
 
@@ -51,7 +52,7 @@ class PlannedAtom:
         return column == 0 or self.levels[column - 1] < self.levels[column] - 1
 
 
-@dataclass(frozen=True)
+@frozen
 class PlannedProbe:
     """A negated atom: the key order, and what its leading columns are looked up with."""
 
@@ -74,7 +75,7 @@ class Leveled(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@frozen
 class RulePlan:
     """Plan of one rule, before it is given trees.
 

@@ -10,7 +10,6 @@ the binding it stands at, and what comes behind goes to other parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +25,7 @@ from lftj.tuning import DEFAULT, Tuning
 from partition.split import KeyRange, SecondKeys, split
 from scantree import Tree
 from scantree.bounds import after_prefix
+from scantree.frozen import frozen
 
 _LAST = 2**63 - 1
 
@@ -44,7 +44,7 @@ def leading_levels(plan: RulePlan) -> tuple[int, int | None] | None:
     return None
 
 
-@dataclass(frozen=True)
+@frozen
 class Narrowed:
     """An atom whose key order begins with constants (their codes are `prefix`) and then the leading
     or the second variable, or both.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.program.normal_form import Ref
+from scantree.frozen import frozen
 
 EXACT = at.EXACT
 """Every operation leaves its interval; those that touch are joined."""
@@ -26,7 +27,7 @@ overwritten by the next.
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Logged:
     """Selection of the logged positions: key columns of atoms as (atom, column) → mode, and negated
     atoms as probe → mode; only levels from `log_from` on.

@@ -16,7 +16,6 @@ looked at when one of them is found or lost. The first of it by iteration and va
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from lftj.storage.relation import Order
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
+from scantree.frozen import frozen
 from scantree.rows import sort_rows, sort_with
 
 # What is kept of a recursive relation with one choice domain beside the rows that are accepted: all
@@ -42,7 +42,7 @@ from scantree.rows import sort_rows, sort_with
 # iteration, then by value. A ranking has them in that order, group by group.
 
 
-@dataclass(frozen=True)
+@frozen
 class Candidates:
     """One immutable version. `rows`: the candidates with their standings; `ranking`: domain,
     iteration and the other columns.

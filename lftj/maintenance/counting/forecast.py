@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
@@ -18,6 +17,7 @@ from lftj.storage.database import base_name
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
+from scantree.frozen import frozen
 
 # What the first update of a state would have to make: plans, and key orders of many rows.
 
@@ -46,7 +46,7 @@ def make_ready(
 _NO_LIMIT = 1 << 62
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """Change below a stratum: the number of rows, the largest share of a relation that they are,
     and the sum of these shares.

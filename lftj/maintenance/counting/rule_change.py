@@ -9,13 +9,14 @@ rules, and the rows there are can be followed as ever.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 from lftj.program.stratification import Stratification
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class RuleChange:
     """Rules that derive rows of a stratum and did not before, and rules that did."""
 

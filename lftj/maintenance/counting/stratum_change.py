@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -32,9 +32,10 @@ from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Followed:
     """A stratum after a commit: net changes of its relations, what is kept, and counters.
 

@@ -5,7 +5,7 @@ number of proofs in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
@@ -16,9 +16,10 @@ from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
 from lftj.tuning import Tuning
 from scantree import Arena
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class StratumState:
     """One immutable version. `work`: what the last bootstrap cost (see `cost_model`), `steps`: the
     kernel steps of it; `used`: whether an update has succeeded since, and `failures`: how many were
@@ -98,7 +99,7 @@ class StratumState:
         return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates
 
 
-@dataclass(frozen=True)
+@frozen
 class Uncounted:
     """State kept of a stratum whose rows were found without counting.
 

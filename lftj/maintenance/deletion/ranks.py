@@ -10,7 +10,7 @@ brings back or adds: they come after all that there were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,13 +21,14 @@ from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, build_tree
 from scantree import Arena
+from scantree.frozen import frozen
 from scantree.rows import sort_rows, sort_with
 
 Iteration = Mapping[str, Columns]
 """The rows that an iteration found, by relation."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ranks:
     """The rows of each relation of a stratum with their ranks in a last column. `height`: a number
     that no rank exceeds; `used`: true once rows were deleted by them.

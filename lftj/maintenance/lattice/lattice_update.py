@@ -24,7 +24,7 @@ where every row was proven, which is seen by counting; without one, a deletion b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
@@ -40,6 +40,7 @@ from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, Source
+from scantree.frozen import frozen
 
 # Iterations of improvement from rows that are known to be derived: after a change, and after what
 # lost its proofs has gone.
@@ -49,7 +50,7 @@ from lftj.types.sources import Role, Source
 # offered now, and what instantiations offer that read something new.
 
 
-@dataclass(frozen=True)
+@frozen
 class Offers:
     """Sources of further rows of a stratum.
 

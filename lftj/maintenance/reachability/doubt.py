@@ -10,7 +10,6 @@ to v there are none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from lftj.maintenance.reachability.graph_kernels import BOTH
 from lftj.maintenance.reachability.step_graph import StepGraph, cleared
 from lftj.maintenance.separable.separable import Nodes
 from lftj.storage.delta import Columns
+from scantree.frozen import frozen
 from scantree.rows import (
     contains,
     difference,
@@ -43,7 +43,7 @@ class _Matter(NamedTuple):
     unless: np.ndarray
 
 
-@dataclass(frozen=True)
+@frozen
 class Seeds:
     """Nodes that parts begin with: sorted rows of the kept columns and the node, as they were and
     as they are. Where nothing is kept there is one column of zeros.

@@ -11,7 +11,7 @@ group to group, and all is chosen anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, after_prefix
+from scantree.frozen import frozen
 from scantree.rows import contains, difference, sort_rows
 
 
-@dataclass(frozen=True)
+@frozen
 class ChosenState(RelationState):
     """State of such a relation: its `candidates`, and for them the state of any view's rows."""
 

@@ -9,7 +9,6 @@ older than its data, and has chosen between nothing and nothing then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -23,6 +22,7 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.guarded_groups import PartedRule
 from lftj.maintenance.trace.trace_state import TraceState
+from scantree.frozen import frozen
 
 
 class Chosen(Protocol):
@@ -37,7 +37,7 @@ class Chosen(Protocol):
     def sizes(self) -> Mapping[str, int]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class BodyChange:
     """A body at a commit; `parted`: how parts of its guard come and go, where they do so."""
 
@@ -54,7 +54,7 @@ indices after it. Without those lost with parts that go.
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class BodyEvaluation:
     """A body that is to be evaluated from nothing: for the rows of its head, or in pieces of whole
     `groups`.

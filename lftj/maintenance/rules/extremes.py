@@ -10,8 +10,6 @@ relation it is made when one of the extremes is deleted: until then the head row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lftj.join.context import Context
@@ -22,10 +20,11 @@ from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import EXTREMES
 from scantree import Tree
+from scantree.frozen import frozen
 from scantree.rows import equal_runs, locate, sort_rows
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Extremes:
     """A head that is read off a key order: the first `width` columns of `order` are the group, the
     next one has the values.

@@ -16,7 +16,6 @@ exactly new − old, as in `delta_query`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
@@ -33,6 +32,7 @@ from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from scantree import after_prefix
 from scantree.columns import Lines, as_matrix
+from scantree.frozen import frozen
 
 GUARDED_GROUPS = "guarded groups"
 """The name of the strategy: without it no part is looked for."""
@@ -58,7 +58,7 @@ class GuardedRule:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PartedRule:
     """A rule at a commit at which `parts` of its guard come or go."""
 
@@ -110,7 +110,7 @@ class PartedRule:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PartedHead:
     """A relation of whose rows `parts` come and go as a whole, and how its rules have them, by the
     identity of what is kept of each.

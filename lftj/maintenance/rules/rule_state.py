@@ -5,7 +5,7 @@ its head.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from lftj.maintenance.rules.guarded_groups import Guards
 from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
+from scantree.frozen import frozen
 
 
 class RuleState(NamedTuple):
@@ -71,7 +72,7 @@ class RuleState(NamedTuple):
         return self.own_trace.bytes if self.own_trace is not None else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class RelationState:
     """One version of what is kept of a derived relation: a state per rule and, where rows may be
     derived in several ways, their support.

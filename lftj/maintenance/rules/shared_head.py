@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,9 +27,10 @@ from lftj.program.canonical_head import (
     combined_rule,
 )
 from lftj.program.normal_form import NormalRule
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Member:
     """A rule with its canonical form."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from lftj.join.context import Context
@@ -13,10 +12,11 @@ from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variants import recursive_atoms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
+from scantree.frozen import frozen
 from scantree.rows import union
 
 
-@dataclass(frozen=True)
+@frozen
 class Closure:
     """The rules of a stratum over relations below it, base rows among them.
 

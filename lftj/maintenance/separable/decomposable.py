@@ -11,7 +11,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lftj.program.normal_form import (
@@ -23,11 +23,12 @@ from lftj.program.normal_form import (
     RelationSchema,
     Value,
 )
+from scantree.frozen import frozen
 
 Argument = Ref | Value | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Decomposition:
     """Recursion changes the column `changing` of `relation`; `steps` are rules with the head (value
     before, value after). `transitive`: instead of these, the rows of iteration 0 are the steps.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lftj.heads.support_state import SupportState
@@ -44,6 +44,7 @@ from lftj.storage.durable.stored_trees import (
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
+from scantree.frozen import frozen
 
 _ANY_WIDTH = Tuning(extremes_width=1 << 30)
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
@@ -163,7 +164,7 @@ def views_of(
     return {name: reader.view(name, each) for name, each in named}
 
 
-@dataclass(frozen=True)
+@frozen
 class ViewReader:
     """Makes states again from data. `relations` and `rules` are those of the part, `heads` what
     rules keep together.

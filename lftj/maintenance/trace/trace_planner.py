@@ -11,7 +11,6 @@ do that need one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import unevenness
@@ -22,6 +21,7 @@ from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.maintenance.trace.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
 from lftj.syntax.attention import look
+from scantree.frozen import frozen
 from scantree.layout import PAGE_COLUMNS
 from sensitivity import EXACT, NONE, Granularity, hull
 from sensitivity.estimate import AtomStatistics, Option, estimate
@@ -29,7 +29,7 @@ from sensitivity.granularity_choice import GranularityChoice, choose_granulariti
 from sensitivity.shape import Position, PositionKey
 
 
-@dataclass(frozen=True)
+@frozen
 class TraceOverride:
     """Granularities for every rule, not the planner's: for tests and experiments. `first_proof`:
     heads that project count no proofs.
@@ -39,7 +39,7 @@ class TraceOverride:
     first_proof: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class TraceChoice:
     """The body in the order that is traced, the granularity of each position that needs an index,
     and why.

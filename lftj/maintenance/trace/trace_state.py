@@ -5,7 +5,7 @@ what a commit evaluates again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.trace.trace_planner import TraceChoice
 from lftj.maintenance.trace.traced_body import TracedBody, WithRegions
+from scantree.frozen import frozen
 from sensitivity import EXACT as EXACT_INDEX
 from sensitivity import (
     Granularity,
@@ -32,7 +33,7 @@ from sensitivity.shape import Position, PositionKey
 _COARSEST = projected(0)
 
 
-@dataclass(frozen=True)
+@frozen
 class TraceState:
     """The indices of one rule by (atom, column), each with its granularity; a position without one
     has granularity none.

@@ -42,6 +42,7 @@ from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.statistics_hints import Known
 from lftj.types import Type
 from lftj.types.sources import HiddenName
+from scantree.frozen import frozen
 
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""
@@ -56,7 +57,7 @@ Literals = tuple[CheckedLiteral, ...]
 FALSE = CheckedDisjunction(())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Body:
     """One conjunction of a definition: its plain literals sorted, and `pending` ones to look at."""
 
@@ -88,7 +89,7 @@ class Body:
         return conjunct, nested
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Definition:
     """A relation that the rule defines: one rule for each body.
 

@@ -16,7 +16,6 @@ asked with the others beside it, and parts in which it may fail are not taken ap
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from lftj.program.arithmetic import comparison_may_fail, may_fail
@@ -34,6 +33,7 @@ from lftj.program.normal_form import Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.draft import Copied, HeadTerm, RuleProgram
 from lftj.program.statistics_hints import Known
+from scantree.frozen import frozen
 
 _NOT_COUNTING = ("min", "max")
 
@@ -42,7 +42,7 @@ Define = Callable[[Sequence[Ref], Conjunct], CheckedAtom]
 Fixed = Mapping[int, Sequence[CheckedLiteral]]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Part:
     """Literals that variables link, and these variables."""
 

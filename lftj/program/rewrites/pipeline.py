@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lftj.program.checked import (
@@ -42,6 +41,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_tests,
 )
 from lftj.program.statistics_hints import NOTHING, Known
+from scantree.frozen import frozen
 
 
 def heads(program: RuleProgram) -> RuleProgram:
@@ -87,7 +87,7 @@ def _keeps_best(head: CheckedHead, body: Collection[CheckedLiteral]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Pass:
     """A rewrite, with the reason for it in one sentence, and the paper or textbook it is from."""
 
@@ -200,7 +200,7 @@ PASSES = (
 """All rewrites."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class NormalizedRule:
     """The rules that one rule of the user became, for its heads and for hidden relations, and the
     schemas of the latter.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,6 +21,7 @@ import numpy as np
 from lftj.frames.whole_files import whole_file
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.types.text_index import Table, slots_for
+from scantree.frozen import frozen
 from scantree.mapping import write_at
 from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
 
@@ -37,7 +38,7 @@ def _covered(first: int, last: int, slots: int = 0) -> Covered:
     return first, last, slots or slots_for(last - first)
 
 
-@dataclass(frozen=True)
+@frozen
 class StringsHead:
     """Head of a file: it holds strings [first, count) of its process, whose letters lie at [start,
     stop); the tables of their codes, each with the range that it covers and the number of its
