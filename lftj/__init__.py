@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from lftj.evaluators.compare import compare as compare
     from lftj.evaluators.evaluate import evaluate as evaluate
     from lftj.explain.analysis import PlanAnalysis as PlanAnalysis
-    from lftj.explain.plan import PlanReport as PlanReport
+    from lftj.explain.plan_report import PlanReport as PlanReport
     from lftj.explain.profile import Profile as Profile
     from lftj.heads.user import UserAggregate as UserAggregate
     from lftj.proofs.change import ChangeExplanation as ChangeExplanation
@@ -155,7 +155,7 @@ _NAMES = {
     "evaluators.compare": "Difference Step compare",
     "evaluators.evaluate": "evaluate",
     "explain.analysis": "PlanAnalysis",
-    "explain.plan": "PlanReport",
+    "explain.plan_report": "PlanReport",
     "explain.profile": "Profile",
     "engine.handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",

@@ -13,7 +13,7 @@ from sensitivity.oracle import OracleWork, change_oracle, touched_intervals
 from sensitivity.region import Regions
 from sensitivity.shape import AtomShape, BodyShape, Constant, Position
 from sensitivity.surgery import Surgeries, surgeries
-from sensitivity.trace import NEGATIVE_INFINITY, POSITIVE_INFINITY, TraceLog
+from sensitivity.trace_log import NEGATIVE_INFINITY, POSITIVE_INFINITY, TraceLog
 
 __all__ = [
     "EXACT",

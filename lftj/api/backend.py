@@ -32,7 +32,7 @@ from lftj.syntax import tree
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
-    from lftj.explain.plan import PlanReport
+    from lftj.explain.plan_report import PlanReport
     from lftj.explain.profile import Profile
     from lftj.explain.views import Overview
     from lftj.proofs.change import ChangeExplanation

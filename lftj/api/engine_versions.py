@@ -26,7 +26,7 @@ from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
-    from lftj.explain.plan import PlanReport
+    from lftj.explain.plan_report import PlanReport
     from lftj.explain.views import Overview
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
@@ -122,7 +122,7 @@ class EngineVersion:
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans on the rows of this version."""
-        from lftj.explain.plan import plan_report, plans_report  # as below
+        from lftj.explain.plan_report import plan_report, plans_report  # as below
 
         if rule is None:
             return plans_report(self.engine, self.state, passes=passes)

@@ -16,7 +16,7 @@ from lftj.engine.verify import Discrepancy
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.explain.plan import PlanReport
+    from lftj.explain.plan_report import PlanReport
     from lftj.explain.profile import Profile
 
 

@@ -14,7 +14,7 @@ from lftj.program.normal_form import Stratum
 from lftj.program.stratification import StratifiedProgram
 
 if TYPE_CHECKING:
-    from lftj.explain.plan import PlanReport
+    from lftj.explain.plan_report import PlanReport
     from lftj.join.plan.cardinality import Statistics
     from lftj.storage.relation import RelationVersion
 
@@ -55,7 +55,7 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     """
     from lftj.engine.engine import Engine
     from lftj.engine.handles import RuleHandle
-    from lftj.explain.plan import plan_report
+    from lftj.explain.plan_report import plan_report
     from lftj.program.program import Program
     from lftj.storage.relation import RelationVersion
     from lftj.syntax.parser import parse

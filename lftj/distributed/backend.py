@@ -24,7 +24,7 @@ from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.verify import Discrepancy
 from lftj.explain.analysis import PlanAnalysis
-from lftj.explain.plan import PlanReport
+from lftj.explain.plan_report import PlanReport
 from lftj.explain.profile import Profile, last_commits
 from lftj.explain.views import Overview, overview
 from lftj.program.normal_form import RelationSchema

@@ -20,7 +20,7 @@ from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from
 from lftj.distributed.partitioning.cuts import readers
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.programs import derives_otherwise
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.partitioning.supersteps import Supersteps

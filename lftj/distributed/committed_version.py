@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import Settings
 from lftj.engine.limits import Limits
 from lftj.program.program import Program

@@ -14,7 +14,7 @@ from uuid import uuid4
 from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.partitioning.cuts import Cut
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import guarded
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name

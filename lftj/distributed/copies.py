@@ -21,7 +21,7 @@ from lftj.engine.question import question_body
 from lftj.engine.state import State
 from lftj.explain.explain import reads_of, relations_below
 from lftj.explain.explain_plan import written
-from lftj.maintenance.commit import refresh
+from lftj.maintenance.refresh import refresh
 from lftj.program.normal_form import RelationSchema
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import Database, base_name

@@ -9,7 +9,7 @@ import os
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.partitioning.cuts import ALL
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.plan_report import how

@@ -29,8 +29,8 @@ from lftj.distributed.files.manifest import (
 )
 from lftj.distributed.heavy_hitters import counted_hubs, two_digits
 from lftj.distributed.held_files import HeldFiles
-from lftj.distributed.partitioning.plan import PartPlan
-from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.part_plan import PartPlan
+from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import Settings

@@ -22,7 +22,7 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, reported_by_the_system
 from lftj.distributed.partitioning.cuts import Cut
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.work.worker import forget
 from lftj.engine.result import Result, change_result

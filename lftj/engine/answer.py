@@ -19,7 +19,7 @@ from lftj.engine.question import Asked
 from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.join.context import Context
-from lftj.maintenance.commit import refresh
+from lftj.maintenance.refresh import refresh
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion

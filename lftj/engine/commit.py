@@ -20,9 +20,9 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
-from lftj.maintenance.commit import Refreshed
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.refresh import Refreshed
 from lftj.maintenance.rules.view_states import still_serving
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program

@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from lftj.join.context import Context
-from lftj.maintenance import commit
-from lftj.maintenance.commit import Refreshed
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.refresh import Refreshed
+from lftj.maintenance.refresh import refresh as refresh_once
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, stratum_key
 from lftj.program.normal_form import Stratum
 from lftj.program.program import Program
@@ -39,7 +39,7 @@ def refresh(
     changed_rules: frozenset[str],
     was: Stratification,
 ) -> Refreshed:
-    """Bring every affected view of a program up to date: `maintenance.commit.refresh`, as often as
+    """Bring every affected view of a program up to date: `maintenance.refresh.refresh`, as often as
     its cycles ask for more. Raises what that raises; nothing given is changed.
     """
     way = _Refresh(program, before, database, deltas, states, context, changed_rules, was)
@@ -129,7 +129,7 @@ class _Refresh:
         states: Mapping[str, ViewState] | None = None,
         places: frozenset[int] | None = None,
     ) -> Refreshed:
-        return commit.refresh(
+        return refresh_once(
             self.program.stratified,
             old,
             self.database,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lftj.engine.limits import short_of_memory
 from lftj.engine.result import Result
 from lftj.engine.state import State
-from lftj.maintenance.commit import refresh
+from lftj.maintenance.refresh import refresh
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.view_states import ViewState
 from lftj.program.normal_form import RelationSchema

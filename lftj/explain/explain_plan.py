@@ -10,7 +10,7 @@ from lftj.engine.handles import RuleHandle
 from lftj.engine.state import State
 from lftj.explain.analysis import PlanAnalysis
 from lftj.explain.level_costs import Bodies
-from lftj.explain.plan import PlanReport, needed, plan_report
+from lftj.explain.plan_report import PlanReport, needed, plan_report
 from lftj.join.run.evaluate import plan_rule
 from lftj.program.normal_form import NormalRule
 from scantree.interrupts import interrupts_as_such

@@ -12,7 +12,7 @@ import pytest
 
 import lftj
 from lftj.distributed.partitioning.cuts import ONE
-from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.part_planner import plan_of
 from tests.distributed.inline import InlineExecutor
 
 PROGRAMS = {

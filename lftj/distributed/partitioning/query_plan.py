@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lftj.distributed.partitioning.cuts import ALL, HERE, ONE, Cut, holders, local_name
+from lftj.distributed.partitioning.part_plan import Feed, Output, PartPlan, Stage
+from lftj.distributed.partitioning.part_planner import Planner
 from lftj.distributed.partitioning.partition_keys import (
     Lead,
     Pair,
@@ -21,8 +23,6 @@ from lftj.distributed.partitioning.partition_keys import (
     pairs,
 )
 from lftj.distributed.partitioning.placement import Partitioner
-from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
-from lftj.distributed.partitioning.planner import Planner
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum, Value
 from lftj.program.program import Program
 from lftj.program.stratification import StratifiedProgram

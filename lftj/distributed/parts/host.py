@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL
-from lftj.distributed.partitioning.plan import Feed
+from lftj.distributed.partitioning.part_plan import Feed
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.durable.stored_strings import StoredStrings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import PartDone
 
 

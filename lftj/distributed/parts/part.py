@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.partials import verbs
-from lftj.distributed.partitioning.plan import Feed, PartPlan
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.host import Host, Rows
@@ -22,8 +22,8 @@ from lftj.engine.limits import Limits
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.resources import Buffer, Resources
-from lftj.maintenance.commit import refresh
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.refresh import refresh
 from lftj.maintenance.rules.failures import placed_in
 from lftj.maintenance.rules.view_states import ViewState, ViewStates
 from lftj.program.normal_form import Stratum

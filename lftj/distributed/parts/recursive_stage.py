@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lftj.distributed.partitioning.cuts import local_name, slots
-from lftj.distributed.partitioning.plan import Feed
+from lftj.distributed.partitioning.part_plan import Feed
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import (
     Supersteps,

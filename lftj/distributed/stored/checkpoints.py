@@ -18,7 +18,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
 from lftj.distributed.parts.task import PartTask

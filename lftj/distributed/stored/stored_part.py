@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL
-from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import VERBS, PartState
 from lftj.distributed.stored.stored_files import RecordName

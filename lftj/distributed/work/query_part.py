@@ -18,7 +18,7 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import PartState, context_of
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.maintenance.commit import refresh
+from lftj.maintenance.refresh import refresh
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta

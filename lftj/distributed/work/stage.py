@@ -12,7 +12,7 @@ import numpy as np
 from lftj.distributed.files.deliveries import Log, delivery_name, read_delivery
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.partitioning.cuts import Cut
-from lftj.distributed.partitioning.plan import Output
+from lftj.distributed.partitioning.part_plan import Output
 from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import Advance

@@ -11,7 +11,7 @@ import numpy as np
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.parts.task import PartTask, Settings
 from lftj.distributed.stored.checkpoints import at_once

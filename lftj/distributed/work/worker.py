@@ -25,8 +25,8 @@ from lftj.distributed.files.manifest import (
     manifest_missing,
     overtaken,
 )
-from lftj.distributed.partitioning.plan import Feed, PartPlan
-from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.part_plan import Feed, PartPlan
+from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.distributed.parts.host import Host, Rows

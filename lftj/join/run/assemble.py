@@ -16,7 +16,7 @@ from lftj.join.plan import comparison_bounds
 from lftj.join.plan.expression_code import ExpressionCode
 from lftj.join.plan.last_levels import LastLevels
 from lftj.join.plan.plan import RulePlan
-from lftj.join.run.trace import NOTHING, Channel, Logged, number_channels
+from lftj.join.run.log_buffer import NOTHING, Channel, Logged, number_channels
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import Apply, Filter, Ref, Value
 from lftj.storage.relation import RelationVersion

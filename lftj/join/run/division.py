@@ -17,9 +17,9 @@ import numpy as np
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.assemble import Assembly
+from lftj.join.run.log_buffer import Sink
 from lftj.join.run.part_weights import PartWeights
 from lftj.join.run.run import Run
-from lftj.join.run.trace import Sink
 from lftj.program.normal_form import Value
 from lftj.tuning import DEFAULT, Tuning
 from partition.split import KeyRange, SecondKeys, split

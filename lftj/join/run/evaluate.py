@@ -16,9 +16,9 @@ from lftj.join.plan.cardinality import stale
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
+from lftj.join.run.log_buffer import Sink
 from lftj.join.run.parallel import Compact, parts_of, patience_with
 from lftj.join.run.run import Run, evaluation_failure
-from lftj.join.run.trace import Sink
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation

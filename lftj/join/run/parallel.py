@@ -17,8 +17,8 @@ from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.division import Division, leading_levels
+from lftj.join.run.log_buffer import Sink
 from lftj.join.run.run import Run, evaluation_failure
-from lftj.join.run.trace import Sink
 from lftj.join.shared_work import SharedWork
 from partition.split import KeyRange
 

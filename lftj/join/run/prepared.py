@@ -19,6 +19,7 @@ from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
+from lftj.join.run.log_buffer import LogBuffer
 from lftj.join.run.run import (
     OUTPUT_WORDS,
     borrow_cache,
@@ -26,7 +27,6 @@ from lftj.join.run.run import (
     evaluation_failure,
     return_cache,
 )
-from lftj.join.run.trace import LogBuffer
 from lftj.types.texts import Flat
 from scantree import Tree
 from scantree.jit import address

@@ -12,7 +12,7 @@ from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan.plan import RulePlan
 from lftj.join.resources import Buffer
 from lftj.join.run.assemble import Assembly
-from lftj.join.run.trace import LogBuffer, Sink
+from lftj.join.run.log_buffer import LogBuffer, Sink
 from lftj.types import decode_scalar
 from scantree.jit import address
 

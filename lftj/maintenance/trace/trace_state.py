@@ -12,7 +12,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Columns, Relations, chunks, gathered
-from lftj.join.run.trace import EXACT, HULL, NOTHING, Logged
+from lftj.join.run.log_buffer import EXACT, HULL, NOTHING, Logged
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.trace.trace_planner import TraceChoice

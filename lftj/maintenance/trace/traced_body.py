@@ -20,7 +20,7 @@ from lftj.join.plan.plan import Level, RulePlan
 from lftj.join.plan.planner import lay_out
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.join.run.trace import Channel, Logged
+from lftj.join.run.log_buffer import Channel, Logged
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import (
     NegatedAtom,

@@ -17,7 +17,7 @@ from lftj.program.checked import (
     CheckedNegation,
 )
 from lftj.program.normal_form import Filter, Ref, Value
-from lftj.program.rewrites.draft import Body, Current, Definition, Literals, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Current, Definition, Literals, RuleProgram
 from lftj.program.rewrites.surroundings import (
     asked_in_cycle,
     equations_of,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from lftj.program.checked import CheckedAtom, CheckedChoice
 from lftj.program.normal_form import Ref, RuleVariable
-from lftj.program.rewrites.draft import Body, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
 
 
 def choices(program: RuleProgram) -> RuleProgram:

@@ -13,7 +13,7 @@ from lftj.program.bindings import definitions, of_expressions, of_literal, of_li
 from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import Copied, RuleProgram
+from lftj.program.rewrites.rule_program import Copied, RuleProgram
 
 
 def computed_keys(program: RuleProgram) -> RuleProgram:

@@ -38,7 +38,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import FALSE, Body, Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import FALSE, Body, Definition, HeadTerm, RuleProgram
 from lftj.program.schema import MOST_COLUMNS
 from lftj.types import Type
 from lftj.types.sources import HiddenName

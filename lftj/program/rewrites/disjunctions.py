@@ -6,7 +6,7 @@ from lftj.program.bindings import shared
 from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedLiteral
 from lftj.program.normal_form import Filter, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import FALSE, Body, Current, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import FALSE, Body, Current, Definition, RuleProgram
 from lftj.program.rewrites.surroundings import imported, refs
 
 _LIST = 4

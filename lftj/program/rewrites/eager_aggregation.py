@@ -29,7 +29,7 @@ from lftj.program.bindings import Variables, definitions, of_expressions, of_lit
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import HeadTerm, RuleProgram
 from lftj.program.signatures import aggregate_type
 from lftj.types import INT, Type
 from lftj.types.sources import is_hidden

@@ -11,7 +11,7 @@ from lftj.program.bindings import Variables, bound_by, of_expressions, of_litera
 from lftj.program.checked import CheckedAtom, CheckedLiteral, FunctorCall
 from lftj.program.normal_form import Filter, FunctorRule, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import PARTIAL, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import PARTIAL, Definition, RuleProgram
 from lftj.program.rewrites.surroundings import tests_between
 
 NO_LITERALS = frozenset[CheckedLiteral]()

@@ -31,7 +31,7 @@ from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiter
 from lftj.program.hidden import PART
 from lftj.program.normal_form import Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import Copied, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import Copied, HeadTerm, RuleProgram
 from lftj.program.statistics_hints import Known
 from scantree.frozen import frozen
 

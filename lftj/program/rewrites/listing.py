@@ -31,7 +31,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import Body, Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Definition, HeadTerm, RuleProgram
 from lftj.syntax.constants import print_constant
 from lftj.types.sources import HiddenName
 

@@ -22,7 +22,7 @@ from lftj.program.checked import (
 )
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import RuleProgram
+from lftj.program.rewrites.rule_program import RuleProgram
 from lftj.types import INT, Type
 
 Bounds = list[tuple[Filter, tuple[str, Expression]]]

@@ -7,8 +7,8 @@ from __future__ import annotations
 from lftj.program.bindings import bound_by, shared
 from lftj.program.checked import Block, CheckedAggregate, CheckedAtom, CheckedNegation
 from lftj.program.normal_form import QUESTION
-from lftj.program.rewrites.draft import Body, Current, Definition, RuleProgram
 from lftj.program.rewrites.extreme_negation import as_extreme
+from lftj.program.rewrites.rule_program import Body, Current, Definition, RuleProgram
 from lftj.program.rewrites.surroundings import asked_in_cycle, imported, refs, tests_between
 
 

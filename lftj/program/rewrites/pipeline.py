@@ -28,7 +28,6 @@ from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
 from lftj.program.rewrites.disjunctions import alternatives, united
-from lftj.program.rewrites.draft import Body, Definition, RuleProgram
 from lftj.program.rewrites.eager_aggregation import eager_aggregation
 from lftj.program.rewrites.functor_calls import functor_calls
 from lftj.program.rewrites.independent_parts import independent_parts
@@ -40,6 +39,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_computations,
     negated_tests,
 )
+from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
 from lftj.program.statistics_hints import NOTHING, Known
 from scantree.frozen import frozen
 

@@ -18,7 +18,7 @@ from lftj.program.checked import (
 )
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
-from lftj.program.rewrites.draft import FALSE, PARTIAL, Body, RuleProgram
+from lftj.program.rewrites.rule_program import FALSE, PARTIAL, Body, RuleProgram
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 

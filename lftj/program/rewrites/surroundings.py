@@ -19,7 +19,7 @@ from lftj.program.checked import Block, CheckedAtom, CheckedLiteral
 from lftj.program.hidden import ASKED
 from lftj.program.normal_form import Expression, Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.draft import Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Definition, RuleProgram
 
 
 def imported(

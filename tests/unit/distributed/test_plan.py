@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, HubCut, local_name
-from lftj.distributed.partitioning.plan import PartPlan
-from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.part_plan import PartPlan
+from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.programs import described, digest, restored
 from lftj.program.program import Program
 from lftj.storage.database import base_name

@@ -16,8 +16,8 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import chunks
-from lftj.join.run.trace import EXACT, HULL, Logged
-from lftj.join.run.trace import Channel as Described
+from lftj.join.run.log_buffer import EXACT, HULL, Logged
+from lftj.join.run.log_buffer import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT

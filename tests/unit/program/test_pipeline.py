@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lftj.program.program import Program
-from lftj.program.rewrites.draft import RuleProgram
 from lftj.program.rewrites.pipeline import PASSES, steps
+from lftj.program.rewrites.rule_program import RuleProgram
 from lftj.program.statistics_hints import Known
 from tests.unit.program.listing import list_rule
 from tests.unit.program.rules import checked, lines, parsed

@@ -19,7 +19,7 @@ from sensitivity import (
     SensitivityIndex,
     touched_intervals,
 )
-from sensitivity.trace import interval_columns
+from sensitivity.trace_log import interval_columns
 from tests.unit.scantree.trees import columns_of, rows_of
 from tests.unit.sensitivity.bodies import body
 from tests.unit.sensitivity.maintained import Maintained, delta

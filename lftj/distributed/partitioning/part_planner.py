@@ -12,6 +12,7 @@ from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, is_local_to_one, local_name
 from lftj.distributed.partitioning.hubs import Hubs
+from lftj.distributed.partitioning.part_plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.partitioning.partition_keys import (
     Lead,
@@ -23,7 +24,6 @@ from lftj.distributed.partitioning.partition_keys import (
     rules_of,
 )
 from lftj.distributed.partitioning.placement import Partitioner
-from lftj.distributed.partitioning.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.programs import restored
 from lftj.distributed.partitioning.superstep_cuts import asked_cut, asking, own_cut
 from lftj.distributed.partitioning.supersteps import Supersteps

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sensitivity import EXACT, Granularity, TraceLog, hull, projected, trace
+from sensitivity import EXACT, Granularity, TraceLog, hull, projected, trace_log
 from sensitivity.coverage import consolidated
-from sensitivity.trace import interval_columns
+from sensitivity.trace_log import interval_columns
 from tests.unit.scantree.trees import rows_of
 from tests.unit.sensitivity.bodies import body
 
@@ -78,8 +78,8 @@ def test_a_log_is_merged_only_when_it_has_doubled(monkeypatch: pytest.MonkeyPatc
         merged.append(len(columns[0]))
         return consolidated(columns, alpha, granularity)
 
-    monkeypatch.setattr(trace, "_PENDING", 50)
-    monkeypatch.setattr(trace, "consolidated", counted)
+    monkeypatch.setattr(trace_log, "_PENDING", 50)
+    monkeypatch.setattr(trace_log, "consolidated", counted)
     log = TraceLog([(G_Z, EXACT)])
     for low in range(0, 8000, 80):
         lows = np.arange(low, low + 80, 2)
@@ -104,7 +104,7 @@ def test_a_log_that_is_merged_on_the_way_says_the_same(
     records = np.vstack([np.zeros(4000, np.int64), low, low + 3, rng.integers(0, 5, (3, 4000))])
     whole = TraceLog([(G_Z, granularity)])
     whole(records)
-    monkeypatch.setattr(trace, "_PENDING", 50)
+    monkeypatch.setattr(trace_log, "_PENDING", 50)
     pieces = TraceLog([(G_Z, granularity)])
     for start in range(0, 4000, 37):
         pieces(records[:, start : start + 37])
