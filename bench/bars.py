@@ -38,6 +38,8 @@ BARS: dict[str, dict[str, Bar]] = {
         "analytics_worst": Bar("at most", 4),
         "load_worst": Bar("at most", 2.5),
         "load_peak": Bar("at most", 1.7),
+        "threads_worst": Bar("at least", 0.97),
+        "threads_geomean": Bar("at least", 1.6),
     },
     "bodies": {
         "bodies_worst": Bar("at most", 20),

@@ -32,9 +32,9 @@ def program(name: str) -> str:
     return (PROGRAMS / f"{name}.dl").read_text(encoding="utf-8")
 
 
-def connect(**options: Any) -> lftj.Workspace:
-    """A workspace that evaluates on one thread, as the peers do."""
-    return lftj.connect(executor=lftj.ThreadExecutor(threads=1), **options)
+def connect(threads: int = 1, **options: Any) -> lftj.Workspace:
+    """A workspace that evaluates on one thread, as the peers do, or on so many."""
+    return lftj.connect(executor=lftj.ThreadExecutor(threads), **options)
 
 
 class Engine:

@@ -30,6 +30,7 @@ from scantree.page_kernels import (
     note_words,
     release,
 )
+from scantree.sharing import ALONE, Threads
 from scantree.stretch import Stretch
 from scantree.watched_files import FileDamagedError, Watch
 
@@ -86,8 +87,8 @@ class Arena:
 
     _lasting = False  # until there is a stretch
 
-    def __init__(self, reserve_bytes: int | None = None) -> None:
-        """`reserve_bytes`: how large it may become."""
+    def __init__(self, reserve_bytes: int | None = None, threads: Threads = ALONE) -> None:
+        """`reserve_bytes`: how large it may become. `threads`: who writes many pages."""
         size = reserve_bytes or _default_reserve()
         self._stretch = (None if reserve_bytes else _spare_stretch()) or Stretch(size, _FIRST)
         self._lasting = reserve_bytes is None and self._stretch.by_need
@@ -97,6 +98,7 @@ class Arena:
         self.memory[GRANTED] = self._stretch.mapped // _WORD
         self.lock = threading.RLock()
         held_while_forking(self.lock)
+        self.threads = threads
         self._ceiling = self.memory.size  # what is mapped lies above
         self.mapped: dict[str, tuple[int, int]] = {}
         """Place of the first word of each mapped segment, and the number of its words, by its name

@@ -107,40 +107,21 @@ def fill_leaves(memory, pages, column, values, places):
 
 
 @compiled
-def write_packed_leaf(memory, layout, packed, first, last, dropped, lows, widths):
-    """A leaf of the packed rows [first, last), which hold their columns' distances from `lows`,
-    less the `dropped` bits of every value.
+def fill_packed(memory, pages, packed, dropped, lows, widths):
+    """Write leaves of packed rows, which hold their columns' distances from `lows`, less the
+    `dropped` bits of every value.
     """
-    leaf = new_leaf(memory, layout)
-    shift = 0
-    for column in range(lows.size - 1, -1, -1):
-        base = leaf_column(leaf, column)
-        mask = INT64_MAX >> (KEY_BITS - widths[column])
-        low = lows[column]
-        bits = dropped[column]
-        for row in range(first, last):
-            store(memory, base + row - first, (((packed[row] >> shift) & mask) + low) << bits)
-        shift += widths[column]
-    memory[leaf + ENTRIES] = last - first
-    return leaf
-
-
-@compiled
-def build_packed(memory, layout, packed, dropped, lows, widths, fill):
-    """As `build`, of ascending packed rows, of which there are some."""
-    rows = packed.size
-    fill = max(1, min(fill, layout[LEAF_CAPACITY]))
-    count = (rows + fill - 1) // fill
-    pages = np.empty(count, np.int64)
-    for i in range(count):
-        pages[i] = write_packed_leaf(
-            memory,
-            layout,
-            packed,
-            rows * i // count,
-            rows * (i + 1) // count,
-            dropped,
-            lows,
-            widths,
-        )
-    return raise_levels(memory, layout, pages, count, 0)
+    first = 0
+    for page in pages:
+        entries = memory[page + ENTRIES]
+        shift = 0
+        for column in range(lows.size - 1, -1, -1):
+            base = leaf_column(page, column)
+            mask = INT64_MAX >> (KEY_BITS - widths[column])
+            low = lows[column]
+            bits = dropped[column]
+            for slot in range(entries):
+                word = load(packed, first + slot)
+                store(memory, base + slot, (((word >> shift) & mask) + low) << bits)
+            shift += widths[column]
+        first += entries

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from scantree.arena import Arena, Words
 from scantree.packing_kernels import KEY_BITS
-from scantree.place_sort import beginnings
-from scantree.place_sort_kernels import add_field, spread
+from scantree.place_sort import Field, add_column, beginnings, spread_of
 from scantree.rows import sort_order
+from scantree.sharing import Threads
 from scantree.tree import Tree
 from scantree.word_sort import sort_words
 from scantree.word_sort_kernels import ascending
@@ -35,11 +35,12 @@ def load(arena: Arena, columns: Sequence[Column]) -> Tree:
     O(n) when sorted, else O(n · bits of a row). Takes the pages, two words for each row and what
     the columns take one at a time.
     """
-    like = Tree.empty(arena, len(columns))
     again = _repeated(columns)
+    if again is None and (found := _by_words(arena, columns)) is not None:
+        return found
+    like = Tree.empty(arena, len(columns))
     if again is None:
-        found = _by_words(like, columns)
-        return found if found is not None else like.with_columns(columns, _places(columns))
+        return like.with_columns(columns, _places(columns, arena.threads))
     if not again.size:
         return like.with_columns(columns, None)
     return like.with_columns(columns, np.delete(np.arange(len(columns[0]())), again))
@@ -66,22 +67,24 @@ def _repeated(columns: Sequence[Column]) -> NDArray[np.int64] | None:
     return alike
 
 
-def _by_words(like: Tree, columns: Sequence[Column]) -> Tree | None:
+def _by_words(arena: Arena, columns: Sequence[Column]) -> Tree | None:
     """The tree by packed rows; None where these take more than a word."""
     lows, widths = list[int](), list[int]()
     for column in columns:
-        low, high, _ = map(int, spread(column()))
+        low, high, _ = spread_of(column(), arena.threads)
         lows.append(low)
         widths.append((high - low).bit_length())
         if sum(widths) > KEY_BITS:
             return None
-    words = columns[0]() - np.int64(lows[0])
-    for column, low, width in zip(columns[1:], lows[1:], widths[1:], strict=True):
-        add_field(words, column() - np.int64(low), width, 0)
-    sort_words(words, sum(widths))
+    words = np.zeros(len(columns[0]()), np.int64)
+    for column, low, width in zip(columns, lows, widths, strict=True):
+        add_column(words, column(), Field(low, width, 0), arena.threads)
+    sort_words(words, sum(widths), threads=arena.threads)
     words = _distinct(words)
     zeros = np.zeros(len(columns), np.int64)
-    return like.with_packed(words, np.array(lows, np.int64), np.array(widths, np.int64), zeros)
+    return Tree.empty(arena, len(columns)).with_packed(
+        words, np.array(lows, np.int64), np.array(widths, np.int64), zeros
+    )
 
 
 def _distinct(words: Words) -> Words:
@@ -92,9 +95,9 @@ def _distinct(words: Words) -> Words:
     return words if fresh.all() else words[fresh]
 
 
-def _places(columns: Sequence[Column]) -> Words:
+def _places(columns: Sequence[Column], threads: Threads) -> Words:
     """The places of the distinct rows in ascending order."""
-    words, bits, fields = beginnings(columns)
+    words, bits, fields = beginnings(columns, threads)
     places = words & ((1 << bits) - 1)
     tied = np.empty(words.size + 1, np.bool_)  # row i begins as row i − 1 does
     tied[0] = tied[-1] = False

@@ -9,6 +9,8 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 from scantree.columns import as_matrix
 from scantree.packing_kernels import KEY_BITS
 from scantree.place_sort_kernels import add_field, sort_places, sort_ties, spread
+from scantree.sharing import ALONE, Span, Threads, spans
 from scantree.word_sort import FEW, digits_of, sort_words
 
 _SAMPLED = 1 << 13
@@ -31,7 +34,7 @@ _PATIENCE = 3
 Columns = Sequence[np.ndarray]
 
 
-class _Field(NamedTuple):
+class Field(NamedTuple):
     """The bits of a word that stand for a column: `kept` bits of the distance from its least value,
     without `dropped` low ones.
     """
@@ -56,17 +59,20 @@ def places_in_order(columns: Columns | np.ndarray) -> np.ndarray:
     return _by_columns(columns) if places is None else places
 
 
-def beginnings(columns: Sequence[Callable[[], np.ndarray]]) -> tuple[np.ndarray, int, int]:
+def beginnings(
+    columns: Sequence[Callable[[], np.ndarray]], threads: Threads
+) -> tuple[np.ndarray, int, int]:
     """Words of what comes first in some rows and, in so many low bits, of the place of each, in
     ascending order; and of how many columns something is in them. `columns` are asked for one at a
     time, and not for more than these.
     """
     rows = len(columns[0]())
     bits = (rows - 1).bit_length()
-    fields, _ = _fields((column() for column in columns), KEY_BITS - bits)
-    words = _words((column() for column in columns), fields) << bits
+    fields, _ = _fields((column() for column in columns), KEY_BITS - bits, threads)
+    words = _words((column() for column in columns), fields, threads)
+    words <<= bits
     words |= np.arange(rows, dtype=np.int64)
-    sort_words(words, bits + sum(field.kept for field in fields), bits)
+    sort_words(words, bits + sum(field.kept for field in fields), bits, threads)
     return words, bits, len(fields)
 
 
@@ -91,40 +97,69 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
     )
 
 
-def _fields(columns: Iterable[np.ndarray], room: int) -> tuple[list[_Field], bool]:
+def spread_of(column: np.ndarray, threads: Threads) -> tuple[int, int, int]:
+    """The least and the greatest value of a column of some rows, and the bits in which its values
+    differ.
+    """
+    parts = [column[slice(*span)] for span in spans(len(column), threads)]
+    found = [tuple(map(int, each)) for each in threads.together(spread, parts)]
+    lows, highs, differing = zip(*found, strict=True)
+    first = int(column[0])
+    return (
+        min(lows),
+        max(highs),
+        reduce(or_, (first ^ int(part[0]) for part in parts), 0) | reduce(or_, differing),
+    )
+
+
+def _fields(
+    columns: Iterable[np.ndarray], room: int, threads: Threads = ALONE
+) -> tuple[list[Field], bool]:
     """As much of each column, from the first on, as there is room for; and whether that is all
     there is, as far as one can tell.
     """
-    fields: list[_Field] = []
+    fields: list[Field] = []
     whole = True
     for column in columns:
         if not room:
             return fields, False
-        low, high, differing = map(int, spread(column))
+        low, high, differing = spread_of(column, threads)
         alike = (
             (differing & -differing).bit_length() - 1 if differing else 0
         )  # low bits that are the same in all values
         width = (high - low).bit_length() - alike
         kept = min(width, room)
-        fields.append(_Field(low, kept, alike + width - kept))
+        fields.append(Field(low, kept, alike + width - kept))
         room, whole = room - kept, whole and kept == width
     return fields, whole
 
 
-def _words(columns: Iterable[np.ndarray], fields: Sequence[_Field]) -> np.ndarray:
+def _words(
+    columns: Iterable[np.ndarray], fields: Sequence[Field], threads: Threads = ALONE
+) -> np.ndarray:
     words: np.ndarray | None = None
     for field, column in zip(fields, columns, strict=False):
         if words is None:
             words = np.zeros(len(column), np.int64)
         if field.kept:
-            # wraps where the values' range takes 64 bits: the bits that are kept are right all the
-            # same
-            add_field(words, column - np.int64(field.low), field.kept, field.dropped)
+            add_column(words, column, field, threads)
     assert words is not None
     return words
 
 
-def _many_alike(sample: Columns, fields: Sequence[_Field]) -> bool:
+def add_column(words: np.ndarray, column: np.ndarray, field: Field, threads: Threads) -> None:
+    """Move each word up by the bits of a field, and put there what it has of the row's value."""
+
+    def add(span: Span) -> None:
+        here = slice(*span)
+        # wraps where the values' range takes 64 bits: the bits that are kept are right all the same
+        distances = column[here] - np.int64(field.low)
+        add_field(words[here], distances, field.kept, field.dropped)
+
+    threads.together(add, spans(len(words), threads))
+
+
+def _many_alike(sample: Columns, fields: Sequence[Field]) -> bool:
     """Test for many distinct rows with equal words, so many that each is compared with several
     others.
     """

@@ -74,15 +74,24 @@ def at_rank(memory, root, height, row):
 
 
 @compiled
-def read_evenly(memory, root, height, rows, behind, out):
-    """Copy some of so many rows, at equal distances, or those so many rows `behind` each of them,
-    to `out` (shape width × n).
+def read_numbered(memory, root, height, numbers, picks, out):
+    """Copy the columns `picks` of the rows with these numbers, from 0 and ascending, to `out`
+    (shape picks × n). O(n + leaves that they are on · height · fan).
     """
-    copied = out.shape[1]
-    for i in range(copied):
-        leaf, slot = at_rank(memory, root, height, min(i * rows // copied + behind, rows - 1))
+    done = 0
+    while done < numbers.size:
+        position = position_of(memory, root, height, load(numbers, done))
+        leaf = leaf_at(memory, root, height, position)
+        first = load(numbers, done) - (position & SLOT_MASK)
+        behind = first + load(memory, leaf + ENTRIES)
+        last = done
+        while last < numbers.size and load(numbers, last) < behind:
+            last += 1
         for column in range(out.shape[0]):
-            out[column, i] = load(memory, leaf_column(leaf, column) + slot)
+            base = leaf_column(leaf, picks[column]) - first
+            for i in range(done, last):
+                out[column, i] = load(memory, base + load(numbers, i))
+        done = last
 
 
 @compiled

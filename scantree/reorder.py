@@ -74,7 +74,8 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
         return None
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
-    sort_words(rows, sum(widths), sum(widths[columns_to_sort(order) :]))
+    in_order = sum(widths[columns_to_sort(order) :])
+    sort_words(rows, sum(widths), in_order, tree.arena.threads)
     return like.with_packed(rows, lows, bits, zeros)
 
 

@@ -13,8 +13,9 @@ gone (`Arena`). Its readers are those of `TreeReading`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, starmap
 from operator import attrgetter
 
 import numpy as np
@@ -24,8 +25,8 @@ from scantree.apply_kernels import apply as apply_changes
 from scantree.arena import Arena, Words
 from scantree.build_kernels import (
     build,
-    build_packed,
     fill_leaves,
+    fill_packed,
     raise_levels,
     take_leaves,
 )
@@ -44,9 +45,12 @@ from scantree.page_kernels import (
     discard,
 )
 from scantree.seek_kernels import END, rank
+from scantree.sharing import SPAN, Span, spans
 from scantree.tree_reading import TreeReading
 
 _NO_COLUMNS: tuple[Words, ...] = ()
+_Fill = Callable[[Words, Span], None]
+"""Writes a part of the rows of a span to their leaves."""
 
 
 class Tree(TreeReading):
@@ -130,6 +134,8 @@ class Tree(TreeReading):
         return cls.empty(arena, len(keys), len(values), **options)._load(data)  # type: ignore[arg-type]
 
     def _load(self, data: NDArray[np.int64]) -> Tree:
+        if data.shape[1] >= 2 * SPAN and self.arena.threads.workers > 1:
+            return self.with_columns([partial(data.__getitem__, line) for line in range(len(data))])
         with self.arena.lock:
             self.arena.sweep()
             self.arena.require(words_to_load(self.layout, data.shape[1]))
@@ -153,34 +159,60 @@ class Tree(TreeReading):
         """
         if not rows.size:
             return self
-        with self.arena.lock:
-            self.arena.sweep()
-            self.arena.require(words_to_load(self.layout, rows.size))
-            root, height = self.arena.made(
-                build_packed, self.layout, rows, dropped, lows, widths, load_fill(self.layout)
-            )
-            return self._published(root, height, rows.size)
 
-    def with_columns(self, columns: Sequence[Callable[[], Words]], places: Words | None) -> Tree:
+        def fill(leaves: Words, span: Span) -> None:
+            fill_packed(self.arena.memory, leaves, rows[slice(*span)], dropped, lows, widths)
+
+        return self._filled(rows.size, [fill])
+
+    def with_columns(
+        self, columns: Sequence[Callable[[], Words]], places: Words | None = None
+    ) -> Tree:
         """The version with the rows at these places of columns, or with all rows, ascending and
         distinct, of a tree without rows. Columns are asked for one after the other. O(n).
         """
+
+        def filling(number: int, column: Callable[[], Words]) -> Iterator[_Fill]:
+            values, memory = column(), self.arena.memory
+
+            def fill(leaves: Words, span: Span) -> None:
+                here = slice(*span)
+                if places is None:
+                    fill_leaves(memory, leaves, number, values[here], np.empty(0, np.int64))
+                else:
+                    fill_leaves(memory, leaves, number, values, places[here])
+
+            yield fill
+
         rows = len(columns[0]()) if places is None else places.size
-        at = np.empty(0, np.int64) if places is None else places
-        with self.arena.lock:
-            self.arena.sweep()
-            self.arena.require(words_to_load(self.layout, rows))
-            memory, fill = self.arena.memory, load_fill(self.layout)
-            leaves = np.zeros((rows + fill - 1) // fill, np.int64)
+        fills = chain.from_iterable(starmap(filling, enumerate(columns)))
+        return self._filled(rows, fills)
+
+    def _filled(self, rows: int, fills: Iterable[_Fill]) -> Tree:
+        """The version with so many rows, ascending and distinct, of a tree without rows; each of
+        `fills` writes a part of them, one after the other, by all threads.
+        """
+        arena, fill = self.arena, load_fill(self.layout)
+        with arena.lock:
+            arena.sweep()
+            arena.require(words_to_load(self.layout, rows))
+            memory, count = arena.memory, (rows + fill - 1) // fill
+            leaves = np.zeros(count, np.int64)
+            pieces = spans(count, arena.threads, SPAN // fill)
             try:
                 take_leaves(memory, self.layout, rows, leaves)
-                for number, column in enumerate(columns):
-                    fill_leaves(memory, leaves, number, column(), at)
+                for write in fills:
+
+                    def written(piece: Span, write: _Fill = write) -> None:
+                        first, last = (rows * leaf // count for leaf in piece)
+                        write(leaves[slice(*piece)], (first, last))
+
+                    arena.threads.together(written, pieces)
             except BaseException:
                 for leaf in filter(None, leaves.tolist()):
                     discard(memory, leaf)
                 raise
-            root, height = self.arena.made(raise_levels, self.layout, leaves, leaves.size, 0)
+            root, height = arena.made(raise_levels, self.layout, leaves, count, 0)
             return self._published(root, height, rows)
 
     def _published(self, root: int, height: int, count: int) -> Tree:

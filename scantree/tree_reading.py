@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scantree.arena import Arena, Words
 from scantree.columns import Columns, as_matrix
 from scantree.monoid import COUNT, Aggregate, Monoid
-from scantree.read_kernels import look_up, position_of, read_edges, read_evenly, read_rows
+from scantree.read_kernels import look_up, position_of, read_edges, read_numbered, read_rows
 from scantree.reorder_kernels import survey_leaves
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
@@ -132,8 +132,18 @@ class TreeReading:
         """
         if self.count <= rows:
             return [column[behind:] for column in self.columns()]
-        out = np.empty((self.key_width + self.value_width, rows), np.int64)
-        read_evenly(self.arena.memory, self.root, self.height, self.count, behind, out)
+        numbers = np.arange(rows) * self.count // rows + behind
+        return self.numbered(
+            np.minimum(numbers, self.count - 1), range(self.key_width + self.value_width)
+        )
+
+    def numbered(self, numbers: Words, only: Sequence[int]) -> list[Words]:
+        """The columns at the positions `only` of the rows with these numbers, from 0 and ascending.
+        O(n · log) at most.
+        """
+        out = np.empty((len(only), numbers.size), np.int64)
+        picks = np.array(only, np.int64)
+        read_numbered(self.arena.memory, self.root, self.height, numbers, picks, out)
         return list(out)
 
     def seek_lub(self, key: Sequence[int]) -> tuple[int, ...] | None:

@@ -75,10 +75,10 @@ def take_over(words, source):
         store(words, i, load(source, i))
 
 
-@compiled
-def sort_digits(words, scratch, low, width, digits):
-    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch`
-    is as long, and overwritten.
+@inlined
+def sort_between(words, scratch, low, width, digits):
+    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`: the
+    number of moves to the other of the two arrays and back.
     """
     mask = (1 << width) - 1
     ends = count_digits(words, low, width, digits)
@@ -92,5 +92,45 @@ def sort_digits(words, scratch, low, width, digits):
         move_to_runs(source, words.size, shift, mask, ends, first, target)
         source, target = target, source
         moves += 1
-    if moves & 1:
+    return moves
+
+
+@compiled
+def sort_digits(words, scratch, low, width, digits):
+    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch`
+    is as long, and overwritten.
+    """
+    if sort_between(words, scratch, low, width, digits) & 1:
         take_over(words, scratch)
+
+
+# Words in runs by their highest digit: each run then stays in the cache while it is sorted, and
+# runs are sorted by several threads.
+
+
+@compiled
+def count_values(words, shift, counts):
+    """Add up how often each value of the highest digit, which begins at bit `shift`, occurs."""
+    for i in range(words.size):
+        digit = load(words, i) >> shift
+        store(counts, digit, load(counts, digit) + 1)
+
+
+@compiled
+def move_words(words, shift, ends, target):
+    """Move words to `target`, each to the end of the run of its highest digit; `ends` move on."""
+    move_to_runs(words, words.size, shift, (1 << (63 - shift)) - 1, ends, 0, target)
+
+
+@compiled
+def sort_runs(source, target, ends, first, last, low, width, digits):
+    """Sort each of the runs [first, last) of `source`, which end where `ends` says, into `target`,
+    as `sort_digits`. Both are overwritten.
+    """
+    for run in range(first, last):
+        end = load(ends, run)
+        begin = load(ends, run - 1) if run > 0 else 0
+        if begin < end:
+            words = source[begin:end]
+            if sort_between(words, target[begin:end], low, width, digits) & 1 == 0:
+                take_over(target[begin:end], words)

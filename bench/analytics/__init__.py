@@ -17,6 +17,7 @@ import lftj
 from bench.analytics import facts, joins, warehouse
 from bench.analytics.loads import measure_loads
 from bench.analytics.shape import Shape
+from bench.analytics.threads import measure_threads
 from bench.clock import processor_seconds
 from bench.engine import connect
 from bench.figure import Report, ResultsDiffer
@@ -32,9 +33,9 @@ def shapes(size: str) -> Iterator[Shape]:
     yield from joins.shapes(size)
 
 
-def loaded(shape: Shape) -> lftj.Workspace:
+def loaded(shape: Shape, threads: int = 1) -> lftj.Workspace:
     """A workspace with the tables and no rule."""
-    workspace = connect()
+    workspace = connect(threads)
     workspace.add_rules(shape.declared)
     for name, table in shape.tables.items():
         workspace.load(name, table)
@@ -100,3 +101,5 @@ def measure(report: Report, data: Path | None) -> None:
         report.add("analytics_worst", max(ratios))
     if report.wants("load_worst", "load_peak"):
         measure_loads(report)
+    if report.wants("threads_worst", "threads_geomean"):
+        measure_threads(report, shapes(report.size))

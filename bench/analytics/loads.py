@@ -26,7 +26,7 @@ print(peak_over_rest(*sys.argv[1:]))
 """
 
 
-def _tables(size: str) -> Mapping[str, pa.Table]:
+def tables(size: str) -> Mapping[str, pa.Table]:
     by, rows = np.random.default_rng(6), ROWS[size]
     pairs = {"x": by.integers(0, rows, 2 * rows), "y": by.permutation(2 * rows)}
     wide = {"n": by.permutation(rows)} | {
@@ -47,8 +47,8 @@ _TYPES = {pa.int64(): int, pa.float64(): float, pa.string(): str}
 class Ours:
     """A workspace that loads one table."""
 
-    def __init__(self, table: pa.Table):
-        self.workspace = connect()
+    def __init__(self, table: pa.Table, threads: int = 1):
+        self.workspace = connect(threads)
         self.table = table
         columns = {field.name: _TYPES[field.type] for field in table.schema}
         self.relation = self.workspace.relation("given", columns)
@@ -71,7 +71,7 @@ def peak_over_rest(size: str, name: str) -> float:
     """The most memory that a load takes, over what it leaves, in a process that loaded nothing
     before but a few rows.
     """
-    table = _tables(size)[name]
+    table = tables(size)[name]
     Ours(table.slice(0, 100)).load()
     ours = Ours(table)
     gc.collect()
@@ -94,7 +94,7 @@ def _in_a_process(size: str, name: str) -> float:
 def measure_loads(report: Report) -> None:
     """Add `load_worst` and `load_peak`."""
     worst = most = 0.0
-    for name, table in _tables(report.size).items():
+    for name, table in tables(report.size).items():
         Ours(table.slice(0, 100)).load()
         ours: list[float] = []
         theirs: list[float] = []

@@ -47,6 +47,7 @@ from lftj.types.texts import Texts
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from scantree.interrupts import interrupts_as_such, interrupts_wait
+from scantree.sharing import ALONE
 
 if TYPE_CHECKING:
     from lftj.engine.branches import Branches
@@ -107,7 +108,12 @@ class Engine:
         """Have an empty state, with memory and a dictionary of its own; results and snapshots keep
         those that they were read from.
         """
-        self._begin_aids(Arena(self._reserve), Dictionary(), Statistics(tuning=self.tuning), {})
+        self._begin_aids(
+            Arena(self._reserve, self.threads or ALONE),
+            Dictionary(),
+            Statistics(tuning=self.tuning),
+            {},
+        )
         self.state = self.blank()
         self.pages = 0
         """Bytes of pages that were in use after the last commit."""

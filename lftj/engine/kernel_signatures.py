@@ -16,17 +16,20 @@ scantree.build_kernels raise_levels W W W i i
 scantree.build_kernels take_leaves W W i W
 scantree.read_kernels read_edges W i i W R b B R
 scantree.seek_kernels lower_bound W i i W R i
-scantree.build_kernels build_packed W W W W W W i
+scantree.build_kernels fill_packed W W W W W W
 scantree.rows_kernels locate_ascending W W W W
 scantree.packing_kernels pack_rows R i W W W
 scantree.place_sort_kernels sort_places W W W W i i
 scantree.word_sort_kernels sort_digits W W i i i
+scantree.word_sort_kernels count_values W i W
+scantree.word_sort_kernels move_words W i W W
+scantree.word_sort_kernels sort_runs W W W i i i i i
 scantree.reorder_kernels pack_leaves W i i W W W W W
 scantree.read_kernels read_rows W i i i i W R
 scantree.packing_kernels sum_equal R i b
 scantree.packing_kernels unpack_rows W W W b R
 scantree.reorder_kernels survey_leaves W i i W W W W
-scantree.read_kernels read_evenly W i i i i R
+scantree.read_kernels read_numbered W i i W W R
 scantree.packing_kernels survey R W W
 scantree.packing_kernels unpack_sums W U8 W W b R
 scantree.page_kernels release W i

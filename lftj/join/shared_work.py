@@ -15,6 +15,17 @@ from lftj.join.context import Context
 Result = TypeVar("Result")
 
 
+def spans_of(rows: int, steps: int, context: Context) -> list[tuple[int, int]]:
+    """Equal spans of so many rows, for tasks that spend so many steps on each row: one where that
+    is little, or nobody helps.
+    """
+    threads, tuning = context.resources.threads, context.tuning
+    count = 1
+    if threads is not None and threads.workers > 1 and rows * steps > threads.patience:
+        count = min(tuning.star_spans * threads.workers, max(1, rows // tuning.star_span))
+    return [(number * rows // count, (number + 1) * rows // count) for number in range(count)]
+
+
 class _StoppedError(Exception):
     """Another task failed or the caller gave up. Never seen by anybody: the reason is raised
     instead.

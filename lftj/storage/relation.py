@@ -105,6 +105,10 @@ class RelationVersion(Making):
         """About `rows` rows at equal distances. O(rows · log n)."""
         return self.identity.sample(rows)
 
+    def numbered(self, numbers: np.ndarray, only: Sequence[int]) -> Columns:
+        """These columns of the rows with these numbers, ascending. O(n · log) at most."""
+        return self.identity.numbered(numbers, only)
+
     def leading_values(self) -> tuple[float, float] | None:
         """The number of distinct values in the first column, as told by how often it differs
         between a row and the next, and what it hardly exceeds; None: not known.

@@ -93,6 +93,51 @@ class TransientRelation(RelationVersion):
         """Leading values: unknown, as the rows are in no order."""
 
 
+class PickedRows(TransientRelation):
+    """Some rows of a relation, by their numbers: a column is read when it is asked for."""
+
+    __slots__ = ("_found", "_numbers", "_whole")
+
+    def __init__(
+        self, schema: RelationSchema, arena: Arena, whole: RelationVersion, numbers: np.ndarray
+    ):
+        """`numbers`: of rows of `whole`, ascending."""
+        super().__init__(schema, arena, [])
+        self._whole, self._numbers = whole, numbers
+        self._found: dict[int, np.ndarray] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self._numbers.size
+
+    def columns(self, only: Sequence[int] | None = None) -> Columns:
+        """All rows, or these columns of them, in the order of the relation."""
+        wanted = range(self.schema.arity) if only is None else only
+        missing = [column for column in dict.fromkeys(wanted) if column not in self._found]
+        if missing:
+            self._found |= zip(missing, self._whole.numbered(self._numbers, missing), strict=True)
+        return [self._found[column] for column in wanted]
+
+    def blocks(
+        self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
+    ) -> Iterator[np.ndarray]:
+        """See `TransientRelation`; nothing is kept."""
+        end = self.count if last is None else last
+        for begin in range(first, end, rows):
+            numbers = self._numbers[begin : min(begin + rows, end)]
+            yield np.array(self._whole.numbered(numbers, only)).reshape(len(only), numbers.size)
+
+    def orders(self) -> tuple[Order, ...]:
+        """Every key order, since none has to be kept."""
+        return every_order(self.schema.arity)
+
+    def sample(self, rows: int) -> Columns:
+        """About `rows` rows at equal distances."""
+        numbers = np.ascontiguousarray(self._numbers[:: max(1, self.count // rows)])
+        return self._whole.numbered(numbers, range(self.schema.arity))
+
+
 class OneRow(TransientRelation):
     """One row of which another takes the place, without new pages: for searches that come one after
     the other, each for one row. Nobody else may read it meanwhile.

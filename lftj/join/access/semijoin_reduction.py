@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -21,9 +22,10 @@ from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.access.gathering import present_values
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import sampled
+from lftj.join.shared_work import SharedWork, spans_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import TransientRelation
+from lftj.storage.transient_relation import PickedRows, TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
 from lftj.types.sources import Role, Source
 
@@ -103,21 +105,33 @@ class SemijoinReduction:
     def rows(self) -> TransientRelation:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
-        context.budget.spend(relation.count)
-        kept: list[np.ndarray] = []
-        size = 0
-        for block in relation.blocks(context.tuning.block_rows, range(relation.schema.arity)):
-            picked = np.flatnonzero(self.tests[0].passes(dict(enumerate(block))))
-            for test in self.tests[1:]:
-                picked = picked[
-                    test.passes({column: block[column].take(picked) for column in test.columns})
-                ]
-            kept.append(block.take(picked, axis=1))
-            size += kept[-1].nbytes
-            context.budget.check_memory(size)
+        spans = spans_of(relation.count, len(self.tests), context)
+        if len(spans) == 1:
+            found = [self._numbers(spans[0], context.budget.spend)]
+        else:
+            work = SharedWork(context, len(spans))
+            found = work.all(lambda part: self._numbers(spans[part], partial(work.spend, part)))
+        numbers = np.concatenate(found)
+        context.budget.check_memory(8 * numbers.size * (1 + relation.schema.arity))
         name = Source(relation.schema.name, Role.MATCHING)
         schema = replace(relation.schema, name=name, key=None)
-        return TransientRelation(schema, context.resources.arena, np.concatenate(kept, axis=1))
+        return PickedRows(schema, context.resources.arena, relation, numbers)
+
+    def _numbers(self, span: tuple[int, int], spend: Callable[[int], None]) -> np.ndarray:
+        """The numbers of the rows of a span that pass; on any thread."""
+        columns = sorted({column for test in self.tests for column in test.columns})
+        kept: list[np.ndarray] = []
+        first = span[0]
+        for block in self._relation.blocks(self._context.tuning.block_rows, columns, *span):
+            read = dict(zip(columns, block, strict=True))
+            picked = np.flatnonzero(self.tests[0].passes(read))
+            for test in self.tests[1:]:
+                some = {column: read[column].take(picked) for column in test.columns}
+                picked = picked[test.passes(some)]
+            kept.append(first + picked)
+            first += block.shape[1]
+            spend(block.shape[1])
+        return np.concatenate(kept)
 
 
 class _Tests:

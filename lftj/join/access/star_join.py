@@ -23,7 +23,7 @@ from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.star_shape import Lookup, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
-from lftj.join.shared_work import SharedWork
+from lftj.join.shared_work import SharedWork, spans_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
@@ -145,7 +145,8 @@ class StarEvaluation:
 
     def found(self) -> Gathering:
         """All that is found, by several threads where there are many facts."""
-        bounds, spans = self._bounds, self._spans()
+        bounds = self._bounds
+        spans = spans_of(self._facts.count, 1 + len(self._dimensions), self._context)
         if len(spans) == 1:
             lane = self._lane(bounds, spans[0], self._context.budget.check_memory)
             self._look_up(lane, self._context.budget.spend)
@@ -157,22 +158,6 @@ class StarEvaluation:
         ]
         work.all(lambda number: self._look_up(lookups[number], partial(work.spend, number)))
         return together([lane.found for lane in lookups])
-
-    def _spans(self) -> list[tuple[int, int]]:
-        """The facts by their numbers, so that threads take equal shares."""
-        count, tuning = self._facts.count, self._context.tuning
-        threads = self._context.resources.threads
-        shared = (
-            threads is not None
-            and threads.workers > 1
-            and count * (1 + len(self._dimensions)) > threads.patience
-        )
-        spans = (
-            min(tuning.star_spans * threads.workers, max(1, count // tuning.star_span))
-            if threads is not None and shared
-            else 1
-        )
-        return [(number * count // spans, (number + 1) * count // spans) for number in range(spans)]
 
     def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
         first, last = span

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scantree.tree
+from partition.executor import ThreadExecutor
 from scantree import Arena, Tree
 from scantree.bulk_load import load
 from scantree.invariants import check_arena
+from scantree.sharing import SPAN
 from tests.interrupting import Interrupt
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -79,7 +81,25 @@ def test_many_rows_that_fit_into_words(repeated):
     assert_loaded([np.tile(column, repeated) for column in columns])
 
 
-@pytest.mark.parametrize("kernel", ["take_leaves", "fill_leaves", "raise_levels", "build_packed"])
+@pytest.mark.parametrize("width", [2, 3])
+def test_threads_share_many_rows(width):
+    random, rows = np.random.default_rng(width), 2 * SPAN + 5
+    columns = [
+        random.integers(-5, rows, rows),
+        random.integers(LEAST, MOST, rows) if width == 3 else random.permutation(rows),
+        random.integers(0, 2, rows),
+    ]
+    for chosen in (columns[:width], [np.sort(columns[0]), np.sort(columns[1])]):
+        tree = loaded(Arena(threads=ThreadExecutor(2)), chosen)
+        rows_in_order = np.array(chosen)[:, np.lexsort(chosen[::-1])]
+        fresh = np.ones(rows, bool)
+        fresh[1:] = (rows_in_order[:, 1:] != rows_in_order[:, :-1]).any(axis=0)
+        assert np.array_equal(np.array(tree.columns()), rows_in_order[:, fresh])
+        keys = [column[[0, rows // 2, -1]] for column in rows_in_order]
+        assert tree.contains(keys).all()
+
+
+@pytest.mark.parametrize("kernel", ["take_leaves", "fill_leaves", "raise_levels", "fill_packed"])
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_ctrl_c_leaves_no_pages_behind(monkeypatch, kernel):
     made = getattr(scantree.tree, kernel)
@@ -89,8 +109,8 @@ def test_ctrl_c_leaves_no_pages_behind(monkeypatch, kernel):
         return made(*arguments)
 
     arena, random = Arena(), np.random.default_rng(1)
-    least = 0 if kernel == "build_packed" else LEAST
-    most = 99 if kernel == "build_packed" else MOST
+    least = 0 if kernel == "fill_packed" else LEAST
+    most = 99 if kernel == "fill_packed" else MOST
     columns = [random.integers(least, most, SIZE) for _ in range(3)]
     kept = loaded(arena, columns)
     monkeypatch.setattr(scantree.tree, kernel, running)

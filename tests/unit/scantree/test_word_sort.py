@@ -7,7 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from partition.executor import ThreadExecutor
 from scantree import word_sort
+from scantree.sharing import SPAN
 from scantree.word_sort import numpy_is_faster, sort_words
 
 FEW, MANY = 100, 1500
@@ -51,4 +53,22 @@ def test_low_bits_may_be_left_to_the_order_of_the_words(size: int) -> None:
     words = np.random.default_rng(1).integers(0, 50, size) << 12 | np.arange(size)
     expected = np.sort(words)
     sort_words(words, 18, low=12)
+    assert np.array_equal(words, expected)
+
+
+@pytest.mark.parametrize("bits", [1, 9, 30, 63])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_runs_of_the_highest_digit_are_sorted_each_for_itself(bits: int, threads: int) -> None:
+    words = np.random.default_rng(bits).integers(0, (1 << bits) - 1, 2 * SPAN + 1, endpoint=True)
+    expected = np.sort(words)
+    sort_words(words, bits, threads=ThreadExecutor(threads))
+    assert np.array_equal(words, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_runs_may_be_very_uneven_and_leave_low_bits_alone(threads: int) -> None:
+    words = np.random.default_rng(2).integers(0, 9, 2 * SPAN) << 20 | np.arange(2 * SPAN)
+    words[7] = 1 << 62
+    expected = np.sort(words)
+    sort_words(words, 63, low=20, threads=ThreadExecutor(threads))
     assert np.array_equal(words, expected)
