@@ -1,4 +1,4 @@
-"""What two threads are worth: each query and each load of everyday analytics on one thread and on
+"""Gain of two threads: each query and each load of everyday analytics on one thread and on
 two, in elapsed seconds.
 
 Both take turns, and the least of each counts: a machine that is busy for a while spoils neither

@@ -106,7 +106,7 @@ class RelationVersion(Making):
         return self.identity.sample(rows)
 
     def numbered(self, numbers: np.ndarray, only: Sequence[int]) -> Columns:
-        """These columns of the rows with these numbers, ascending. O(n · log) at most."""
+        """Read these columns of the rows with these numbers, ascending. O(n · log) at most."""
         return self.identity.numbered(numbers, only)
 
     def leading_values(self) -> tuple[float, float] | None:
