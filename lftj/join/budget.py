@@ -21,25 +21,26 @@ class AllowanceSpentError(Exception):
 
 
 class Grant:
-    """Steps allowed to one block of work, and the steps it took, known when it ends. A commit has
-    several for each view, and a generator in its place takes three times as long.
+    """Steps allowed to one block of work, what a kernel's step costs there, and the steps that it
+    took, known when it ends. A commit has several for each view, and a generator in its place takes
+    three times as long.
     """
 
-    __slots__ = ("_before", "_budget", "_outer", "allowed", "spent")
+    __slots__ = ("_before", "_budget", "_outer", "allowed", "price", "spent")
 
-    def __init__(self, budget: Budget, allowed: int | None):
-        self.allowed, self.spent = allowed, 0
+    def __init__(self, budget: Budget, allowed: int | None, price: int):
+        self.allowed, self.price, self.spent = allowed, price, 0
         self._budget = budget
 
     def __enter__(self) -> Grant:
         budget = self._budget
-        self._outer, self._before = budget.left, budget.spent
-        budget.left = self.allowed
+        self._outer, self._before = (budget.left, budget.price), budget.spent
+        budget.left, budget.price = self.allowed, self.price
         return self
 
     def __exit__(self, *error: object) -> None:
         budget = self._budget
-        budget.left, self.spent = self._outer, budget.spent - self._before
+        (budget.left, budget.price), self.spent = self._outer, budget.spent - self._before
 
 
 class Divided(NamedTuple):
@@ -54,10 +55,13 @@ class Budget:
     """Work done and work allowed. All counts only grow; limits are None when there are none.
 
     `left`: steps left for what goes on now. `spent`: every step and charge, bounded or not.
+    `price`: what a kernel's step costs of them. `lost`: steps allowed to what was given up.
     """
 
     left: int | None = None
     spent: int = 0
+    price: int = 1
+    lost: int = 0
     work_limit: int | None = None
     """Kernel steps, the same on every machine."""
     deadline: float | None = None
@@ -82,14 +86,17 @@ class Budget:
     """Cost of laying the rows of semi-naïve iterations into trees, in kernel steps
     (`lftj.maintenance.cost.cost_model`).
     """
+    iterated: int = 0
+    """Cost of these iterations however little they find, in kernel steps."""
     divided: list[Divided] = field(default_factory=list)
     """Every evaluation that was divided."""
 
-    def allow(self, steps: int | None) -> Grant:
-        """Allow the block so many steps of its own; after it, however it ends, the budget from
-        before holds again. The block raises AllowanceSpentError when it takes more.
+    def allow(self, steps: int | None, price: int = 1) -> Grant:
+        """Allow the block so many steps of its own, of which one of a kernel takes `price`; after
+        it, however it ends, the budget from before holds again. The block raises
+        AllowanceSpentError when it takes more.
         """
-        return Grant(self, steps)
+        return Grant(self, steps, price)
 
     def charge(self, steps: int) -> None:
         """Take steps from what is left. Raises AllowanceSpentError when they are more."""
@@ -99,17 +106,22 @@ class Budget:
             if self.left < 0:
                 raise AllowanceSpentError
 
+    def extend(self, steps: int) -> None:
+        """Leave so many more steps to what goes on now, where it is bounded."""
+        if self.left is not None:
+            self.left += steps
+
     def slice(self, steps: int) -> int:
         """Number of steps that a kernel may run between two charges: at most `steps`, and one more
         than is left.
         """
-        return steps if self.left is None else max(1, min(steps, self.left + 1))
+        return steps if self.left is None else max(1, min(steps, self.left // self.price + 1))
 
     def within(self, steps: int) -> int:
         """Number of `steps` to account, where the work of several threads is accounted: beyond the
         budget none, so that the count does not depend on timing.
         """
-        return steps if self.left is None else min(steps, self.left + 1)
+        return steps if self.left is None else min(steps, self.left // self.price + 1)
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a
@@ -118,7 +130,7 @@ class Budget:
         self.work += steps
         if self.on_steps is not None:
             self.on_steps(steps)
-        self.charge(steps)
+        self.charge(self.price * steps)
         self.look()
         self.check_memory()
 

@@ -40,12 +40,14 @@ class Why(Enum):
 
 class Cost(NamedTuple):
     """A forecast. `expected`: the steps it is to take, 0 where nothing is known; `allowed`: those
-    after which it is stopped, None for no bound; `worthwhile`: whether to start it.
+    after which it is stopped, None for no bound; `worthwhile`: whether to start it; `price`: how
+    many of them a kernel's step takes.
     """
 
     expected: float = 0.0
     allowed: int | None = None
     worthwhile: bool = True
+    price: int = 1
 
 
 class Exhausted(NamedTuple):
@@ -91,17 +93,23 @@ Asked = TypeVar("Asked", bound=Strategy[Any])
 
 
 def within(
-    budget: Budget, allowed: int | None, run: Callable[[], Found], stopped: Callable[[int], Found]
+    budget: Budget,
+    allowed: int | None,
+    run: Callable[[], Found],
+    stopped: Callable[[int], Found],
+    price: int = 1,
 ) -> Found:
-    """The result of `run`, or `stopped` where it takes more than `allowed`; None: nothing bounds it
-    but what bounds the caller. The one place where a spent budget becomes a value.
+    """The result of `run`, or `stopped` where it takes more than `allowed`, at this `price` of a
+    kernel's step; None: nothing bounds it but what bounds the caller. The one place where a spent
+    budget becomes a value.
     """
     if allowed is None:
         return run()
     try:
-        with budget.allow(allowed):
+        with budget.allow(allowed, price):
             return run()
     except AllowanceSpentError:
+        budget.lost += allowed
         return stopped(allowed)
 
 
@@ -131,7 +139,7 @@ def walk(
         cost = attempt.forecast()
         found = Exhausted(Why.FORECAST, state)
         if cost.worthwhile:
-            found = within(budget, cost.allowed, attempt.run, attempt.stopped)
+            found = within(budget, cost.allowed, attempt.run, attempt.stopped, cost.price)
         if not isinstance(found, Exhausted):
             return each.name, found
         note(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lftj.join.strategy import Exhausted, Strategy
-from lftj.maintenance.cost.cost_model import ITERATION, Meter, Spent
+from lftj.maintenance.cost.cost_model import Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.deletion.ranks import Iteration
@@ -38,7 +38,7 @@ class AffectedPartitions(Strategy[Followed]):
             }
             return Followed(empty, self.state, "parts")
         versions, context = change.versions, change.context
-        meter, touched.prepared.runs = Meter(context), 0
+        meter = Meter(context)
         old = touched.rows(versions)
         ranks = self.state.ranks
         trail: list[Iteration] | None = None if ranks is None else []
@@ -53,8 +53,6 @@ class AffectedPartitions(Strategy[Followed]):
             found = trail or not any(len(rows[0]) for rows in new.values())
             ranks = ranks.after(old, trail or [], context.budget) if found else None
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
-        kept = replace(
-            kept, **most._asdict(), iterations=ITERATION * touched.prepared.runs, ranks=ranks
-        )
+        kept = replace(kept, **most._replace(iterations=spent.iterations)._asdict(), ranks=ranks)
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}
         return Followed(deltas, kept, "parts")

@@ -222,15 +222,17 @@ class CountingTuning:
     # ── deletions without counts ──────────────────────────────────────────────────────────────────
     # Watched by `elastic_worst`, `galen_edit_ratio` and `add_rule_ms` of `bench recursion`.
     rows_steps: int = 20_000_000
-    """Cost that a change may have that takes no more than a bootstrap: a tenth of a second."""
+    """Cost that a change may have where nobody knows what an evaluation takes, and regret below
+    which no counts are made: a tenth of a second.
+    """
     rows_small: int = 1_000_000
     """Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
     rows_least: int = 2_000_000
-    """Cost that a deletion, or a change of rules, may have even where a bootstrap takes less: ten
-    milliseconds.
+    """Cost that a change may have even where an evaluation takes less: ten milliseconds."""
+    rows_worth: float = 0.5
+    """Share of an evaluation that a deletion may cost: as much is lost where it is given up, and a
+    commit that lost it in one stratum may lose less in the next.
     """
-    rows_worth: float = 1.0
-    """Share of a small bootstrap that a deletion may cost: as much is lost where it is given up."""
     ranked_at_once: int = 0
     """1: a first evaluation notes ranks. It takes a tenth of its time and the memory of the rows
     once more, and not even the first deletion is followed without them.

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from lftj.join.context import Context
 
 ITERATION = 20_000
-"""An iteration of an update, or a rule's part in one of a bootstrap, whatever it finds."""
+"""An iteration of an update, or a rule's part in one, whatever it finds."""
 COMPILED_ITERATION = 1_000
 """An iteration of an update that moves few rows, in compiled code."""
 COMPILED_MOVE = 400
 """A row that it changes in one key order."""
 STEP = 4
-"""A step of a join in a bootstrap; one of a walk counts once."""
+"""A step of a join in a bootstrap, or in an update by rows; one of a walk counts once."""
 CANDIDATE = 1
 """One that ends in a row which may be new, of a bootstrap that does not count."""
 PROOF = 8
@@ -69,13 +69,14 @@ def laid_into(rows: int, count: int) -> int:
 
 
 class Spent(NamedTuple):
-    """Cost of a bootstrap that does not count, its kernel steps, and the expected cost of one that
-    counts.
+    """Cost of a bootstrap that does not count, its kernel steps, the expected cost of one that
+    counts, and what of the cost is that of iterations, however little they find.
     """
 
     work: int
     steps: int
     counting: int
+    iterations: int = 0
 
 
 class Meter:
@@ -83,25 +84,27 @@ class Meter:
 
     def __init__(self, context: Context):
         self._context = context
-        self._before = context.budget.work, context.budget.found, context.budget.laid
+        budget = context.budget
+        self._before = budget.work, budget.found, budget.laid, budget.iterated
 
     def spent(self, rows: int, walked: bool) -> Spent:
         """Cost so far, for a bootstrap that found so many rows, by walks or by joins."""
         context = self._context
-        work, found, laid = self._before
+        work, found, laid, iterated = self._before
         steps, candidates = context.budget.work - work, context.budget.found - found
         if walked:
             alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
             return Spent(alone, steps, _COUNTING * alone)
         # steps that end in a candidate follow one another and take less, but each candidate is a
         # proof to be counted
+        iterations = context.budget.iterated - iterated
         alone = (
             ROW_ALONE * rows
             + STEP * max(0, steps - candidates)
             + CANDIDATE * candidates
             + context.budget.laid
             - laid
+            + iterations
         )
-        return Spent(
-            alone, steps, max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
-        )
+        counting = max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
+        return Spent(alone, steps, counting, iterations)

@@ -107,7 +107,8 @@ class Uncounted:
     another try, twice as many at each failure. `work` and `steps`: what the bootstrap cost (see
     `cost_model`), and its kernel steps; 0 when nothing is known. `counting`: what one that counts
     is expected to cost. `regret`: what changes have taken since then that counts would have saved.
-    `iterations`: what the iterations of an evaluation of parts cost, however little they found.
+    `iterations`: what of that, or of an evaluation of parts, the iterations cost, however little
+    they found.
     `ranks` of the rows, where they are known.
     """
 

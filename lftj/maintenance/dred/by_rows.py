@@ -23,6 +23,7 @@ from functools import cached_property
 from lftj.errors import ValueRangeError
 from lftj.join.rent_or_buy import Rent
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 from lftj.maintenance.dred.delete_rederive import Rederivation
@@ -62,7 +63,7 @@ class Rows(Strategy[Followed]):
         if not self._some:
             return kept.work
         assert self.change.partitions is not None
-        return int(self.change.partitions.share * kept.work) + kept.iterations
+        return int(self.change.partitions.share * (kept.work - kept.iterations)) + kept.iterations
 
     @cached_property
     def _rederivation(self) -> Rederivation:
@@ -75,7 +76,16 @@ class Rows(Strategy[Followed]):
             change.context,
             change.rule_change,
             kept.ranks if isinstance(kept := self._known, Uncounted) else None,
+            self._row_anew,
         )
+
+    @property
+    def _row_anew(self) -> int:
+        """Cost of a row in the evaluation instead: it would find those, too, that come."""
+        rows = sum(self.change.versions.before(name).count for name in self.change.schemas)
+        kept = self._known
+        assert isinstance(kept, Uncounted)
+        return (kept.work - kept.iterations) // max(1, rows)
 
     def applies(self) -> bool:
         """Tell whether rows alone are kept and will do: not where counts are due, where a small
@@ -103,27 +113,35 @@ class Rows(Strategy[Followed]):
         return not (asked and change.below.hopeless(self._instead, kept.steps, change.context))
 
     def forecast(self) -> Cost:
-        """The share of an evaluation that it may take, or a little."""
-        change, kept, tuning = self.change, self._known, self.change.context.tuning
-        assert isinstance(kept, Uncounted)
-        takes = not self._rederivation.only_grows
-        least = self._least(kept, takes)
-        if change.rule_change:
-            least = max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
-        return Cost(allowed=max(least, int(change.context.fraction * self._instead)))
-
-    def _least(self, kept: Uncounted, takes: bool) -> int:
-        """Cost that following may have in any case. Rows taken away may be all that there is, which
-        may be found anew at once.
+        """The share of an evaluation that it may take, or a little. A deletion that has lost its
+        share in another stratum may lose no more than what this one's exceeds that by.
         """
-        tuning = self.change.context.tuning
+        context = self.change.context
+        share = int(max(context.fraction, self._share) * self._instead)
+        lost = 0 if self._rederivation.only_grows else context.budget.lost
+        return Cost(allowed=max(self._least, share - lost), price=STEP)
+
+    @property
+    def _share(self) -> float:
+        """Share of an evaluation that is worth risking. What only adds rows finds none that an
+        evaluation would not find. What takes rows away may take nearly all and bring them back;
+        mostly it takes little, or more than an evaluation.
+        """
+        if self._some or self.change.rule_change:
+            return 0.0
+        return 1.0 if self._rederivation.only_grows else self.change.context.tuning.rows_worth
+
+    @property
+    def _least(self) -> int:
+        """Cost that following may have in any case."""
+        tuning, kept = self.change.context.tuning, self._known
+        assert isinstance(kept, Uncounted)
+        if self.change.rule_change:
+            return max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
         if self._some:
             least = min(tuning.elastic_steps, self._instead)
             return max(least, 0 if self._direct else tuning.rows_least)
-        if not takes or not kept.work:
-            return tuning.rows_steps
-        worth = int(tuning.rows_worth * kept.work)
-        return min(tuning.rows_steps, max(tuning.rows_least, worth))
+        return tuning.rows_least if kept.work else tuning.rows_steps
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""

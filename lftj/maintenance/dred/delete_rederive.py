@@ -38,7 +38,8 @@ from lftj.types.sources import Role, without_role
 
 class _Iterations(MonotoneFixpoint):
     """Iterations for few rows among many, which are charged with what they take. `trail`: what each
-    of them found, where that is asked for.
+    of them found, where that is asked for; `row_anew`: cost of a row in an evaluation instead,
+    which is allowed for each row more.
     """
 
     lasting = True
@@ -50,16 +51,18 @@ class _Iterations(MonotoneFixpoint):
         relations: Mapping[str, RelationVersion],
         context: Context,
         trail: list[Iteration] | None = None,
+        row_anew: int = 0,
     ):
         super().__init__(schemas, {}, rules, relations, context)
         self.compiled = trail is None
-        self._trail = trail
+        self._trail, self._row_anew = trail, row_anew
 
     def _next_iteration(self) -> None:
         super()._next_iteration()
         found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
         due = sum(variant.source in found for variant in self.variants)
         self.context.budget.charge(ITERATION * (1 + due))
+        self.context.budget.extend(self._row_anew * sum(found.values()))
         for name, rows in found.items():
             self.context.budget.charge(
                 ROW_ALONE * rows
@@ -117,7 +120,7 @@ class _RankedDeletion(_Iterations):
 class Rederivation:
     """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them
     have another one; `ranks`: of the rows before it, and once it ran of those after it, where they
-    are known and no rule came or went.
+    are known and no rule came or went. `row_anew`: cost of a row in an evaluation instead.
     """
 
     def __init__(
@@ -128,8 +131,10 @@ class Rederivation:
         context: Context,
         rule_change: RuleChange = NO_CHANGE,
         ranks: Ranks | None = None,
+        row_anew: int = 0,
     ):
         self.ranks = ranks if rule_change is NO_CHANGE else None
+        self._row_anew = row_anew
         self.taken = self.returned = 0
         self._schemas, self._rules, self._rule_change = schemas, rules, rule_change
         self._versions, self._context = versions, context
@@ -158,7 +163,10 @@ class Rederivation:
             ).run()
         self.taken = sum(len(rows[0]) for rows in lost.values())
         self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
-        iterations = _Iterations(self._schemas, self._rules, self._versions, self._context, trail)
+        anew = self._row_anew if self.only_grows else 0
+        iterations = _Iterations(
+            self._schemas, self._rules, self._versions, self._context, trail, anew
+        )
         iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
         iterations.offer_opened(self._versions)
         iterations.offer(self._rule_change.came)

@@ -21,7 +21,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
-from lftj.maintenance.cost.cost_model import laid_into
+from lftj.maintenance.cost.cost_model import ITERATION, laid_into
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
@@ -213,8 +213,7 @@ class Fixpoint(ABC, Generic[T]):
             for variant in self.variants
             if all(readable.holds(atom.relation) for atom in variant.rule.atoms)
         ]
-        if self.prepared is not None:
-            self.prepared.runs += len(runnable)
+        self.context.budget.iterated += ITERATION * (1 + len(runnable))
         for variant in runnable:
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
         shared = SharedIteration(

@@ -20,12 +20,11 @@ from lftj.tuning import Tuning
 
 class PreparedRules:
     """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the
-    recursive ones, `seeds` the others, and `runs` is how many runs of recursive ones there were.
+    recursive ones, `seeds` the others.
     """
 
     def __init__(self, schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]):
         self.rules = rules
-        self.runs = 0
         self._schemas = schemas
         self._sizes: dict[str, int] = {}
         self._make()
@@ -49,7 +48,6 @@ class PreparedRules:
         ):
             self._sizes = {}
             self._make()
-        self.runs = 0
         self._sizes = self._sizes or {name: relation.count for name, relation in below.items()}
         for variant in self.variants:
             variant.begin()

@@ -17,6 +17,7 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.join.strategy import Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import ITERATION
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
@@ -143,7 +144,7 @@ class _SmallFixpoint:
         read = {**self._read, delta_name(variant.source): delta}
         if not all(read[atom.relation].count for atom in variant.rule.atoms):
             return
-        self._prepared.runs += 1
+        self._context.budget.iterated += ITERATION
         self._plans.plan(variant, delta.count, read)
         before = self._context.budget.work
         with variant.assembled(read, self._context) as prepared:

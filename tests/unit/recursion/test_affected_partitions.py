@@ -144,8 +144,7 @@ def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
             with workspace.transaction() as tx:
                 getattr(tx, change)("sets", [(i, i % 8)])
             done.append(int(workspace.profile(last=1)["steps"].sum()))
-    assert done[0] > 10_000, "nobody knows yet how many rounds a part takes"
-    assert max(done[1:]) < 200
+    assert max(done) < 200, "the first evaluation tells how many rounds a part takes"
     assert workspace.verify() == []
 
 
