@@ -30,19 +30,26 @@ def load(memory: Any, index: Any) -> Any:
     """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an array of integers
     or the address of an int64 array.
     """
-    return np.int64(memory[index])
+    return np.int64(memory[_inside(index)])
 
 
 def load_byte(memory: Any, index: Any) -> Any:
     """As `load`, of a uint8 array."""
-    return int(memory[index])
+    return int(memory[_inside(index)])
 
 
 def store(memory: Any, index: Any, value: Any) -> None:
     """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is as for
     `load`.
     """
-    memory[index] = value
+    memory[_inside(index)] = value
+
+
+def _inside(index: Any) -> Any:
+    """The index. Raises IndexError below zero, where machine code would go outside the array."""
+    if index < 0:
+        raise IndexError(f"index {index} is below zero")
+    return index
 
 
 _claiming = Lock()
@@ -56,7 +63,7 @@ def claim(memory: Any, index: Any, expected: Any, value: Any) -> Any:
     on for other words.
     """
     with _claiming:
-        found = int(memory[index])
+        found = int(memory[_inside(index)])
         if found == expected:
             memory[index] = value
         return found

@@ -104,12 +104,15 @@ class Evening:
         only they have.
         """
         with_those = self.database.cursor().register("those", rows)
-        both = (("FROM " + relation, "FROM those"), ("FROM those", "FROM " + relation))
-        lacking, more = (
-            with_those.execute(f"SELECT count(*) FROM ({a} EXCEPT ALL {b})").fetchall()[0][0]
-            for a, b in both
-        )
-        return lacking, more
+        columns = ", ".join(f"c{place}" for place in range(rows.num_columns))
+        return with_those.execute(
+            f"""
+            WITH signed({columns}, once) AS
+                (SELECT *, 1 FROM {relation} UNION ALL SELECT *, -1 FROM those)
+            SELECT coalesce(sum(n) FILTER (n > 0), 0)::BIGINT,
+                coalesce(-sum(n) FILTER (n < 0), 0)::BIGINT
+            FROM (SELECT sum(once) AS n FROM signed GROUP BY {columns})"""
+        ).fetchall()[0]
 
     def table(self, relation: str) -> pa.Table:
         """All rows of a fact or view."""

@@ -66,10 +66,18 @@ def encoded(rows: Iterable[tuple[Row, int]], dictionary: Dictionary) -> tuple[Co
     """All columns and the counts."""
     rows = list(rows)
     columns = [
-        np.array([encode_scalar(t, row[c], dictionary) for row, _ in rows], dtype=np.int64)
-        for c, t in enumerate(TYPES)
+        _codes(type, [row[c] for row, _ in rows], dictionary) for c, type in enumerate(TYPES)
     ]
     return columns, np.array([count for _, count in rows], dtype=np.int64)
+
+
+def _codes(type: Type, values: Sequence[Any], dictionary: Dictionary) -> np.ndarray:
+    """The codes of a column, each value encoded once."""
+    distinct = dict.fromkeys(values)
+    found = {value: encode_scalar(type, value, dictionary) for value in distinct if type != STR}
+    if type == STR:
+        found = dict(zip(distinct, dictionary.encode(list(distinct)).tolist(), strict=True))
+    return np.fromiter(map(found.__getitem__, values), np.int64, len(values))
 
 
 def listed(columns: Sequence[np.ndarray]) -> list[Row]:

@@ -209,6 +209,20 @@ def test_bounds_are_checked_in_kernels_that_kernels_call(tmp_path: Path) -> None
     assert "IndexError" in run.stderr
 
 
+def test_interpreted_accesses_below_zero_are_refused() -> None:
+    """Python alone would wrap around, where machine code leaves the array."""
+    memory = np.arange(3)
+    for access in (
+        load,
+        load_byte,
+        lambda *place: store(*place, 7),
+        lambda *place: claim(*place, 2, 7),
+    ):
+        with pytest.raises(IndexError, match="index -1 is below zero"):
+            access(memory, -1)
+    assert memory.tolist() == [0, 1, 2]
+
+
 @compiled
 def claim_all(memory: Any, at: int, value: int) -> int:
     """Words from `at` on that were 0 and became `value`."""
