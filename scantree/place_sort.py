@@ -44,7 +44,7 @@ class Field(NamedTuple):
     dropped: int
 
 
-def places_in_order(columns: Columns | np.ndarray) -> np.ndarray:
+def places_in_order(columns: Columns | np.ndarray, threads: Threads = ALONE) -> np.ndarray:
     """The positions of rows of int64 columns, or of a matrix of columns × rows, in ascending order;
     equal rows keep theirs.
 
@@ -55,7 +55,7 @@ def places_in_order(columns: Columns | np.ndarray) -> np.ndarray:
     columns = (
         columns if isinstance(columns, np.ndarray) else list(map(np.ascontiguousarray, columns))
     )
-    places = _by_beginnings(columns)
+    places = _by_beginnings(columns, threads)
     return _by_columns(columns) if places is None else places
 
 
@@ -76,7 +76,7 @@ def beginnings(
     return words, bits, len(fields)
 
 
-def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
+def _by_beginnings(columns: Columns | np.ndarray, threads: Threads) -> np.ndarray | None:
     """The places; None where too many rows begin alike."""
     rows = len(columns[0])
     bits = (rows - 1).bit_length()
@@ -85,8 +85,10 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
         rows < _SAMPLED or _many_alike([column[:: rows // _SAMPLE] for column in columns], fields)
     ):
         return None
-    words = (_words(columns, fields) << bits) | np.arange(rows, dtype=np.int64)
-    sort_words(words, bits + sum(field.kept for field in fields), bits)
+    words = _words(columns, fields, threads)
+    words <<= bits
+    words |= np.arange(rows, dtype=np.int64)
+    sort_words(words, bits + sum(field.kept for field in fields), bits, threads)
     if whole:
         return words & ((1 << bits) - 1)
     places = np.empty(rows, np.int64)

@@ -13,7 +13,7 @@ as a flag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from scantree.packing_kernels import (
 from scantree.place_sort import places_in_order
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
+from scantree.sharing import ALONE, Span, Threads, spans
 from scantree.summing import summed
 from scantree.word_sort import sort_words
 
@@ -67,23 +68,28 @@ def sort_order(columns: Columns) -> np.ndarray:
     return np.arange(rows, dtype=np.int64) if is_sorted(columns) else places_in_order(columns)
 
 
-Take = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Gives the rows of a matrix of columns × rows at some places."""
-
-
-def take_rows(data: np.ndarray, places: np.ndarray) -> np.ndarray:
+def take_rows(data: np.ndarray, places: np.ndarray, threads: Threads = ALONE) -> np.ndarray:
     """The rows of a matrix of columns × rows at these places, in their order."""
-    return data.take(places, axis=1)
+    parts = spans(places.size, threads)
+    if len(parts) == 1:
+        return data.take(places, axis=1)
+    found = np.empty((len(data), places.size), data.dtype)
+
+    def take(span: Span) -> None:
+        here = slice(*span)
+        for column, into in zip(data, found, strict=True):
+            # places are within; a check of all before would need a copy
+            column.take(places[here], out=into[here], mode="clip")
+
+    threads.together(take, parts)
+    return found
 
 
 def _sorted_matrix(
-    data: np.ndarray, width: int, *, unique: bool = False, take: Take = take_rows
+    data: np.ndarray, width: int, *, unique: bool = False, threads: Threads = ALONE
 ) -> tuple[np.ndarray, int]:
     """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or
-    SORTED when it is so already.
-
-    The columns behind the first `width` order equal rows where all fit into one number. `unique`:
-    each row once. `take`: what moves rows too wide for that.
+    SORTED when it is so already. `unique`: each row once, and all columns are of the order.
     """
     rows = data.shape[1]
     key, bounds = np.empty(rows, np.int64), np.empty((2, len(data)), np.int64)
@@ -93,9 +99,12 @@ def _sorted_matrix(
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = np.sort(data) if len(data) == 1 else take(data, places_in_order(data[:width]))
+        if len(data) == 1:
+            ordered = np.sort(data)
+        else:
+            ordered = take_rows(data, places_in_order(data[:width], threads), threads)
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
-    sort_words(key, state)
+    sort_words(key, state, int(bounds[1, width:].sum()), threads)
     ordered = np.empty_like(data)
     count = unpack_rows(key, bounds[0], bounds[1], unique, ordered)
     return (ordered if count == rows else ordered[:, :count]), 0
@@ -123,11 +132,11 @@ def sorted_matrix(data: np.ndarray) -> np.ndarray:
     return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
 
 
-def sorted_by(data: np.ndarray, width: int, take: Take = take_rows) -> np.ndarray:
+def sorted_by(data: np.ndarray, width: int, threads: Threads = ALONE) -> np.ndarray:
     """The rows of a matrix of columns × rows in ascending order of their first `width` columns;
-    those equal there in any order. `take`: what moves many rows.
+    those equal there in any order. `threads` help with many.
     """
-    return _sorted_matrix(data, width, take=take)[0] if width and data.shape[1] > 1 else data
+    return _sorted_matrix(data, width, threads=threads)[0] if width and data.shape[1] > 1 else data
 
 
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:

@@ -5,7 +5,6 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from lftj.heads.support import too_many
 from partition.executor import ThreadExecutor
 from scantree.columns import as_matrix
 from scantree.rows import net_rows as netted
-from scantree.rows import sorted_by, take_rows
+from scantree.rows import sorted_by
+from scantree.sharing import ALONE
 from scantree.summing import summed_in_place
 
 _FEW = 32
@@ -63,34 +63,10 @@ def by_groups(
     given = as_matrix([*columns, counts], len(columns) + 1)
     if (rows := summed_in_place(given, zeros=False)) is not None:
         return np.ascontiguousarray(rows[:-1]), rows[-1], True
-    take = partial(_take_together, threads) if _worth_it(given, threads) else take_rows
     if len(columns) and (counts == counts[0]).all():
-        return sorted_by(given[:-1], width, take), counts, False
-    rows = sorted_by(given, width, take)
+        return sorted_by(given[:-1], width, threads or ALONE), counts, False
+    rows = sorted_by(given, width, threads or ALONE)
     return np.ascontiguousarray(rows[:-1]), rows[-1], False
-
-
-def _worth_it(rows: np.ndarray, threads: ThreadExecutor | None) -> bool:
-    """Test for so many values that threads move them faster than one."""
-    return threads is not None and threads.workers > 1 and rows.size > threads.patience
-
-
-def _take_together(
-    threads: ThreadExecutor | None, data: np.ndarray, places: np.ndarray
-) -> np.ndarray:
-    """As `take_rows`, on several threads: NumPy lets others run meanwhile."""
-    assert threads is not None
-    found = np.empty((len(data), len(places)), data.dtype)
-    bounds = np.linspace(0, len(places), 4 * threads.workers + 1).astype(np.int64)
-
-    def take(piece: int) -> None:
-        low, high = bounds[piece : piece + 2]
-        for column, into in zip(data, found, strict=True):
-            # Places are within; a check of all before would need a copy.
-            column.take(places[low:high], out=into[low:high], mode="clip")
-
-    threads.together(take, range(len(bounds) - 1))
-    return found
 
 
 def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

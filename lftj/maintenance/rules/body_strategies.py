@@ -153,7 +153,8 @@ class ByGroups(Strategy[Evaluated]):
     def run(self) -> Evaluated:
         """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
-        make = partial(Grouping, body.shape) if additive(body.shape) else None
+        helpers = change.context.resources.arena.threads
+        make = partial(Grouping, body.shape, threads=helpers) if additive(body.shape) else None
         query = BodyQuery(
             body.rule,
             body.needed,

@@ -128,7 +128,11 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
     )
     count = any(term.function not in _IDEMPOTENT for term in terms)
     shape, width = AggregateShape.of(rule), len(set(rule.group))
-    make = partial(Grouping, shape) if totalled(shape) else None
+    make = (
+        partial(Grouping, shape, threads=context.resources.arena.threads)
+        if totalled(shape)
+        else None
+    )
     query = BodyQuery(
         rule, needed, relations, context, count=count, make=make, width=width, least=True
     )

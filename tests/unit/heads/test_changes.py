@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,16 @@ import pytest
 
 import lftj
 from lftj.heads.changes import by_groups
+from scantree import rows
+from scantree.sharing import spans
 
 ROWS = 5000
+
+
+@pytest.fixture
+def short_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share passes over fewer rows than pays."""
+    monkeypatch.setattr(rows, "spans", partial(spans, least=100))
 
 
 class Threads(lftj.ThreadExecutor):
@@ -21,7 +30,7 @@ class Threads(lftj.ThreadExecutor):
     asked = 0
 
     def together(self, task: Any, payloads: Any, **options: Any) -> Any:
-        self.asked += 1
+        self.asked += len(payloads) > 1
         return super().together(task, payloads, **options)
 
 
@@ -34,6 +43,7 @@ def counted(rows: np.ndarray, counts: np.ndarray) -> Counter[tuple[int, ...]]:
 
 @pytest.mark.parametrize("most", [1, 4])
 @pytest.mark.parametrize("width", [0, 1, 2])
+@pytest.mark.usefixtures("short_spans")
 def test_rows_by_groups_are_those_given(width: int, most: int) -> None:
     by = np.random.default_rng(width + most)
     columns = [
@@ -43,19 +53,20 @@ def test_rows_by_groups_are_those_given(width: int, most: int) -> None:
     ]
     counts = by.integers(1, most + 1, ROWS)
     given = counted(np.array(columns), counts)
-    for threads in (None, Threads(2, patience=100), Threads(1, patience=100), Threads(2)):
-        rows, net, _ = by_groups(columns, counts, width, threads)
-        assert counted(rows, net) == given
-        groups = list(zip(*rows[:width].tolist(), strict=True))
+    for threads in (None, Threads(2), Threads(1)):
+        found, net, _ = by_groups(columns, counts, width, threads)
+        assert counted(found, net) == given
+        groups = list(zip(*found[:width].tolist(), strict=True))
         assert groups == sorted(groups)
         if threads is not None:
-            assert threads.asked == (width > 0 and threads.threads == 2 and threads.patience == 100)
+            assert threads.asked == (width > 0 and threads.threads == 2)
 
 
+@pytest.mark.usefixtures("short_spans")
 def test_a_commit_of_many_groups_shares_them_among_threads() -> None:
-    by, rows = np.random.default_rng(5), 8 * ROWS
-    table = pa.table({"n": range(rows), "g": by.integers(0, 999, rows), "v": by.random(rows)})
-    many = rows // 9
+    by, size = np.random.default_rng(5), 8 * ROWS
+    table = pa.table({"n": range(size), "g": by.integers(0, 999, size), "v": by.random(size)})
+    many = size // 9
     found = []
     for threads in (Threads(1, patience=2 * many), Threads(2, patience=2 * many)):
         with lftj.connect(executor=threads) as workspace:

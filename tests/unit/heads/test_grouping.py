@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from lftj.heads.float_sum import ExactSum
 from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
 from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
+from partition.executor import ThreadExecutor
+from scantree.sharing import spans
 
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
 FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)
@@ -89,7 +92,7 @@ def gathered(
 ) -> Grouping:
     """The groups of these assignments in batches, in one grouping or in one for each batch."""
     shape = shape_of(width)
-    parts = [Grouping(shape, lambda size: None)]
+    parts = [Grouping(shape, lambda size: None, ThreadExecutor(2 if apart else 1))]
     for low, high in zip([0, *cuts], [*cuts, len(columns[0])], strict=True):
         if apart:
             parts.append(Grouping(shape, lambda size: None))
@@ -112,8 +115,13 @@ def test_totals_are_those_of_all_assignments(
         by = random.Random(seed)
         monkeypatch.setattr(group_bounds, "_CODED", by.choice((1, 1000, 1 << 20)))
         monkeypatch.setattr(grouping, "_SORTED", by.choice((1, 1000, 10_000)))
+        monkeypatch.setattr(grouping, "_TELLING", by.choice((1, 100, 10_000)))
+        monkeypatch.setattr(grouping, "spans", partial(spans, least=by.choice((1, 70, 10_000))))
         rows = by.choice((1, 7, 300, 3000))
         columns = drawn(by, rows, by.choice((1, 5, 2000)), once=once)
+        if by.random() < 0.4:  # in the order of their groups, as a sorted table has them
+            order = np.lexsort(columns[1::-1])
+            columns = [column.take(order) for column in columns]
         cuts = sorted(by.randrange(rows + 1) for _ in range(by.randrange(4)))
         totals = gathered(columns, width, cuts, apart=apart, once=once).totals()
         wanted = expected(columns, width)

@@ -1,0 +1,303 @@
+"""States of groups by the groups' numbers: how many assignments each has, and what their columns
+come to.
+
+Sums are exact, and so may be put together in any order: integers in 128 bits, floats as two doubles
+while these hold the whole sum. A value with which they would not is put aside, and added exactly in
+the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.grouping_kernels import add_extremes, add_floats, add_integers, add_times
+from lftj.heads.integer_sum import Totals, grouped_totals
+from lftj.heads.kept import Bag, GroupTotals
+from lftj.heads.support import too_many
+from lftj.storage.delta import Columns
+from lftj.types import floats_to_codes
+from scantree.columns import as_matrix
+from scantree.rows import equal_runs, locate, union
+
+Call = tuple[str, int]
+"""Totals of a column of the assignments: `integers`, `floats`, `min` or `max`, and the column."""
+
+ONCE = np.ones(1, np.int64)
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_INITIALLY = {"min": _INT64_MAX, "max": _INT64_MIN}
+_SHORT = 2**31
+"""Values nearer to 0 add up in an int64, 2³² of them."""
+
+
+class StateLayout:
+    """Words of a group's state: its number of assignments, then each total."""
+
+    def __init__(self, shape: AggregateShape):
+        kept: dict[Call, None] = {}
+        for call in shape.calls:
+            if call.function in ("sum", "mean"):
+                kind = "floats" if call.types[0].name == "float" else "integers"
+                kept[kind, call.args[0]] = None
+            elif call.function != "count":
+                kept[call.function, call.args[0]] = None
+        self.width = shape.width
+        """Columns of a group."""
+        self.places: dict[Call, int] = {}
+        """The first word of each total."""
+        words = [0]
+        for call in kept:
+            self.places[call] = len(words)
+            words += [_INITIALLY[call[0]]] if call[0] in _INITIALLY else [0, 0]
+        self.fresh = np.array(words, np.int64)
+        """The state of a group without assignments."""
+
+
+@dataclass(slots=True)
+class _Aside:
+    """Values of groups that are added in the end."""
+
+    groups: list[np.ndarray] = field(default_factory=list)
+    codes: list[np.ndarray] = field(default_factory=list)
+    counts: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, groups: np.ndarray, codes: np.ndarray, counts: np.ndarray) -> None:
+        """Put values aside; nobody writes to the arrays afterwards."""
+        self.groups.append(groups)
+        self.codes.append(codes)
+        self.counts.append(counts)
+
+    def all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All of them, of some at least."""
+        groups, codes, counts = map(np.concatenate, (self.groups, self.codes, self.counts))
+        return groups, codes, counts
+
+
+class GroupStates:
+    """Groups (`columns`, as columns × groups, with room for more than the `known[0]` there are) and
+    their states (`words`).
+    """
+
+    def __init__(self, layout: StateLayout, columns: np.ndarray, known: int):
+        self.layout, self.columns = layout, columns
+        self.known = np.array([known])
+        self.words = np.tile(layout.fresh, columns.shape[1])
+        self.aside = {call: _Aside() for call in layout.places if call[0] == "floats"}
+
+    @staticmethod
+    def of_sorted(layout: StateLayout, rows: np.ndarray) -> GroupStates:
+        """The groups of rows, a line for each column and one for their counts, which are sorted by
+        them. O(n).
+        """
+        first = np.zeros(rows.shape[1], np.bool_)
+        first[equal_runs(list(rows), layout.width)] = True
+        columns = np.ascontiguousarray(rows[: layout.width, first])
+        found = GroupStates(layout, columns, columns.shape[1])
+        counts = ONCE if bool((rows[-1] == 1).all()) else rows[-1]
+        found.add(np.cumsum(first) - 1, list(rows[:-1]), counts)
+        return found
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self.known[0])
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The groups there are, as columns × groups."""
+        return self.columns[:, : self.count]
+
+    @property
+    def states(self) -> np.ndarray:
+        """The states of the groups there are, a line for each."""
+        stride = len(self.layout.fresh)
+        return self.words[: self.count * stride].reshape(self.count, stride)
+
+    def make_room(self, room: int) -> None:
+        """Have room for so many groups."""
+        columns = np.empty((self.layout.width, room), np.int64)
+        columns[:, : self.count] = self.groups
+        states = np.empty((room, len(self.layout.fresh)), np.int64)
+        states[: self.count] = self.states
+        states[self.count :] = self.layout.fresh
+        self.columns, self.words = columns, states.reshape(-1)
+
+    # ── adding ────────────────────────────────────────────────────────────────────────────────────
+    def add(self, places: np.ndarray, columns: Sequence[np.ndarray], counts: np.ndarray) -> None:
+        """Add rows to these groups, as often as `counts` has them, once where that is `ONCE`."""
+        counts = np.ascontiguousarray(counts)
+        self._count(places, counts)
+        times = None if counts is ONCE else counts
+        for call, at in self.layout.places.items():
+            self._add(call, at, places, np.ascontiguousarray(columns[call[1]]), times)
+
+    def take(self, other: GroupStates, places: np.ndarray) -> None:
+        """Add the states of another's groups, in the order in which it has them, to these."""
+        states = other.states
+        self._count(places, states[:, 0].copy())
+        for call, at in self.layout.places.items():
+            first = states[:, at].copy()
+            if call[0] == "integers":
+                self._add_totals(at, places, _totals(first, states[:, at + 1]))
+            elif call[0] == "floats":
+                for words in (first, states[:, at + 1]):
+                    codes = floats_to_codes(words.copy().view(np.float64))
+                    self._add(call, at, places, codes, None)
+                aside, theirs = self.aside[call], other.aside[call]
+                for groups, codes, counts in zip(
+                    theirs.groups, theirs.codes, theirs.counts, strict=True
+                ):
+                    aside.add(places[groups], codes, counts)
+            else:
+                self._add(call, at, places, first, None)
+
+    def _count(self, places: np.ndarray, counts: np.ndarray) -> None:
+        if not self.layout.width and counts.size == 1:
+            counts = np.array([len(places) * int(counts[0])], np.int64)
+            places = places[:1]
+        if add_times(places, counts, self.words, len(self.layout.fresh), 0):
+            raise too_many()
+
+    def _add(
+        self,
+        call: Call,
+        at: int,
+        places: np.ndarray,
+        values: np.ndarray,
+        counts: np.ndarray | None,
+    ) -> None:
+        """Add a column of values, each once or as often as `counts` has it."""
+        kind, words, stride = call[0], self.words, len(self.layout.fresh)
+        if kind in _INITIALLY:
+            add_extremes(places, values, words, stride, at, kind == "max")
+        elif kind == "integers" and counts is not None:
+            rows = np.arange(len(values))
+            self._add_totals(at, places, grouped_totals(values, counts, rows))
+        elif kind == "integers":
+            if not self.layout.width and _is_short(values):
+                places, values = places[:1], values.sum(keepdims=True)
+            add_integers(places, values, words, stride, at)
+        elif counts is not None:
+            self.aside[call].add(places.copy(), values.copy(), counts.copy())
+        else:
+            left = np.empty(len(values), np.int64)
+            if many := int(add_floats(places, values, words, stride, at, left)):
+                rows = left[:many]
+                self.aside[call].add(places[rows], values[rows], np.ones(many, np.int64))
+
+    def _add_totals(self, at: int, places: np.ndarray, totals: Totals) -> None:
+        """Add totals to groups: high · 2⁶³ is (high // 2) · 2⁶⁴, and 2⁶³ where it is odd, which is
+        2⁶⁴ − 2⁶³.
+        """
+        stride = len(self.layout.fresh)
+        add_integers(places, totals.low, self.words, stride, at)
+        odd = places[(totals.high & 1).astype(np.bool_)]
+        least = np.full(len(odd), _INT64_MIN)
+        add_integers(odd, least, self.words, stride, at)
+        over = (totals.high >> 1) + (totals.high & 1)
+        np.add.at(self.words, places * stride + at + 1, over)
+
+    # ── in ascending order ────────────────────────────────────────────────────────────────────────
+    def picked(self, order: np.ndarray) -> GroupStates:
+        """The groups with these numbers, in this order, each once."""
+        found = GroupStates(self.layout, self.columns[:, :0], len(order))
+        found.columns, found.words = self.groups.take(order, axis=1), self.states[order].reshape(-1)
+        place = np.full(self.count, -1)
+        place[order] = np.arange(len(order))
+        for call, aside in self.aside.items():
+            if aside.groups:
+                groups, codes, counts = aside.all()
+                here = place[groups]
+                among = here >= 0
+                found.aside[call].add(here[among], codes[among], counts[among])
+        return found
+
+    @staticmethod
+    def joined(parts: Sequence[GroupStates]) -> GroupStates:
+        """The groups of some parts, one at least, each ascending and behind those before; two parts
+        may share the group at which they meet.
+        """
+        whole = [parts[0]]
+        for part in parts[1:]:
+            last = whole[-1]
+            if part.count and last.count and (part.groups[:, 0] == last.groups[:, -1]).all():
+                last.take(part.picked(np.arange(1)), np.array([last.count - 1]))
+                part = part.picked(np.arange(1, part.count))
+            if part.count:
+                whole.append(part)
+        if len(whole) == 1:
+            return whole[0]
+        columns = np.concatenate([part.groups for part in whole], axis=1)
+        found = GroupStates(parts[0].layout, columns[:, :0], columns.shape[1])
+        found.columns = columns
+        found.words = np.concatenate([part.states for part in whole]).reshape(-1)
+        before = 0
+        for part in whole:
+            for call, aside in part.aside.items():
+                for groups, codes, counts in zip(
+                    aside.groups, aside.codes, aside.counts, strict=True
+                ):
+                    found.aside[call].add(groups + before, codes, counts)
+            before += part.count
+        return found
+
+    def merged(self, other: GroupStates) -> GroupStates:
+        """The groups of two that ascend, in ascending order."""
+        for one, behind in ((self, other), (other, self)):
+            if not one.count or (
+                behind.count and one.groups[:, -1].tolist() <= behind.groups[:, 0].tolist()
+            ):
+                return GroupStates.joined([one, behind]) if one.count else behind
+        groups: Columns = union(list(self.groups), list(other.groups))
+        columns = np.ascontiguousarray(as_matrix(groups, self.layout.width))
+        found = GroupStates(self.layout, columns, columns.shape[1])
+        for part in (self, other):
+            found.take(part, locate(list(part.groups), list(columns))[0])
+        return found
+
+    def totals(self) -> GroupTotals:
+        """All groups, which ascend. O(n), and O(n log n) for values that were put aside."""
+        states = self.states
+        integers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        floats: dict[int, Bag] = {}
+        extremes: dict[Call, np.ndarray] = {}
+        for call, at in self.layout.places.items():
+            first = states[:, at].copy()
+            if call[0] == "integers":
+                integers[call[1]] = _totals(first, states[:, at + 1])
+            elif call[0] == "floats":
+                floats[call[1]] = _bag(first, states[:, at + 1].copy(), self.aside[call])
+            else:
+                extremes[call] = first
+        groups = self.groups if self.layout.width else np.zeros((1, self.count), np.int64)
+        return GroupTotals(groups, states[:, 0].copy(), integers, floats, extremes)
+
+
+def _is_short(values: np.ndarray) -> bool:
+    return bool(values.min() > -_SHORT and values.max() < _SHORT)
+
+
+def _totals(low: np.ndarray, over: np.ndarray) -> Totals:
+    """Totals low + over · 2⁶⁴ in canonical form."""
+    return Totals((low >> 63) + 2 * over, low & _INT64_MAX)
+
+
+def _bag(most: np.ndarray, rest: np.ndarray, aside: _Aside) -> Bag:
+    """Bags of the groups in order."""
+    groups, floats = len(most), (most.view(np.float64), rest.view(np.float64))
+    first = floats_to_codes(floats[0])
+    if not floats[1].any() and not aside.groups:
+        return Bag(first, np.ones(groups, np.int64), np.arange(groups))
+    codes = [first, floats_to_codes(floats[1])]
+    if not aside.groups:
+        pairs = np.stack(codes, axis=1).reshape(-1)
+        return Bag(pairs, np.ones(2 * groups, np.int64), 2 * np.arange(groups))
+    theirs, more, times = aside.all()
+    of = np.concatenate([np.arange(groups), np.arange(groups), theirs])
+    order = np.argsort(of, kind="stable")
+    counts = np.concatenate([np.ones(2 * groups, np.int64), times])
+    starts = np.searchsorted(of[order], np.arange(groups))
+    return Bag(np.concatenate([*codes, more])[order], counts[order], starts)
