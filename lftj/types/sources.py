@@ -190,6 +190,7 @@ _CUT = re.compile(r"(.*)@((?:\d+|all|one|here)(?:\+(?:\d+|all))?)", re.DOTALL)
 _HIDDEN = re.compile(r"rule(\d+)#([^@#]*?)(\d+)")
 
 
+@lru_cache(maxsize=4096)
 def read_name(text: str) -> str:
     """The name that was written to a file as this text. O(length)."""
     if found := _HIDDEN.fullmatch(text):

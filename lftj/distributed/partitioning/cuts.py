@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,6 +60,7 @@ class HubCut:
 Cut = int | HubCut
 
 
+@lru_cache(maxsize=4096, typed=True)  # as `named_once`
 def local_name(relation: str, cut: Cut) -> Source:
     """Name of a part's share of a relation: `edge@0`, `edge@all`, `edge@one`, `edge@0+1`,
     `edge@0+all`.

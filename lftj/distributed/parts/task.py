@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from lftj.distributed.files.entry import Entry
+from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.partitioning.steps import Step
 from lftj.engine.limits import Limits
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -51,6 +52,11 @@ class OnPart:
     ran: int | None
     limits: Limits
     settings: Settings
+
+    @cached_property
+    def program_name(self) -> str:
+        """The short name of the program (`digest`)."""
+        return digest(self.program)
 
 
 @frozen

@@ -13,7 +13,6 @@ from lftj.distributed.files.deliveries import Log, delivery_name, read_delivery
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import Output
-from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import Advance
 from lftj.distributed.parts.shuffle import News
@@ -90,7 +89,7 @@ class _Run(Holding[PartTask]):
     def _checkpoint(self, advance: Advance) -> None:
         rows = sum(map(len, advance.deltas.values()))
         self.worker.checkpoints.changed(
-            self.task, digest(self.task.program), advance.finished(), self.host, rows
+            self.task, self.task.program_name, advance.finished(), self.host, rows
         )
 
     def _advance(self) -> Advance:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
 from lftj.distributed.files.entry import read_entries
@@ -27,14 +27,13 @@ from lftj.distributed.files.manifest import (
 )
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
-from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
-from lftj.engine.limits import Limits, in_time, while_reading
+from lftj.engine.limits import in_time, while_reading
 from lftj.errors import LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
@@ -65,12 +64,12 @@ class Worker:
         self.parts: OrderedDict[tuple[str, int], Kept] = OrderedDict()
         self.plans: dict[str, PartPlan] = {}
 
-    def plan(self, program: Mapping[str, Any], limits: Limits) -> PartPlan:
-        """The plan of a program, made under limits where it is new here."""
-        key = digest(program)
+    def plan(self, task: OnPart) -> PartPlan:
+        """The plan of a task's program, made under its limits where it is new here."""
+        key = task.program_name
         if key not in self.plans:
-            with attending(while_reading(limits)):
-                self.plans[key] = plan_of(program)
+            with attending(while_reading(task.limits)):
+                self.plans[key] = plan_of(task.program)
         return self.plans[key]
 
 
@@ -122,7 +121,7 @@ class Holding(Generic[Task]):
     def __init__(self, task: Task, worker: Worker):
         self.task, self.worker = task, worker
         self.folder = Path(task.path) / ROWS
-        self.plan = worker.plan(task.program, task.limits)
+        self.plan = worker.plan(task)
         self.key = (task.path, task.part)
         kept = worker.parts.get(self.key)
         self.host = worker.host if kept is None else kept.host
@@ -200,7 +199,7 @@ class Holding(Generic[Task]):
             log = self._manifest.base_log()
             known = {} if state is None or state.token != token else state.own_rows()
             return self._loaded(
-                log, f"{self.task.path} under {digest(self.task.program)} at {token}", known
+                log, f"{self.task.path} under {self.task.program_name} at {token}", known
             )
         state = None if state is None else state.carried(self.plan, self.host)
         if state is not None and state.token == token:
@@ -242,7 +241,7 @@ class Holding(Generic[Task]):
         """The part as some worker stored it."""
         task = self.task
         found = self.worker.checkpoints.opened(
-            task.path, task.part, manifest, digest(task.program), self.plan
+            task.path, task.part, manifest, task.program_name, self.plan
         )
         if found is None:
             return None
