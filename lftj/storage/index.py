@@ -3,7 +3,8 @@
 Which key orders a commit reads depends on what changed, so at most commits some orders of a
 relation are not read. Such an order waits: it remembers the tree it comes from and the changes
 since. What waits is sorted and applied at once, which costs less than commit by commit; and it is
-never much (`WAITING`, or a share of the rows), so that no reader pays for a long past.
+never much (`WAITING`, or a share of the rows), so that no reader pays for a long past. An order
+that no one reads goes once bringing it forward has taken as long as building it would.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ to `_MOST`.
 _PART = 8
 _MOST = 1 << 15  # they are applied in some ten milliseconds
 _CHANGES = 256  # changes that may wait
+_FORWARD = 8  # times as long as building an order takes a row, one takes that is brought forward
 
 
 class LazyIndex:
@@ -41,6 +43,7 @@ class LazyIndex:
         "count",
         "order",
         "rows",
+        "unread",
     )
 
     def __init__(self, before: Tree | LazyIndex, change: Delta, order: tuple[int, ...]):
@@ -55,6 +58,8 @@ class LazyIndex:
         self._making = known._making if known is not None else Making()
         self.rows = len(change) + (known.rows if known is not None else 0)
         """Changed rows that wait, and below, in how many changes."""
+        self.unread = len(change) + (known.unread if known is not None else 0)
+        """Changed rows since someone read it."""
         self.changes = 1 + (known.changes if known is not None else 0)
 
     @property
@@ -64,8 +69,8 @@ class LazyIndex:
 
     @property
     def worth_keeping(self) -> bool:
-        """True when applying the waiting changes takes less than building the order anew."""
-        return 2 * self.rows < self._first
+        """True when applying the changes since someone read it takes less than building it anew."""
+        return _FORWARD * self.unread < self._first
 
     def tree(self) -> Tree:
         """The tree of this version. O(waiting · log n) at first, then O(1)."""

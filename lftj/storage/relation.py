@@ -216,7 +216,7 @@ class RelationVersion(Making):
 
         O(δ log n) now, and as much for every other key order when it is read, but for orders whose
         trees after the change are `known`: someone keeps the same rows. An order that no one read
-        while most rows changed goes: it is built again on demand. A change larger than the
+        while many rows changed goes: it is built again on demand. A change larger than the
         relation, or of inserts alone that changes every page, builds the identity anew and leaves
         the other orders to be built on demand, which is cheaper then.
         """
@@ -259,7 +259,37 @@ class RelationVersion(Making):
         after = LazyIndex(before, delta, order)
         if not after.full:
             return after
-        return after.tree() if after.worth_keeping else None
+        if not after.worth_keeping:
+            return None
+        after.tree()  # not read by anyone: it goes on counting what changes meanwhile
+        return after
+
+    def since(self, old: RelationVersion, delta: Delta) -> RelationVersion:
+        """The same rows, which came from `old` in many changes: by this net change, as far as key
+        orders are concerned that no one read meanwhile. O(δ log n) for each of the others.
+        """
+        if self is old:
+            return self
+        trees: dict[Order, Tree] = {}
+        waiting: Waiting = {}
+        for order in self.orders():
+            read = order in self._trees or self._read_since(old, order)
+            after = self.tree(order) if read else old._order_after(order, delta, False)
+            if isinstance(after, Tree):
+                trees[order] = after
+            elif after is not None:
+                waiting[order] = after
+        return RelationVersion(self.schema, self._arena, trees, self._bounds, waiting)
+
+    def _read_since(self, old: RelationVersion, order: Order) -> bool:
+        """Test if a key order that waits was read, or made, after the version `old`."""
+        if order in old._trees:
+            before = old._trees[order]
+        elif order in old._waiting:
+            before = old._waiting[order].since_read()[0]
+        else:
+            return True
+        return self._waiting[order].since_read()[0] is not before
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""

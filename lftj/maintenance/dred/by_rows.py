@@ -27,7 +27,6 @@ from lftj.maintenance.cost.cost_model import STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 from lftj.maintenance.dred.delete_rederive import Rederivation
-from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 
 
@@ -156,7 +155,9 @@ class Rows(Strategy[Followed]):
         wasted = budget.spent - before if most else 0
         deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
         after = replace(kept, regret=kept.regret + wasted, ranks=rederivation.ranks)
-        versions = {name: _resolved(version) for name, version in found.items()}
+        versions = {
+            name: rows.since(change.versions[name], deltas[name]) for name, rows in found.items()
+        }
         return Followed(deltas, after, "update", change.below.rows, versions=versions)
 
     def stopped(self, allowed: int) -> Exhausted:
@@ -170,12 +171,3 @@ class Rows(Strategy[Followed]):
 def _counts_are_due(kept: Uncounted, tuning: Tuning) -> bool:
     """Test for a stratum whose deletions are to be maintained by counts, if at all."""
     return kept.failures > 0 or Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
-
-
-def _resolved(version: RelationVersion) -> RelationVersion:
-    """The relation with every key order brought up to date: of many iterations each would have a
-    change waiting.
-    """
-    return RelationVersion.of_orders(
-        version.schema, version.identity.arena, version.kept_orders(0), version.known_bounds
-    )

@@ -162,3 +162,39 @@ def test_an_order_is_made_from_an_identity_that_no_one_has_read_yet():
     reader.join(60)
     assert [rows(tree) for tree in found] == [[(4, 2), (5, 1)]]
     assert changed.identity is after
+
+
+def changed(version: RelationVersion, times: int, *, read: bool) -> RelationVersion:
+    """The version after so many changes of 30 rows each."""
+    for i in range(times):
+        new, gone = range(2000 + 30 * i, 2030 + 30 * i), range(30 * i, 30 * i + 30)
+        version = version.apply(
+            Delta(columns({(j, -j) for j in new}), columns({(j, -j) for j in gone}))
+        )
+        if read:
+            version.tree(BACK)
+    return version
+
+
+def test_an_order_that_is_brought_forward_for_no_one_goes(monkeypatch):
+    monkeypatch.setattr(index, "WAITING", 20)
+    version = version_of({(i, -i) for i in range(1000)})
+    few = changed(version, 2, read=False)
+    assert few.orders() == ((0, 1), BACK)
+    assert rows(few.tree(BACK)) == backwards(
+        {(i, -i) for i in (*range(60, 1000), *range(2000, 2060))}
+    )
+    assert changed(version, 12, read=False).orders() == ((0, 1),)
+    assert changed(version, 12, read=True).orders() == ((0, 1), BACK)
+
+
+def test_many_changes_are_one_for_orders_that_no_one_read_meanwhile():
+    old = version_of({(i, -i) for i in range(1000)})
+    unread, read = changed(old, 2, read=False), changed(old, 2, read=True)
+    for version, waits in (unread, True), (read, False):
+        since = version.since(old, version.difference(old))
+        late = [each for each in since._waiting.values() if isinstance(each, LazyIndex)]
+        assert [each.changes for each in late] == [1] * waits
+        assert (BACK in since._waiting, since.orders()) == (waits, ((0, 1), BACK))
+        assert rows(since.tree(BACK)) == rows(version.tree(BACK))
+        assert rows(since.identity) == rows(version.identity)
