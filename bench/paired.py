@@ -33,6 +33,10 @@ class RunFailed(RuntimeError):
     """A benchmark ended with an error in one of the checkouts."""
 
 
+class UnknownBenchmark(RunFailed):
+    """A checkout has no benchmark of this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """A figure in both checkouts: medians of its values, and the median of new over old."""
@@ -76,7 +80,8 @@ def checkout(old: str) -> Iterator[Path]:
 def figures_of(root: Path, name: str, options: Sequence[str]) -> dict[str, float]:
     """The figures of benchmark `name` in the checkout at `root`, measured by its own code.
 
-    It runs by the checkout's environment where there is one, else by this one. Raises RunFailed.
+    It runs by the checkout's environment where there is one, else by this one. Raises RunFailed,
+    and UnknownBenchmark where it is of another time than the checkout.
     """
     own = root / ".venv" / "bin" / "python"
     with tempfile.TemporaryDirectory() as folder:
@@ -85,6 +90,8 @@ def figures_of(root: Path, name: str, options: Sequence[str]) -> dict[str, float
         ended = subprocess.run(
             [*words, *options, "--json", str(report)], cwd=root, capture_output=True, text=True
         )
+        if f"invalid choice: '{name}'" in ended.stderr:
+            raise UnknownBenchmark(f"{root} has no benchmark {name!r}")
         if ended.returncode or not report.exists():
             raise RunFailed(f"{name} in {root}: {(ended.stderr or ended.stdout).strip()[-2000:]}")
         return json.loads(report.read_text(encoding="utf-8"))["figures"]
@@ -101,11 +108,15 @@ def compare(
     """Ratios of every figure that both checkouts have, over so many turns of each benchmark.
 
     `options` gives the words of a benchmark's command line by its name. Prints each ratio as soon
-    as it is known. Raises RunFailed.
+    as it is known, and which benchmarks one of them lacks. Raises RunFailed.
     """
     found = []
     for name in names:
-        pairs = [_turn(old, new, name, options.get(name, ()), turn) for turn in range(turns)]
+        try:
+            pairs = [_turn(old, new, name, options.get(name, ()), turn) for turn in range(turns)]
+        except UnknownBenchmark as unknown:
+            console.print(f"{name}: not compared, {unknown}")
+            continue
         ratios = [
             _ratio(name, figure, [(before[figure], after[figure]) for before, after in pairs])
             for figure in pairs[0][0]

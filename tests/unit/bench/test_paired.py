@@ -23,6 +23,14 @@ pathlib.Path(sys.argv[sys.argv.index("--json") + 1]).write_text(json.dumps(repor
 """
 
 
+ONLY_LOAD = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("name", choices=["load"])
+parser.parse_known_args()
+"""
+
+
 def laid_out(root: Path, figures: str) -> Path:
     (root / "bench").mkdir(parents=True)
     (root / "bench" / "__init__.py").touch()
@@ -86,3 +94,17 @@ def test_a_benchmark_that_fails_is_told_with_what_it_said(tmp_path: Path) -> Non
     laid_out(tmp_path, "1/0")
     with pytest.raises(RunFailed, match=r"(?s)load in .*ZeroDivisionError"):
         figures_of(tmp_path, "load", [])
+
+
+def test_a_benchmark_that_one_checkout_lacks_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = "{'load_vs_pyarrow': lambda run: 2.0}"
+    old = laid_out(tmp_path / "old", known) / "bench" / "__main__.py"
+    old.write_text(ONLY_LOAD + old.read_text())
+    monkeypatch.setattr("bench.__main__.__file__", laid_out(tmp_path / "new", known) / "bench/x.py")
+    assert main(["all", "--paired", str(tmp_path / "old"), "--turns", "1", "--size", "s"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "latency: not compared" in shown
+    assert "has no benchmark 'latency'" in shown
+    assert "1 figures, 0 worse" in shown
