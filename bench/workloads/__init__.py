@@ -8,6 +8,8 @@ from bench.workloads import lookups, recursion, views
 from bench.workloads.workload import Steps
 
 WORKLOADS: Mapping[str, Steps] = {
+    "readings loaded": lookups.readings_loaded,
+    "totals by device": lookups.totals_by_device,
     "late flights": lookups.late_flights,
     "flights by region": lookups.flights_by_region,
     "shipped orders": lookups.shipped_orders,

@@ -31,6 +31,34 @@ def _flight_columns(columns: int) -> str:
     return ", ".join(f"{name}: number" for name in names)
 
 
+def _readings(rows: int) -> pa.Table:
+    draw = np.random.default_rng(7)
+    values = {f"v{number}": draw.integers(0, 1 << 40, rows) for number in range(6)}
+    return pa.table(
+        {"device": draw.integers(0, 5_000, rows), "at": draw.permutation(rows), **values}
+    )
+
+
+_VALUES = ", ".join(f"v{number}: number" for number in range(6))
+_READING = f".decl reading(device: number, at: number, {_VALUES})"
+
+
+def readings_loaded(ws: lftj.Workspace) -> Iterator[None]:
+    """Readings of devices, in no order, into a relation."""
+    readings = _readings(600_000)
+    ws.add_rules(_READING)
+    yield
+    ws.load("reading", readings)
+
+
+def totals_by_device(ws: lftj.Workspace) -> Iterator[None]:
+    """Sums and numbers of the readings of each device."""
+    ws.add_rules(f"{_READING} .decl total(device: number, readings: number, sum: number)")
+    ws.load("reading", _readings(400_000))
+    yield
+    ws.add_rules("total(d, count(), sum(v)) :- reading(d, _, v, _, _, _, _, _).")
+
+
 def late_flights(ws: lftj.Workspace) -> Iterator[None]:
     """A list of late flights from a wide table."""
     ws.add_rules(f".decl flight({_flight_columns(12)})")

@@ -33,6 +33,7 @@ from lftj.storage.delta import Columns, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
+from lftj.tuning.aids import COLUMNAR_LOAD
 from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ class Draft(ProgramDraft):
 
     def _insert(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> None:
         """Insert the rows that are not there."""
-        untouched = self._untouched(schema.name)
-        late_from = self._engine.tuning.load_rows if untouched else None
+        tuning = self._engine.tuning
+        by_columns = self._untouched(schema.name) and COLUMNAR_LOAD not in tuning.without
+        late_from = tuning.load_rows if by_columns else None
         frame = self.framed(schema, data, options | {"late_from": late_from})
         staging = self.staging(schema.name)
         if frame.late is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from threading import Event, get_ident
 from typing import TypeVar
 
@@ -24,6 +25,19 @@ def spans_of(rows: int, steps: int, context: Context) -> list[tuple[int, int]]:
     if threads is not None and threads.workers > 1 and rows * steps > threads.patience:
         count = min(tuning.star_spans * threads.workers, max(1, rows // tuning.star_span))
     return [(number * rows // count, (number + 1) * rows // count) for number in range(count)]
+
+
+def each_of(
+    tasks: int, do: Callable[[int, Callable[[int], None]], Result], context: Context
+) -> list[Result]:
+    """The result of each of so many tasks, in their order, by all threads: of `do`, which is given
+    its number and what to tell of its steps.
+    """
+    threads = context.resources.threads
+    if tasks < 2 or threads is None or threads.workers == 1:
+        return [do(number, context.budget.spend) for number in range(tasks)]
+    work = SharedWork(context, tasks)
+    return work.all(lambda number: do(number, partial(work.spend, number)))
 
 
 class _StoppedError(Exception):

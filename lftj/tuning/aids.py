@@ -4,10 +4,14 @@ as a strategy can; then the work is done without it.
 
 from __future__ import annotations
 
+COLUMNAR_LOAD = "columnar load"
+"""Rows for a relation without rows brought into order column by column, as pages take them."""
 SEMIJOIN_REDUCTION = "semi-join reduction"
 """Reduction of a wide relation to rows that can match, before it is joined."""
 INDEX_ADVISOR = "index advisor"
 """Key orders built once evaluations have lost as much for want of them."""
+RUNNING_TOTALS = "running totals"
+"""Groups totalled as assignments come, of which none is listed."""
 EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
 FINER_HEADS = "finer heads"
@@ -18,8 +22,10 @@ COMPILED_ITERATIONS = "compiled iterations"
 """Iterations of few rows in one compiled loop, of counts and of best values."""
 
 GATES = {
+    COLUMNAR_LOAD: "readings loaded",
     SEMIJOIN_REDUCTION: "shipped orders",
     INDEX_ADVISOR: "followers of followers",
+    RUNNING_TOTALS: "totals by device",
     EXTREMES: "last seen",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",
@@ -27,4 +33,4 @@ GATES = {
 }
 """The benchmark that loses most without each aid: names in `bench.ablation.GATES`."""
 AIDS = tuple(GATES)
-"""All aids, from the join to the fixpoint."""
+"""All aids, from the load to the fixpoint."""

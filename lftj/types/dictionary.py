@@ -350,11 +350,12 @@ class PassingNames(Dictionary):
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
-    """`array` itself, or a copy of its used part at least twice as long; readers may go on with the
-    old one.
+    """`array` itself, or a copy of its used part at least twice as long, with room behind what is
+    needed now: the one string that follows a large batch is not to copy it. Memory is taken as it
+    is written to. Readers may go on with the old one.
     """
     if needed <= len(array):
         return array
-    grown = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)
+    grown = np.empty(max(needed + (needed >> 2), 2 * len(array)), dtype=array.dtype)
     grown[:used] = array[:used]
     return grown

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.access.gathering import present_values
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import sampled
-from lftj.join.shared_work import SharedWork, spans_of
+from lftj.join.shared_work import each_of, spans_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import PickedRows, TransientRelation
@@ -106,11 +105,7 @@ class SemijoinReduction:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
         spans = spans_of(relation.count, len(self.tests), context)
-        if len(spans) == 1:
-            found = [self._numbers(spans[0], context.budget.spend)]
-        else:
-            work = SharedWork(context, len(spans))
-            found = work.all(lambda part: self._numbers(spans[part], partial(work.spend, part)))
+        found = each_of(len(spans), lambda part, spend: self._numbers(spans[part], spend), context)
         numbers = np.concatenate(found)
         context.budget.check_memory(8 * numbers.size * (1 + relation.schema.arity))
         name = Source(relation.schema.name, Role.MATCHING)

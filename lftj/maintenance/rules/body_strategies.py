@@ -28,6 +28,7 @@ from lftj.maintenance.trace.trace_state import (
     trace_from_nothing,
     traced_change,
 )
+from lftj.tuning.aids import RUNNING_TOTALS
 
 # ── at a commit ───────────────────────────────────────────────────────────────────────────────────
 
@@ -153,8 +154,10 @@ class ByGroups(Strategy[Evaluated]):
     def run(self) -> Evaluated:
         """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
-        helpers = change.context.resources.arena.threads
-        make = partial(Grouping, body.shape, threads=helpers) if additive(body.shape) else None
+        context = change.context
+        running = additive(body.shape) and RUNNING_TOTALS not in context.tuning.without
+        helpers = context.resources.arena.threads
+        make = partial(Grouping, body.shape, threads=helpers) if running else None
         query = BodyQuery(
             body.rule,
             body.needed,

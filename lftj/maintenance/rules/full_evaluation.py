@@ -20,6 +20,7 @@ from lftj.join.run.ladder import satisfying
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
+from lftj.tuning.aids import RUNNING_TOTALS
 from scantree.rows import sort_rows, union
 
 # Aggregates that no repetition changes: the search may stop at the first proof of each (group,
@@ -128,11 +129,9 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
     )
     count = any(term.function not in _IDEMPOTENT for term in terms)
     shape, width = AggregateShape.of(rule), len(set(rule.group))
-    make = (
-        partial(Grouping, shape, threads=context.resources.arena.threads)
-        if totalled(shape)
-        else None
-    )
+    running = totalled(shape) and RUNNING_TOTALS not in context.tuning.without
+    helpers = context.resources.arena.threads
+    make = partial(Grouping, shape, threads=helpers) if running else None
     query = BodyQuery(
         rule, needed, relations, context, count=count, make=make, width=width, least=True
     )

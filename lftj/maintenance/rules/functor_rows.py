@@ -4,7 +4,7 @@ when a predicate holds).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from lftj.frames.out import to_values
 from lftj.frames.python_columns import code_values
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
+from lftj.join.shared_work import each_of
 from lftj.program.functors import STRING_FUNCTORS, Functor
 from lftj.program.normal_form import FunctorRule
 from lftj.types import STR, floats_to_codes
@@ -90,14 +91,33 @@ def _matching(
     found = [np.empty(0, bool)]
     for first, last in zip(starts, ends, strict=True):
         pattern = known.decode_one(int(patterns[first]))
-        while first < last:
-            before = int(lengths[first - 1]) if first else 0
-            behind = int(np.searchsorted(lengths, before + _TEXT_AT_ONCE, side="right"))
-            end = min(last, max(first + 1, behind))
-            found.append(at_once(pattern, known.decode(texts[first:end])))
-            context.budget.spend(end - first + (int(lengths[end - 1]) - before) // _TEXT_OF_STEP)
-            first = end
+        pieces = list(_pieces(lengths, first, last))
+
+        def match(
+            number: int,
+            spend: Callable[[int], None],
+            pattern: str = pattern,
+            pieces: Sequence[tuple[int, int, int]] = pieces,
+        ) -> np.ndarray:
+            begin, end, letters = pieces[number]
+            marks = at_once(pattern, known.decode(texts[begin:end]))
+            spend(end - begin + letters // _TEXT_OF_STEP)
+            return marks
+
+        found += each_of(len(pieces), match, context)
     return np.concatenate(found)
+
+
+def _pieces(lengths: np.ndarray, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """The texts numbered [first, last), so many bytes at once: the ends of each piece, and its
+    bytes. `lengths`: of the texts up to each.
+    """
+    while first < last:
+        before = int(lengths[first - 1]) if first else 0
+        behind = int(np.searchsorted(lengths, before + _TEXT_AT_ONCE, side="right"))
+        end = min(last, max(first + 1, behind))
+        yield first, end, int(lengths[end - 1]) - before
+        first = end
 
 
 def _codes(numbers: range | np.ndarray) -> np.ndarray:

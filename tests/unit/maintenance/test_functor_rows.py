@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.errors import LimitError
+import lftj.maintenance.rules.functor_rows as module
+from lftj.errors import LftjError, LimitError
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule
 from lftj.types import INT
@@ -44,3 +45,16 @@ def test_a_limit_is_looked_at_before_the_numbers_are_made():
     with workspace.limits(memory=100 << 20), pytest.raises(LimitError):
         workspace.add_rules(".decl n(x: number) n(x) :- x = range(0, 90000000).")
     assert "n" not in workspace
+
+
+def test_threads_look_for_a_pattern_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TEXT_AT_ONCE", 50)
+    texts = [f"{'ab' if number % 3 else 'c'}{number}" for number in range(200)]
+    for threads in (1, 2):
+        workspace = lftj.connect(executor=lftj.ThreadExecutor(threads))
+        workspace.load(workspace.relation("t", {"t": str}), [(text,) for text in texts])
+        workspace.add_rules('.decl m(t: symbol) m(t) :- t(t), match("a.*[13]", t).')
+        expected = {text for text in texts if text[0] == "a" and text[-1] in "13"}
+        assert {row[0] for row in workspace["m"].fetchall()} == expected
+        with pytest.raises(LftjError, match="is not a regular expression"):
+            workspace.add_rules('.decl w(t: symbol) w(t) :- t(t), match("a(", t).')
