@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from bench.analytics import loaded
-from bench.analytics.facts import of_rows
+from bench.analytics import facts, joins, loaded
 from bench.analytics.shape import Shape
 from bench.clock import processor_seconds
 from bench.figure import Report
@@ -42,7 +42,7 @@ def measure(report: Report, data: Path | None) -> None:
     before: dict[str, tuple[int, float]] = {}
     steps: dict[str, tuple[float, int]] = {}
     for rows in sizes(LAST[report.size]):
-        for shape in of_rows(rows):
+        for shape in chain(facts.of_rows(rows), joins.of_rows(rows)):
             seconds = seconds_of(shape)
             if shape.name in before:
                 less, taken = before[shape.name]

@@ -22,6 +22,12 @@ _CAST = """
 .decl company(c: number, name: symbol, country: number)
 .decl found(person: symbol, title: symbol, company: symbol)
 """
+_STAR = """
+.decl sale(n: number, shop: number, article: number, price: number)
+.decl shop(s: number, region: number)
+.decl article(a: number, kind: number)
+.decl found(region: number, total: number)
+"""
 _EDGE = ".decl edge(x: number, y: number)\n.decl found(n: number)"
 
 
@@ -66,6 +72,47 @@ def _table(edges: tuple[np.ndarray, np.ndarray]) -> dict[str, pa.Table]:
 def _random(edges: int, nodes: int) -> dict[str, pa.Table]:
     packed = np.unique(np.random.default_rng(5).integers(0, nodes * nodes, edges))
     return _table((packed // nodes, packed % nodes))
+
+
+def of_rows(rows: int) -> Iterator[Shape]:
+    """Joins of so many rows: over one key, over two, and triangles of a graph in which nodes have
+    ten neighbours on average.
+    """
+    by, few = np.random.default_rng(6), max(10, rows // 10)
+    sale = {
+        "n": by.permutation(rows),
+        "shop": by.integers(0, few, rows),
+        "article": by.integers(0, few, rows),
+        "price": by.integers(1, 1000, rows),
+    }
+    tables = {
+        "sale": pa.table(sale),
+        "shop": pa.table({"s": np.arange(few), "region": by.integers(0, 50, few)}),
+        "article": pa.table({"a": np.arange(few), "kind": by.integers(0, 5, few)}),
+    }
+    yield Shape(
+        "join over a key",
+        tables,
+        _STAR,
+        "found(r, sum(p)) :- sale(_, s, _, p), shop(s, r).",
+        "select region, sum(price) from sale join shop on shop = s group by region",
+    )
+    yield Shape(
+        "join over two keys",
+        tables,
+        _STAR,
+        "found(r, sum(p)) :- sale(_, s, a, p), shop(s, r), article(a, 3).",
+        "select region, sum(price) from sale join shop on shop = s join article on article = a "
+        "where kind = 3 group by region",
+    )
+    yield Shape(
+        "triangles",
+        _random(rows, few),
+        _EDGE,
+        "found(count()) :- edge(x, y), edge(y, z), edge(x, z).",
+        "select count(*) from edge e join edge f on e.y = f.x join edge g "
+        "on g.x = e.x and g.y = f.y having count(*) > 0",
+    )
 
 
 def shapes(size: str) -> Iterator[Shape]:
