@@ -34,16 +34,17 @@ class LazyIndex:
     """
 
     __slots__ = (
+        "_asked",
         "_before",
         "_change",
         "_first",
         "_making",
         "_tree",
+        "_unread",
         "changes",
         "count",
         "order",
         "rows",
-        "unread",
     )
 
     def __init__(self, before: Tree | LazyIndex, change: Delta, order: tuple[int, ...]):
@@ -51,6 +52,8 @@ class LazyIndex:
         self._before: Tree | LazyIndex | None = before
         self._change: Delta | None = change
         self._tree: Tree | None = None
+        self._asked = False
+        self._unread = len(change)  # and with what came before, once it is brought forward
         self.order = order
         self.count = before.count + change.inserted - change.erased
         known = before if isinstance(before, LazyIndex) else None
@@ -58,8 +61,6 @@ class LazyIndex:
         self._making = known._making if known is not None else Making()
         self.rows = len(change) + (known.rows if known is not None else 0)
         """Changed rows that wait, and below, in how many changes."""
-        self.unread = len(change) + (known.unread if known is not None else 0)
-        """Changed rows since someone read it."""
         self.changes = 1 + (known.changes if known is not None else 0)
 
     @property
@@ -70,16 +71,36 @@ class LazyIndex:
     @property
     def worth_keeping(self) -> bool:
         """True when applying the changes since someone read it takes less than building it anew."""
-        return _FORWARD * self.unread < self._first
+        return _FORWARD * self.unread() < self._first
+
+    def unread(self) -> int:
+        """Changed rows since someone read it: this version or one before."""
+        rows = 0
+        at: Tree | LazyIndex | None = self
+        with self._making.lock:
+            while isinstance(at, LazyIndex) and not at._asked:
+                rows += at._unread
+                at = at._before
+        return rows
 
     def tree(self) -> Tree:
         """The tree of this version. O(waiting · log n) at first, then O(1)."""
+        self._asked = True
+        return self._brought()
+
+    def bring_forward(self) -> None:
+        """Apply what waits, though no one reads it: it goes on counting what changes."""
+        self._brought()
+
+    def _brought(self) -> Tree:
         if self._tree is None:
             with self._making.lock:
                 if self._tree is None:
                     start, changes = self.since_read()
+                    self._unread = self.unread()
                     self._tree = start.apply(*_together(changes, self.order))
                     self._before = self._change = None
+                    self._first = len(self._tree)
                     self.rows = self.changes = 0
         return self._tree
 

@@ -261,7 +261,7 @@ class RelationVersion(Making):
             return after
         if not after.worth_keeping:
             return None
-        after.tree()  # not read by anyone: it goes on counting what changes meanwhile
+        after.bring_forward()
         return after
 
     def since(self, old: RelationVersion, delta: Delta) -> RelationVersion:

@@ -188,6 +188,24 @@ def test_an_order_that_is_brought_forward_for_no_one_goes(monkeypatch):
     assert changed(version, 12, read=True).orders() == ((0, 1), BACK)
 
 
+def test_an_order_that_is_read_now_and_then_while_a_relation_grows_is_not_built_again(monkeypatch):
+    """A recursion reads the version before, too, after the next one was made of it."""
+    monkeypatch.setattr(index, "WAITING", 20)
+    version = version_of({(i, -i) for i in range(1000)})
+    version.tree(BACK)
+    before = version
+    for i in range(60):
+        before, version = (
+            version,
+            version.apply(
+                Delta.insertion(columns({(j, -j) for j in range(1000 + 30 * i, 1030 + 30 * i)}))
+            ),
+        )
+        assert version.orders() == ((0, 1), BACK)
+        if i % 3 == 2:
+            assert before.tree(BACK).count == 1000 + 30 * i
+
+
 def test_many_changes_are_one_for_orders_that_no_one_read_meanwhile():
     old = version_of({(i, -i) for i in range(1000)})
     unread, read = changed(old, 2, read=False), changed(old, 2, read=True)
