@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from bench.analytics import facts, joins, loaded
-from bench.analytics.shape import Shape
+from bench.analytics import facts, joins
+from bench.analytics.shape import Shape, loaded
 from bench.clock import processor_seconds
 from bench.figure import Report
 

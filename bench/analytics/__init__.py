@@ -13,13 +13,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-import lftj
 from bench.analytics import facts, joins, warehouse
 from bench.analytics.loads import measure_loads
-from bench.analytics.shape import Shape
+from bench.analytics.shape import Shape, loaded
 from bench.analytics.threads import measure_threads
 from bench.clock import processor_seconds
-from bench.engine import connect
 from bench.figure import Report, ResultsDiffer
 
 TURNS = {"s": 1, "m": 5, "l": 3}
@@ -31,15 +29,6 @@ def shapes(size: str) -> Iterator[Shape]:
     yield from facts.shapes(size)
     yield from warehouse.shapes(size)
     yield from joins.shapes(size)
-
-
-def loaded(shape: Shape, threads: int = 1) -> lftj.Workspace:
-    """A workspace with the tables and no rule."""
-    workspace = connect(threads)
-    workspace.add_rules(shape.declared)
-    for name, table in shape.tables.items():
-        workspace.load(name, table)
-    return workspace
 
 
 def peer(shape: Shape) -> duckdb.DuckDBPyConnection:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+import lftj
+from bench.engine import connect
+
 FACTS = {"s": 1_000, "m": 500_000, "l": 5_000_000}
 """Rows of the largest table."""
 
@@ -22,3 +25,12 @@ class Shape:
     declared: str
     rule: str
     query: str
+
+
+def loaded(shape: Shape, threads: int = 1) -> lftj.Workspace:
+    """A workspace with the tables and no rule."""
+    workspace = connect(threads)
+    workspace.add_rules(shape.declared)
+    for name, table in shape.tables.items():
+        workspace.load(name, table)
+    return workspace

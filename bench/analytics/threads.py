@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from bench.analytics.loads import Ours, tables
-from bench.analytics.shape import Shape
+from bench.analytics.shape import Shape, loaded
 from bench.clock import once
-from bench.engine import connect
 from bench.figure import Report, require_equal
 
 TURNS = {"s": 1, "m": 9, "l": 5}
@@ -27,10 +26,7 @@ Measured = tuple[float, int]
 
 def queried(shape: Shape, threads: int) -> Measured:
     """The commit that adds the rule to tables just loaded."""
-    workspace = connect(threads)
-    workspace.add_rules(shape.declared)
-    for name, table in shape.tables.items():
-        workspace.load(name, table)
+    workspace = loaded(shape, threads)
     seconds, _ = once(lambda: workspace.add_rules(shape.rule))
     return seconds, len(workspace["found"])
 
