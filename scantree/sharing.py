@@ -48,5 +48,9 @@ def spans(rows: int, threads: Threads, least: int = SPAN) -> list[Span]:
     """Equal spans of so many rows, one where they are few or nobody helps."""
     if threads.workers == 1:
         return [(0, rows)]
-    count = max(1, min(_SPANS * threads.workers, rows // least))
+    return equal_spans(rows, max(1, min(_SPANS * threads.workers, rows // least)))
+
+
+def equal_spans(rows: int, count: int) -> list[Span]:
+    """Spans of equal length, `count` of them, of so many rows."""
     return [(rows * number // count, rows * (number + 1) // count) for number in range(count)]

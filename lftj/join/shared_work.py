@@ -12,11 +12,12 @@ from typing import TypeVar
 
 from lftj.join.budget import Budget
 from lftj.join.context import Context
+from scantree.sharing import Span, equal_spans
 
 Result = TypeVar("Result")
 
 
-def spans_of(rows: int, steps: int, context: Context) -> list[tuple[int, int]]:
+def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
     """Equal spans of so many rows, for tasks that spend so many steps on each row: one where that
     is little, or nobody helps.
     """
@@ -24,7 +25,7 @@ def spans_of(rows: int, steps: int, context: Context) -> list[tuple[int, int]]:
     count = 1
     if threads is not None and threads.workers > 1 and rows * steps > threads.patience:
         count = min(tuning.star_spans * threads.workers, max(1, rows // tuning.star_span))
-    return [(number * rows // count, (number + 1) * rows // count) for number in range(count)]
+    return equal_spans(rows, count)
 
 
 def each_of(

@@ -7,19 +7,18 @@ tells which of them applies at a commit.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from lftj.heads.grouped_results import additive
-from lftj.heads.grouping import Grouping
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.ladder import satisfying
 from lftj.join.strategy import Strategy
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
-from lftj.maintenance.rules.full_evaluation import projected
+from lftj.maintenance.rules.full_evaluation import projected, running_totals
 from lftj.maintenance.rules.guarded_groups import GUARDED_GROUPS
 from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
 from lftj.maintenance.trace.trace_state import (
@@ -28,7 +27,6 @@ from lftj.maintenance.trace.trace_state import (
     trace_from_nothing,
     traced_change,
 )
-from lftj.tuning.aids import RUNNING_TOTALS
 
 # ── at a commit ───────────────────────────────────────────────────────────────────────────────────
 
@@ -154,10 +152,7 @@ class ByGroups(Strategy[Evaluated]):
     def run(self) -> Evaluated:
         """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
-        context = change.context
-        running = additive(body.shape) and RUNNING_TOTALS not in context.tuning.without
-        helpers = context.resources.arena.threads
-        make = partial(Grouping, body.shape, threads=helpers) if running else None
+        make = running_totals(body.shape, change.context) if additive(body.shape) else None
         query = BodyQuery(
             body.rule,
             body.needed,

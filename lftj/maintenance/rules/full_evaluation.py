@@ -13,6 +13,7 @@ from lftj.heads.grouped_results import results, totalled
 from lftj.heads.grouping import Grouping
 from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
+from lftj.join.access.gathering import Making
 from lftj.join.context import Context
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
@@ -80,6 +81,13 @@ def projected(
     return _compact(rows, counts, waiting, picks)
 
 
+def running_totals(shape: AggregateShape, context: Context) -> Making[Grouping] | None:
+    """A maker of groups that are totalled as assignments come; None where that is switched off."""
+    if RUNNING_TOTALS in context.tuning.without:
+        return None
+    return partial(Grouping, shape, threads=context.resources.arena.threads)
+
+
 def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
     """The values that a head needs, and for each of its columns which of them it is."""
     head = rule.group
@@ -129,9 +137,7 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
     )
     count = any(term.function not in _IDEMPOTENT for term in terms)
     shape, width = AggregateShape.of(rule), len(set(rule.group))
-    running = totalled(shape) and RUNNING_TOTALS not in context.tuning.without
-    helpers = context.resources.arena.threads
-    make = partial(Grouping, shape, threads=helpers) if running else None
+    make = running_totals(shape, context) if totalled(shape) else None
     query = BodyQuery(
         rule, needed, relations, context, count=count, make=make, width=width, least=True
     )
