@@ -101,8 +101,12 @@ class InProcess(Engine):
             self.forget_strings()
 
         if not self._together(draft, outcome, entry, lambda: (publish(), finish())):
-            with self.committing(outcome, entry, draft.positions, draft.merged, ancestry):
+            if (durable := self.durable) is None:
                 publish()
+            else:
+                with interrupts_wait():
+                    durable.append(self, outcome, entry, draft.positions, draft.merged, ancestry)
+                    publish()
             finish()
 
     def _together(

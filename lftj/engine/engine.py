@@ -13,11 +13,10 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from lftj import frames
-from lftj.engine.ancestry import MAIN, Ancestry
+from lftj.engine.ancestry import MAIN
 from lftj.engine.commit import Outcome, Proposal, carry_out
 from lftj.engine.consumers import Position
 from lftj.engine.limits import LimitStack, short_of_memory
@@ -46,7 +45,7 @@ from lftj.types.dictionary import Dictionary, PassingNames
 from lftj.types.texts import Texts
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from scantree.interrupts import interrupts_as_such, interrupts_wait
+from scantree.interrupts import interrupts_as_such
 from scantree.sharing import ALONE
 
 if TYPE_CHECKING:
@@ -246,26 +245,6 @@ class Engine:
         """The record of a commit of this moment."""
         rows = {name: (each.inserted, each.erased) for name, each in outcome.changes.items()}
         return Entry(outcome.state.version, round(time.time(), 6), message, rows, seconds)
-
-    @contextmanager
-    def committing(
-        self,
-        outcome: Outcome,
-        entry: Entry,
-        positions: Mapping[str, Position] = MappingProxyType({}),
-        merged: Engine | None = None,
-        ancestry: Ancestry | None = None,
-    ) -> Iterator[None]:
-        """For the length of the block that publishes an outcome: it is durable before, and Ctrl-C
-        waits until both are done. `merged`: the branch that it merges, and the `ancestry` that is
-        then. Raises DurableError; then it is not published.
-        """
-        if self.durable is None:
-            yield
-            return
-        with interrupts_wait():
-            self.durable.append(self, outcome, entry, positions, merged, ancestry)
-            yield
 
     def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import DeclarationError, LimitError
@@ -135,13 +136,26 @@ def while_reading(limits: Limits) -> Callable[[int], None]:
     return read
 
 
-@contextmanager
-def short_of_memory(consequence: str, remedy: str) -> Iterator[None]:
-    """Raise LimitError (E333) where the machine, or the arena, has no more memory for what happens
-    in a block.
+class short_of_memory:
+    """Context manager: LimitError (E333) where the machine, or the arena, has no more memory for
+    what happens in the block.
     """
-    try:
-        yield
-    except MemoryError as error:
-        hint = f"{remedy}, or give the machine more memory"
-        raise LimitError(f"memory ran out; {consequence}", code="E333", hint=hint) from error
+
+    __slots__ = ("consequence", "remedy")
+
+    def __init__(self, consequence: str, remedy: str):
+        self.consequence, self.remedy = consequence, remedy
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, MemoryError):
+            hint = f"{self.remedy}, or give the machine more memory"
+            message = f"memory ran out; {self.consequence}"
+            raise LimitError(message, code="E333", hint=hint) from error

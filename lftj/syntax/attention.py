@@ -8,8 +8,8 @@ now and then (`attending`) and raises when a limit is passed. What a thread does
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 
 STEPS = 1024
 """Number of steps between looks, a few milliseconds."""
@@ -38,12 +38,22 @@ def look_now() -> None:
         _here.report(0)
 
 
-@contextmanager
-def attending(report: Callable[[int], None]) -> Iterator[None]:
-    """Call `report` with the steps within, `STEPS` or more at a time."""
-    before = _here.report, _here.steps
-    _here.report, _here.steps = report, 0
-    try:
-        yield
-    finally:
-        _here.report, _here.steps = before
+class attending:
+    """Context manager that calls `report` with the steps within, `STEPS` or more at a time."""
+
+    __slots__ = ("before", "report")
+
+    def __init__(self, report: Callable[[int], None]):
+        self.report = report
+
+    def __enter__(self) -> None:
+        self.before = _here.report, _here.steps
+        _here.report, _here.steps = self.report, 0
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _here.report, _here.steps = self.before

@@ -7,7 +7,7 @@ would look at every view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
@@ -75,8 +75,10 @@ class ViewStates(Mapping[str, ViewState]):
         """
         return self._sharing.get(body, _NOBODY)
 
-    def replaced(self, changed: Mapping[str, ViewState], gone: Iterable[str] = ()) -> ViewStates:
+    def replaced(self, changed: Mapping[str, ViewState], gone: Collection[str] = ()) -> ViewStates:
         """Replace these states, and drop others. O(rules of these), and dictionaries are copied."""
+        if not changed and not gone:
+            return self
         made = ViewStates()
         made._states = {**self._states, **changed}
         made._sharing, made._traces, made.traced = (
