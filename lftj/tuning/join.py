@@ -111,8 +111,10 @@ class JoinTuning:
     # maintenance`.
     block_rows: int = 1 << 15
     """Rows that scans read at a time: columns that stay in the processor's cache against calls."""
-    star_facts: int = 1 << 15
-    """Facts from which on a star join by look-ups is thought of; below, a search takes no time."""
+    columns_start: float = 10_000
+    """Kernel steps in the time in which an evaluation by columns begins, by look-ups or with
+    arithmetic: a search that takes less is done.
+    """
     star_span: int = 1 << 17
     """Facts for each thread of a star join: work against the start of a thread."""
     star_spans: int = 2

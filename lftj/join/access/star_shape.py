@@ -74,18 +74,13 @@ class Star:
         needed: Iterable[int],
         relations: Relations,
         statistics: Statistics,
-        least: int,
     ) -> list[Star]:
-        """Stars with at least so many facts, the best first."""
+        """Stars with each atom that has rows as the facts, the best first."""
         if any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
         if len(rule.atoms) + len(rule.negated) < 2:
             return []  # nothing to look up
-        roots = [
-            number
-            for number, atom in enumerate(rule.atoms)
-            if relations[atom.relation].count >= least
-        ]
+        roots = [number for number, atom in enumerate(rule.atoms) if relations[atom.relation].count]
         search = _Search(rule, relations, statistics)
         if not roots or any(not read.place for read in search.reads):
             return []

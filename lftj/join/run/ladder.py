@@ -102,7 +102,8 @@ class RowScan(Access):
             return False
         relation, context = asked.relations[star.facts.relation], asked.context
         if star.computed:
-            if asked.forced or relation.count < context.tuning.star_facts:
+            searched = (1.0 + NEW_ORDER) * relation.count
+            if asked.forced or searched < context.tuning.columns_start:
                 return False
         elif not relation.count or not (asked.needed or star.facts.tests):
             return False
@@ -140,21 +141,19 @@ class StarJoin(Access):
     def _stars(self) -> list[Star]:
         """Stars that take less time than the plan, the best first."""
         asked = self.change
-        rule, context, least = asked.rule, asked.context, asked.context.tuning.star_facts
+        rule, context = asked.rule, asked.context
         if asked.forced or len(rule.atoms) + len(rule.negated) < 2:
             return []
         plan, relations = asked.planned
         sizes = [relations[name].count for name in rule.reads]
-        if not least <= max(sizes, default=0) <= _MOST:
+        if max(sizes, default=0) > _MOST:
             return []
-        made = self._orders_of_negated(plan, relations)
-        cost = plan.choice.cost + made + _PROBED * plan.probed
+        cost = plan.choice.cost + _PROBED * plan.probed - context.tuning.columns_start
+        cost += self._orders_of_negated(plan, relations)
         cost += self._orders_of_transient(plan, relations)
         if _LOOKED_UP * sum(sizes) >= cost:
             return []
-        if made:  # few facts are searched for in no time, but not where that needs a key order
-            least = 1
-        found = Star.of(rule, asked.needed, relations, context.statistics, least)
+        found = Star.of(rule, asked.needed, relations, context.statistics)
         return [star for star in found if _LOOKED_UP * star.cost < cost]
 
     def _orders_of_negated(self, plan: RulePlan, relations: Relations) -> float:

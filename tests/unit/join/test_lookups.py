@@ -29,7 +29,7 @@ from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_r
 FACTS = 40_000
 
 
-ALWAYS = Tuning(star_facts=1, summed_rows=1, block_rows=7, star_span=5)
+ALWAYS = Tuning(columns_start=0, summed_rows=1, block_rows=7, star_span=5)
 """Facts are looked at however few they are, in blocks of a few, and added up where there are no
 more places than facts.
 """
@@ -222,6 +222,26 @@ def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date(threads: int) ->
             with workspace.transaction() as tx:
                 tx.delete("shop", [(3, "D")])
             assert set(workspace.profile(last=1)["outcome"]) == {"update"}
+
+
+@pytest.mark.parametrize(("facts", "looked_up"), [(400, False), (4000, True)])
+def test_facts_are_looked_up_once_that_saves_more_than_it_takes_to_begin(
+    facts: int, looked_up: bool
+) -> None:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1))
+    workspace.add_rules(STAR)
+    workspace.load("sale", sales()[:facts])
+    workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
+    workspace.add_rules("""
+        .decl total(town: symbol, sum: number)
+        total(x, sum(p)) :- sale(_, s, _, _, p), shop(s, x).
+    """)
+    (rule,) = workspace.rules
+    assert ("looked up in shop" in str(workspace.plan(rule))) == looked_up
+    assert workspace["total"].fetchall() == [
+        (town, sum(p for _, s, *_, p in sales()[:facts] if "ABCDE"[s % 5] == town))
+        for town in "ABCDE"
+    ]
 
 
 def test_a_key_that_several_rows_have_is_searched_for() -> None:

@@ -36,7 +36,7 @@ def test_all_rows_looked_at_find_what_a_search_finds():
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = surroundings(arena, Tuning(star_facts=1))
+        context = surroundings(arena, Tuning(columns_start=0))
         scan = RowScan(BodyQuery(rule, needed, data, context), None)
         if not scan.applies() or isinstance(found := scan.run(), Exhausted):
             continue
