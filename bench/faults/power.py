@@ -13,7 +13,7 @@ import lftj
 from bench.faults import workload
 from bench.faults.disk import Disk, Recorder
 from bench.faults.hooks import watched
-from lftj.engine import given_back
+from lftj.engine import vacuum
 from lftj.engine.durable import Durable
 
 KEEP = 3
@@ -32,7 +32,7 @@ def durable_of(workspace: lftj.Workspace) -> Durable:
 @contextmanager
 def giving_back() -> Iterator[None]:
     """Within, each workspace that is closed with main alone gives back the room that it can."""
-    with patch.object(given_back, "room_in_log", lambda *_: 1 << 60):
+    with patch.object(vacuum, "room_in_log", lambda *_: 1 << 60):
         yield
 
 

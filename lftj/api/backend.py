@@ -23,8 +23,8 @@ from lftj.engine.question import Question
 from lftj.engine.refusals import Kind
 from lftj.engine.result import Result
 from lftj.engine.timeline import Timeline
+from lftj.engine.transaction_life import Committed, Pending, Writable
 from lftj.engine.verify import Discrepancy
-from lftj.engine.writing import Committed, Pending, Writable
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program

@@ -182,7 +182,7 @@ class InProcess(Engine):
         self, draft: Draft | None, committed: Any, what: object, row: object, rows: int
     ) -> ChangeExplanation:
         """Proofs from the versions before and after a commit, or after a dry run of a draft."""
-        from lftj.explain.change import after_proposal, explain_change  # as `why_not`
+        from lftj.explain.why_changed import after_proposal, explain_change  # as `why_not`
 
         if draft is None:
             return explain_change(self, committed.before, committed.after, what, row, rows)

@@ -18,7 +18,7 @@ from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy, strict
 from lftj.engine.state import name_of
-from lftj.engine.writing import Committed, Writing
+from lftj.engine.transaction_life import Committed, Writing
 from lftj.errors import ArityError, FrameError, TransactionError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate

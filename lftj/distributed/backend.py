@@ -11,7 +11,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.memory import memory_report
 from lftj.distributed.parts.outcome import Report
-from lftj.distributed.plan_report import parts_plan
+from lftj.distributed.placement_report import parts_plan
 from lftj.distributed.query import answer, bound_body
 from lftj.distributed.result import relation_rows, rows_as_change
 from lftj.distributed.store import Store

@@ -12,7 +12,7 @@ from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.plan_report import how
+from lftj.distributed.placement_report import how
 from lftj.distributed.work.worker import Worker, carefully
 from lftj.engine.result import Result
 from lftj.explain.upkeep import all_memory_rows

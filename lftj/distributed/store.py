@@ -15,7 +15,6 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
-from lftj.distributed.compiling import Kernels
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
     Manifest,
@@ -27,8 +26,8 @@ from lftj.distributed.files.manifest import (
     row_files,
     swept,
 )
-from lftj.distributed.heavy_hitters import counted_hubs, two_digits
 from lftj.distributed.held_files import HeldFiles
+from lftj.distributed.hub_counts import counted_hubs, two_digits
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored
@@ -38,9 +37,10 @@ from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
+from lftj.distributed.worker_kernels import Kernels
 from lftj.engine.limits import LimitStack
 from lftj.engine.subscription import News, Subscriptions
-from lftj.engine.writer import WriterLock
+from lftj.engine.writer_lock import WriterLock
 from lftj.errors import DistributedError, LftjError
 from lftj.program.program import Program
 from lftj.syntax.attention import attending

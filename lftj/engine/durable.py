@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine import given_back
+from lftj.engine import vacuum
 from lftj.engine.ancestry import Ancestry
 from lftj.engine.branch_tips import Kept, Tip
 from lftj.engine.checkpoint import forget_written, program_text, words_of_pages, written
@@ -322,7 +322,7 @@ class Durable(DurableReading):
         engines = {engine.name: engine for engine in self._engine.family()}
         record = written(kept, engines, self.pages, self._strings, anew=anew)
         if self._lasting is None:
-            self._lasting = given_back.bytes_of_strings(self.pages.folder, record["strings"])
+            self._lasting = vacuum.bytes_of_strings(self.pages.folder, record["strings"])
         return {**record, "lasting": self._lasting}
 
     def _needed(self) -> int | None:
@@ -346,14 +346,14 @@ class Durable(DurableReading):
         ):
             needed = self._needed()
             pages = words_of_pages(self.pages) * 8
-            if given_back.room_in_log(log, needed or 0) > tuning.spare_bytes + pages // 2 or (
+            if vacuum.room_in_log(log, needed or 0) > tuning.spare_bytes + pages // 2 or (
                 self._bytes_of_strings() > tuning.spare_bytes + 2 * (self._lasting or 0)
             ):
                 number = log.checkpoints()[-1] if needed is None else needed
                 most = 2 * tuning.checkpoint_commits
                 before = kept
                 if number != kept.number:
-                    before = given_back.older(log, self.past, number, most, tuning)
+                    before = vacuum.older(log, self.past, number, most, tuning)
                 if before is not None:
                     self._write_anew(log, [before, kept] if before is not kept else [kept])
 
@@ -365,9 +365,9 @@ class Durable(DurableReading):
             forget_written(each, engines, self.pages)
         records = [self._written(each) for each in versions]
         folder = self.pages.folder
-        chain = given_back.without_the_dead(folder, records, self._engine.dictionary)
+        chain = vacuum.without_the_dead(folder, records, self._engine.dictionary)
         chain = chain or records[-1]["strings"]
-        lasting = given_back.bytes_of_strings(folder, chain)
+        lasting = vacuum.bytes_of_strings(folder, chain)
         records = [{**record, "strings": chain, "lasting": lasting} for record in records]
         sync_folder(folder)
         log.replace_checkpoints(
@@ -380,7 +380,7 @@ class Durable(DurableReading):
         log.compact()
 
     def _bytes_of_strings(self) -> int:
-        return given_back.bytes_of_strings(self.pages.folder, self._strings.chain())
+        return vacuum.bytes_of_strings(self.pages.folder, self._strings.chain())
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:

@@ -27,7 +27,7 @@ from lftj.engine.question import Questions
 from lftj.engine.result import Result, change_result
 from lftj.engine.state import State
 from lftj.engine.subscription import News, Subscriptions
-from lftj.engine.writer import WriterLock
+from lftj.engine.writer_lock import WriterLock
 from lftj.heads.user import UserAggregate
 from lftj.join.budget import Budget
 from lftj.join.context import Context, Forced

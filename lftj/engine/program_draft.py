@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lftj import frames
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import name_of
-from lftj.engine.writing import Committed
+from lftj.engine.transaction_life import Committed
 from lftj.errors import ParseError, PathOutsideError, Span, TransactionError
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from lftj.engine.result import Result
 from lftj.engine.uncopied import Uncopied
-from lftj.engine.writer import taken
+from lftj.engine.writer_lock import taken
 from lftj.errors import TransactionError
 from scantree.forking import held_while_forking, put_right_in_child
 

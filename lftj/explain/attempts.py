@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of
 from lftj.explain.literals import (
     Texts,

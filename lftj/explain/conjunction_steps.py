@@ -16,7 +16,7 @@ from lftj.program.functors import STRING_FUNCTORS, call
 from lftj.types import Type
 
 if TYPE_CHECKING:
-    from lftj.explain.bodies import Conjunction
+    from lftj.explain.body_assignments import Conjunction
 
 Variables = tuple[int, ...]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.conjunction_steps import group_of, tuples
 from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
 from lftj.explain.version import Codes, Goal, Version, matrix

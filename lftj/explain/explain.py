@@ -14,8 +14,8 @@ from lftj.engine.state import State
 from lftj.errors import ExplanationError, LftjError
 from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.derivations import Goal, Rules
-from lftj.explain.heights import UNKNOWN, Heights, Node, below
 from lftj.explain.narrate import Narrator
+from lftj.explain.proof_search import UNKNOWN, Heights, Node, below
 from lftj.explain.rivals import Rivals
 from lftj.explain.version import Version
 from lftj.program.schema import describe

@@ -17,7 +17,7 @@ from lftj.program.normal_form import Expression, Ref, RuleVariable
 from lftj.types import INT
 
 if TYPE_CHECKING:
-    from lftj.explain.bodies import Conjunction
+    from lftj.explain.body_assignments import Conjunction
 
 Env = dict[int, int]
 EXTREMES = ("min", "max")

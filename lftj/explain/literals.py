@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lftj.explain.bodies import Conjunction, alternatives, inputs_of
+from lftj.explain.body_assignments import Conjunction, alternatives, inputs_of
 from lftj.explain.version import Codes, Version, matrix
 from lftj.program.bindings import of_expressions, of_literal
 from lftj.program.checked import (

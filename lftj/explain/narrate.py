@@ -13,13 +13,13 @@ from lftj.explain.derivations import (
     HeadSearch,
     goal_of,
 )
-from lftj.explain.heights import Node
+from lftj.explain.proof_search import Node
 from lftj.explain.rivals import Rivals
 from lftj.explain.version import Version
 from lftj.program.checked import CheckedAggregate
 from lftj.program.scope import term_names, user_name
-from lftj.proofs.bodies import direct
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
+from lftj.proofs.nested_loops import direct
 from lftj.proofs.proof import (
     Absent,
     Assignment,

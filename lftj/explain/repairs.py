@@ -17,12 +17,12 @@ from itertools import combinations, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from lftj.engine.state import State
-from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of, premises_of
 from lftj.explain.dry_run import Change, dry_run
 from lftj.explain.guesses import Guesses
-from lftj.explain.heights import Heights, below
 from lftj.explain.literals import first_of, matches, partly, ready, rows_with
+from lftj.explain.proof_search import Heights, below
 from lftj.explain.version import Version, matrix
 from lftj.program.bindings import NONE, of_literal
 from lftj.program.checked import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lftj.explain.bodies import Conjunction, alternatives
+from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.conjunction_steps import tuples
 from lftj.explain.derivations import Found, Goal, HeadSearch, Rules
 from lftj.explain.version import Codes, Version, matrix

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lftj.proofs.bodies import BodyPlan, direct
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
+from lftj.proofs.nested_loops import BodyPlan, direct
 from lftj.proofs.proof import (
     Absent,
     Assignment,

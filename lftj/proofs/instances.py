@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from lftj.proofs.bodies import direct, mentioned
+from lftj.proofs.nested_loops import direct, mentioned
 from lftj.proofs.terms import Value
 from lftj.syntax import tree
 

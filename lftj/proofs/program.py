@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
 from lftj.proofs.aggregates import UserFold, fold
-from lftj.proofs.bodies import BodyPlan
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
+from lftj.proofs.nested_loops import BodyPlan
 from lftj.proofs.terms import Env, Value, checked, value_of
 from lftj.syntax import tree
 

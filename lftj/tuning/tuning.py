@@ -9,7 +9,7 @@ from typing import Any
 from lftj.errors import DeclarationError
 from lftj.tuning.join import JoinTuning
 from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
-from lftj.tuning.stored import StoredTuning
+from lftj.tuning.storage import StoredTuning
 
 
 # Its parts make no methods of their own, which nobody calls: each start would pay for them.

@@ -9,8 +9,8 @@ from tests.distributed.inline import InlineExecutor
 from tests.interrupting import heard, interrupted
 
 WATCHED = (
-    "writer.py",
-    "writing.py",
+    "writer_lock.py",
+    "transaction_life.py",
     "api/transaction.py",
     "distributed/store.py",
     "subscription.py",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed.heavy_hitters import HeavyHittersTask
+from lftj.distributed.hub_counts import HeavyHittersTask
 from lftj.distributed.work.query_part import QueryTask
 from tests.distributed.inline import InlineExecutor
 

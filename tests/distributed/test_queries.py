@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.errors import LftjError
-from lftj.proofs.bodies import direct
+from lftj.proofs.nested_loops import direct
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.test_calls import both
 from tests.oracle.pair import declare, typed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.proofs.bodies import direct
+from lftj.proofs.nested_loops import direct
 from tests.differential.build import workspace_with
 from tests.oracle.pair import typed
 from tests.reference import evaluate

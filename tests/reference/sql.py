@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import duckdb
 
-from lftj.proofs.bodies import mentioned
+from lftj.proofs.nested_loops import mentioned
 from lftj.proofs.terms import Value, variables_of
 from lftj.syntax import tree
 

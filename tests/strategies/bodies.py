@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from lftj.proofs.bodies import direct
+from lftj.proofs.nested_loops import direct
 from lftj.syntax import tree
 from tests.strategies.schemas import COST, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, comparison, expression, of_type

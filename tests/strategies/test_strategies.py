@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from lftj.proofs.bodies import mentioned
+from lftj.proofs.nested_loops import mentioned
 from lftj.syntax import tree
 from tests.reference import evaluate
 from tests.reference.sql import answer

@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import ALL, Cut, local_name
-from lftj.distributed.partitioning.hubs import Hubs
+from lftj.distributed.partitioning.hub_columns import Hubs
 from lftj.distributed.partitioning.placement import Placement
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.program.normal_form import RelationSchema, Stratum

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut, is_local_to_one, local_name
-from lftj.distributed.partitioning.hubs import Hubs
+from lftj.distributed.partitioning.hub_columns import Hubs
 from lftj.distributed.partitioning.part_plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.partitioning.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.partitioning.partition_keys import (

@@ -23,7 +23,7 @@ from math import prod
 from operator import itemgetter
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut
-from lftj.distributed.partitioning.hubs import Hubs
+from lftj.distributed.partitioning.hub_columns import Hubs
 from lftj.distributed.partitioning.partials import decomposable
 from lftj.distributed.partitioning.partition_keys import (
     Lead,

@@ -27,10 +27,10 @@ from lftj.distributed.partitioning.supersteps import (
     collected_lost,
 )
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.parts.over_delete import PartOverDelete
-from lftj.distributed.parts.rederive import PartReturning
+from lftj.distributed.parts.part_over_deletion import PartOverDelete
+from lftj.distributed.parts.part_rederivation import PartReturning
+from lftj.distributed.parts.part_supersteps import PartFixpoint
 from lftj.distributed.parts.shuffle import News, Shuffle
-from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.budget import AllowanceSpentError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import chunks, plan_rule

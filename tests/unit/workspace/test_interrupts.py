@@ -14,8 +14,8 @@ import lftj
 from tests.interrupting import heard, interrupted
 
 WATCHED = (
-    "writer.py",
-    "writing.py",
+    "writer_lock.py",
+    "transaction_life.py",
     "transaction.py",
     "in_process.py",
     "engine.py",

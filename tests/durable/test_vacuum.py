@@ -11,7 +11,7 @@ import pytest
 import lftj
 from bench.faults import workload
 from bench.faults.power import giving_back
-from lftj.engine import given_back
+from lftj.engine import vacuum
 from lftj.engine.engine import Engine
 from lftj.engine.file_checks import problems
 from tests.durable.inside import durable_of
@@ -128,7 +128,7 @@ def test_what_is_kept_or_is_little_is_not_written_again(
     def never(*_: Any) -> None:
         raise AssertionError("pages are written again")
 
-    monkeypatch.setattr(given_back, "without_the_dead", never)
+    monkeypatch.setattr(vacuum, "without_the_dead", never)
     with lftj.connect(tmp_path / "all.lftj", keep="all", durability="off") as workspace:
         workspace.add_rules(PROGRAM)
         for number in range(150):

@@ -1,4 +1,4 @@
-"""Room in files that is given back when a workspace is closed: that of commits which lead to no
+"""Vacuum: closing a workspace gives back room in its files, that of commits which lead to no
 version that is kept, and of strings that no row has any more.
 
 Both are measured before anything is read, so that closing costs what was written since. Codes of

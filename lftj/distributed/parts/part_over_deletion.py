@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.distributed.partitioning.supersteps import Supersteps, collected_lost
+from lftj.distributed.parts.part_supersteps import PartFixpoint
 from lftj.distributed.parts.shuffle import News
-from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.budget import AllowanceSpentError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations, chunks, plan_rule

@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 import lftj
-from lftj.explain.heights import Heights, Node
+from lftj.explain.proof_search import Heights, Node
 from tests.unit.explain.proven import PROGRAMS, history
 
 _E = ".decl e(x: number, y: number) .decl r(x: number, y: number) r(x, y) :- e(x, y). "
@@ -65,13 +65,11 @@ def test_heights_go_through_all_strata() -> None:
 
 
 def test_a_bounded_search_says_that_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lftj.explain import heights
-
     workspace = lftj.connect()
     workspace.add_rules(DOUBLING)
     path = [(place, place + 1) for place in range(40)]
     workspace.load("e", path)
-    monkeypatch.setattr(heights.Heights.__init__, "__defaults__", (50, None))
+    monkeypatch.setattr(Heights.__init__, "__defaults__", (50, None))
     proof = workspace.explain("r", (0, 40))
     assert not proof.smallest
     assert proof.height >= 7

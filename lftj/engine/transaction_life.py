@@ -16,7 +16,7 @@ from lftj.engine.options import with_named_options
 from lftj.engine.result import Result
 from lftj.engine.subscription import Subscriptions
 from lftj.engine.uncopied import Uncopied
-from lftj.engine.writer import WriterLock
+from lftj.engine.writer_lock import WriterLock
 from lftj.errors import TransactionError
 from scantree.interrupts import interrupts_as_such, raised_by_signal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.distributed.heavy_hitters import HeavyHittersTask, two_digits
+from lftj.distributed.hub_counts import HeavyHittersTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
 
