@@ -145,7 +145,7 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
     Counts may be negative (changes); a row whose sum is 0 stays. `OverflowError` when a sum leaves
     int64. Rows may have no columns.
     """
-    if len(counts) == 0:
+    if len(counts) < 2:
         return list(columns), counts
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))

@@ -50,6 +50,10 @@ class Cost(NamedTuple):
     price: int = 1
 
 
+UNBOUNDED = Cost()
+"""A forecast of nothing, without a bound."""
+
+
 class Exhausted(NamedTuple):
     """A strategy that gave up: why, the state for the next one, and the steps that were lost."""
 
@@ -78,7 +82,7 @@ class Strategy(ABC, Generic[Found]):
 
     def forecast(self) -> Cost:
         """The cost that is to be expected: unbounded here. Nothing is evaluated for it."""
-        return Cost()
+        return UNBOUNDED
 
     @abstractmethod
     def run(self) -> Found | Exhausted:

@@ -16,7 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
-from lftj.join.strategy import Cost, Exhausted, Strategy, Why, within
+from lftj.join.strategy import UNBOUNDED, Cost, Exhausted, Strategy, Why, within
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
@@ -92,6 +92,8 @@ class Update(Strategy[Maintained]):
         """
         change, heads = self.change, self.change.heads
         self._parted, self._allowed = self._found_parts(), self._may_take()
+        if change.versions.changed <= change.context.tuning.unasked_changes:
+            return UNBOUNDED
         kept = [self._kept.state_of(rule) for rule in change.rules]
         costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
         return Cost(
@@ -234,8 +236,6 @@ def _hopeless(
     it is too much by averages.
     """
     sizes, fraction, tuning = versions.sizes, context.fraction, context.tuning
-    if sum(sizes.values()) <= tuning.unasked_changes:
-        return False
     expected, changed, read = 0.0, 0, 0
     for rule_state in rules:
         if rule_state.body is not None and rule_state.body.extremes is not None:
