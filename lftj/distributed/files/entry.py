@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -207,21 +208,65 @@ def read_entries(
     """One part's rows of entries in their order: what the last one says about a row holds. Entries
     without erases are sorted together.
     """
-    found = [
-        _signed_rows(folder, entry, schema, cut, part, parts, dictionary)
-        for entry in entries
-        if not (cut == ONE and part)
-    ]
-    change, come = Delta.empty(schema.arity), list[Columns]()
-    for columns, signs in found:
-        came = signs > 0
+    pieces = [] if cut == ONE and part else _pieces(entries, cut, part)
+    if not pieces:
+        return Delta.empty(schema.arity)
+    tables = [_batches(folder, piece, numbers) for piece, numbers in pieces]
+    files = [folder / piece.file for piece, _ in pieces]
+    columns, signs = _coded_together(files, tables, schema, dictionary)
+    ends = np.cumsum([table.num_rows for table in tables])
+    if not _is_whole(cut) and not all(piece.lies_by(cut) for piece, _ in pieces):
+        unsure = [not piece.lies_by(cut) for piece, _ in pieces]
+        kept = np.ones(len(signs), np.bool_)
+        elsewhere = np.repeat(unsure, [table.num_rows for table in tables])
+        types = [type for _, type in schema.columns]
+        rows = [column[elsewhere] for column in columns]
+        kept[elsewhere] = np.isin(parts_of(rows, types, cut, dictionary, parts), (part, EVERYBODY))
+        columns, signs = [column[kept] for column in columns], signs[kept]
+        ends = np.cumsum(kept)[ends - 1]
+    if (signs > 0).all():
+        return Delta.insertion(columns)
+    return _in_order(columns, signs, ends, schema)
+
+
+def _is_whole(cut: Cut) -> bool:
+    """Test for a cut in which each part has all rows of an entry."""
+    return isinstance(cut, int) and cut < 0
+
+
+def _pieces(entries: Iterable[Entry], cut: Cut, part: int) -> list[tuple[Piece, list[int]]]:
+    """The pieces of entries to read in a cut, each with the places of its batches that may have
+    rows of a part.
+    """
+    found = []
+    for entry in entries:
+        piece = entry.piece(cut)
+        everything = _is_whole(cut) or not piece.lies_by(cut)
+        numbers = [
+            place
+            for place, (holder, _) in enumerate(piece.parts)
+            if everything or holder in (part, EVERYBODY)
+        ]
+        if numbers:
+            found.append((piece, numbers))
+    return found
+
+
+def _in_order(
+    columns: Columns, signs: np.ndarray, ends: np.ndarray, schema: RelationSchema
+) -> Delta:
+    """The change that entries make one after the other: the rows of each end at one of `ends`."""
+    change, come, begin = Delta.empty(schema.arity), list[Columns](), 0
+    for end in ends.tolist():
+        rows, came = [column[begin:end] for column in columns], signs[begin:end] > 0
+        begin = end
         if came.all():
-            come.append(columns)
+            come.append(rows)
             continue
         change = change.then(_insertion(come, schema)).then(
-            Delta.deletion([column[~came] for column in columns])
+            Delta.deletion([column[~came] for column in rows])
         )
-        come = [[column[came] for column in columns]]
+        come = [[column[came] for column in rows]]
     return change.then(_insertion(come, schema))
 
 
@@ -233,35 +278,6 @@ def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
     for column, line in enumerate(rows):
         np.concatenate([piece[column] for piece in pieces], out=line)
     return Delta.insertion(list(rows))
-
-
-def _signed_rows(
-    folder: Path,
-    entry: Entry,
-    schema: RelationSchema,
-    cut: Cut,
-    part: int,
-    parts: int,
-    dictionary: Dictionary,
-) -> tuple[Columns, np.ndarray]:
-    """One part's rows of an entry with their signs, as they were written."""
-    piece = entry.piece(cut)
-    whole, lies = isinstance(cut, int) and cut < 0, piece.lies_by(cut)
-    numbers = [
-        place
-        for place, (holder, _) in enumerate(piece.parts)
-        if whole or not lies or holder in (part, EVERYBODY)
-    ]
-    if not numbers:
-        return no_rows(schema.arity), np.empty(0, np.int8)
-    columns, signs = _coded(
-        folder / piece.file, _batches(folder, piece, numbers), schema, dictionary
-    )
-    if not whole and not lies:
-        slot = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts)
-        kept = (slot == part) | (slot == EVERYBODY)
-        columns, signs = [column[kept] for column in columns], signs[kept]
-    return columns, signs
 
 
 def sampled_rows(
@@ -351,6 +367,25 @@ def _sum_of(batch: pa.RecordBatch) -> int:
         for buffer in column.buffers():
             found = zlib.crc32(b"" if buffer is None else buffer, found)
     return found
+
+
+def _coded_together(
+    files: Sequence[Path],
+    tables: Sequence[pa.Table],
+    schema: RelationSchema,
+    dictionary: Dictionary,
+) -> tuple[Columns, np.ndarray]:
+    """Rows and signs of several files, one after the other: at once, since coding costs more for
+    each table than for each row of a small one. Raises as `_coded`.
+    """
+    if len(tables) > 1:
+        with suppress(pa.ArrowInvalid, ValueError):
+            return coded_rows(pa.concat_tables(tables), schema, dictionary)
+    each = [_coded(*pair, schema, dictionary) for pair in zip(files, tables, strict=True)]
+    if len(each) == 1:
+        return each[0]
+    columns = [np.concatenate(column) for column in zip(*(rows for rows, _ in each), strict=True)]
+    return columns, np.concatenate([signs for _, signs in each])
 
 
 def _coded(
