@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +30,11 @@ from bench.figure import Report, require_equal
 BODIES = {"s": 20, "m": 1_000, "l": 10_000}
 ROWS = 1_000
 FEW = 0.0025  # seconds below which theirs count as so many: 20 times that is 50 ms
-PATIENCE = 1.0  # seconds of one query of DuckDB's
+PATIENCE = 1.0  # processor seconds of one query of DuckDB's
 AGAIN = 10  # a ratio above this is taken again: a full collection takes as long as ten bodies
-OURS = 20.0  # seconds of ours; what takes longer counts as so many
+OURS = 20.0  # seconds that what is stopped by these limits counts as
+LIMITS = {"work": 2_000_000_000, "memory": 4 << 30}
+EACH = 500  # bodies between two lines that say how far it is
 
 _COLUMNS = {"a": 1, "b": 2, "c": 2, "d": 3, "e": 3}
 _DECLARED = "\n".join(
@@ -138,8 +142,15 @@ class Theirs:
 
     def seconds(self) -> float | None:
         """Processor seconds of one evaluation; None where it takes too long."""
-        timer = threading.Timer(PATIENCE, self.connection.interrupt)
-        timer.start()
+        started, ended = time.process_time(), threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(PATIENCE / 20):
+                if time.process_time() - started > PATIENCE:
+                    self.connection.interrupt()
+
+        watching = threading.Thread(target=watch)
+        watching.start()
         try:
             return processor_seconds(
                 lambda: self.connection.execute("create or replace table rows as from found")
@@ -147,7 +158,8 @@ class Theirs:
         except duckdb.InterruptException:
             return None
         finally:
-            timer.cancel()
+            ended.set()
+            watching.join()
 
     def rows(self) -> list[tuple[int, ...]]:
         """The rows of the last evaluation."""
@@ -183,23 +195,25 @@ def _change(workspace: lftj.Workspace, body: Body, *, back: bool) -> None:
 
 def compare(body: Body, relations: dict[str, pa.Table], theirs: Theirs) -> dict[str, float]:
     """Our seconds over theirs, of the first evaluation and of the commits of one row; nothing for
-    what takes both too long.
+    what takes both too long. Where they were too slow once they are not asked again.
     """
     workspace, found = ours(relations), dict[str, float]()
     workspace.add_rules(body.declared)
     theirs.view(body)
+    asked = True
 
     def take(name: str, work: Callable[[], object]) -> bool:
-        other = theirs.seconds()
-        seconds = OURS
-        with contextlib.suppress(lftj.LimitError), workspace.limits(seconds=OURS):
+        nonlocal asked
+        other = theirs.seconds() if asked else None
+        asked, seconds = other is not None, OURS
+        with contextlib.suppress(lftj.LimitError), workspace.limits(**LIMITS):
             seconds = processor_seconds(work)
             if other is not None:
                 rows = sorted(workspace["found"].fetchall())
                 require_equal(f"{body.rule} {name}", rows, theirs.rows())
         if other is not None or seconds < OURS:
             found[name] = seconds / max(other or PATIENCE, FEW)
-        return other is not None and seconds < OURS
+        return seconds < OURS
 
     if take("first", lambda: workspace.add_rules(body.rule)):
         theirs.change(body, back=False)
@@ -218,7 +232,9 @@ def measure(report: Report, _: Path | None) -> None:
         compare(body, relations, theirs)
     worst: list[tuple[float, str, str]] = []
     too_long: list[str] = []
-    for body in bodies(BODIES[report.size], relations):
+    for number, body in enumerate(bodies(BODIES[report.size], relations)):
+        if number and not number % EACH:
+            print(f"{number} bodies, the worst {worst[0][0]:.1f}: {worst[0][2]}", file=sys.stderr)
         found = compare(body, relations, theirs)
         if found and max(found.values()) > AGAIN:
             again = compare(body, relations, theirs)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from threading import Event, get_ident
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lftj.join.budget import Budget
 from lftj.join.context import Context
@@ -28,17 +28,30 @@ def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
     return equal_spans(rows, count)
 
 
-def each_of(
-    tasks: int, do: Callable[[int, Callable[[int], None]], Result], context: Context
-) -> list[Result]:
+class Account(NamedTuple):
+    """Account of one of several tasks: what it calls with the steps that it has spent since the
+    last time, and with the bytes that it holds.
+    """
+
+    spend: Callable[[int], None]
+    hold: Callable[[int], None]
+
+
+def each_of(tasks: int, do: Callable[[int, Account], Result], context: Context) -> list[Result]:
     """The result of each of so many tasks, in their order, by all threads: of `do`, which is given
-    its number and what to tell of its steps.
+    its number and its account.
     """
     threads = context.resources.threads
     if tasks < 2 or threads is None or threads.workers == 1:
-        return [do(number, context.budget.spend) for number in range(tasks)]
+        account = Account(context.budget.spend, context.budget.check_memory)
+        return [do(number, account) for number in range(tasks)]
     work = SharedWork(context, tasks)
-    return work.all(lambda number: do(number, partial(work.spend, number)))
+
+    def task(number: int) -> Result:
+        held = partial(work.held.__setitem__, number)
+        return do(number, Account(partial(work.spend, number), held))
+
+    return work.all(task)
 
 
 class _StoppedError(Exception):

@@ -105,7 +105,9 @@ class SemijoinReduction:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
         spans = spans_of(relation.count, len(self.tests), context)
-        found = each_of(len(spans), lambda part, spend: self._numbers(spans[part], spend), context)
+        found = each_of(
+            len(spans), lambda part, account: self._numbers(spans[part], account.spend), context
+        )
         numbers = np.concatenate(found)
         context.budget.check_memory(8 * numbers.size * (1 + relation.schema.arity))
         name = Source(relation.schema.name, Role.MATCHING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.access.star_shape import Lookup, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
-from lftj.join.shared_work import SharedWork, spans_of
+from lftj.join.shared_work import Account, each_of, spans_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, RelationVersion
@@ -147,17 +147,19 @@ class StarEvaluation:
         """All that is found, by several threads where there are many facts."""
         bounds = self._bounds
         spans = spans_of(self._facts.count, 1 + len(self._dimensions), self._context)
-        if len(spans) == 1:
-            lane = self._lane(bounds, spans[0], self._context.budget.check_memory)
-            self._look_up(lane, self._context.budget.spend)
-            return lane.found
-        work = SharedWork(self._context, len(spans))
-        lookups = [
-            self._lane(bounds, span, partial(work.held.__setitem__, number))
-            for number, span in enumerate(spans)
-        ]
-        work.all(lambda number: self._look_up(lookups[number], partial(work.spend, number)))
-        return together([lane.found for lane in lookups])
+        return together(
+            each_of(
+                len(spans), lambda part, own: self._span(spans[part], bounds, own), self._context
+            )
+        )
+
+    def _span(
+        self, span: tuple[int, int], bounds: list[Bounds] | None, account: Account
+    ) -> Gathering:
+        """Gather all that the facts of one span find; on any thread."""
+        lane = self._lane(bounds, span, account.hold)
+        self._look_up(lane, account.spend)
+        return lane.found
 
     def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
         first, last = span

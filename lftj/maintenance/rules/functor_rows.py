@@ -5,6 +5,7 @@ when a predicate holds).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from lftj.frames.out import to_values
 from lftj.frames.python_columns import code_values
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.join.shared_work import each_of
+from lftj.join.shared_work import Account, each_of
 from lftj.program.functors import STRING_FUNCTORS, Functor
 from lftj.program.normal_form import FunctorRule
 from lftj.types import STR, floats_to_codes
+from lftj.types.texts import Texts
 from scantree.rows import equal_runs, sort_rows
 
 _CHARACTERS = 8  # of a string, made in the time of a kernel step
@@ -90,22 +92,26 @@ def _matching(
     lengths = np.cumsum(known.lengths(texts))
     found = [np.empty(0, bool)]
     for first, last in zip(starts, ends, strict=True):
-        pattern = known.decode_one(int(patterns[first]))
+        test = partial(at_once, known.decode_one(int(patterns[first])))
         pieces = list(_pieces(lengths, first, last))
-
-        def match(
-            number: int,
-            spend: Callable[[int], None],
-            pattern: str = pattern,
-            pieces: Sequence[tuple[int, int, int]] = pieces,
-        ) -> np.ndarray:
-            begin, end, letters = pieces[number]
-            marks = at_once(pattern, known.decode(texts[begin:end]))
-            spend(end - begin + letters // _TEXT_OF_STEP)
-            return marks
-
+        match = partial(_piece, test, known, texts, pieces)
         found += each_of(len(pieces), match, context)
     return np.concatenate(found)
+
+
+def _piece(
+    test: Callable[[Any], np.ndarray],
+    known: Texts,
+    texts: np.ndarray,
+    pieces: Sequence[tuple[int, int, int]],
+    number: int,
+    account: Account,
+) -> np.ndarray:
+    """The marks of the texts of one piece; on any thread."""
+    begin, end, letters = pieces[number]
+    marks = test(known.decode(texts[begin:end]))
+    account.spend(end - begin + letters // _TEXT_OF_STEP)
+    return marks
 
 
 def _pieces(lengths: np.ndarray, first: int, last: int) -> Iterator[tuple[int, int, int]]:
