@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lftj.engine.consumers import Position
 from lftj.engine.options import with_named_options
@@ -13,9 +13,6 @@ from lftj.engine.state import State
 from lftj.engine.timeline import Timeline
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import ConsumerError, DeclarationError, PastError
-
-if TYPE_CHECKING:
-    from lftj.api.transaction import Transaction
 
 _LOOK = 0.05
 """Seconds between two looks at a log that another process writes."""
@@ -129,6 +126,14 @@ class Changes(Uncopied):
         return f"<Changes of {self._relation} since version {self.version}>"
 
 
+class Acknowledging(Protocol):
+    """A transaction, with whose commit a consumer acknowledges what it was given."""
+
+    def ack(self, consumer: Consumer, change: Result | int | None = None) -> None:
+        """Acknowledge a change; see `Transaction.ack`."""
+        ...
+
+
 @with_named_options
 class Consumer(Uncopied):
     """A reader of one relation's changes that the workspace knows by `name`. Iterate over it with
@@ -176,7 +181,7 @@ class Consumer(Uncopied):
     def _stream(self) -> Changes:
         return Changes(self._timeline, self.relation, self.version, self._timeout, self._backlog)
 
-    def ack(self, change: Result | int | None = None, tx: Transaction | None = None) -> None:
+    def ack(self, change: Result | int | None = None, tx: Acknowledging | None = None) -> None:
         """Acknowledge a change and all before it; by default the last one that was given. Durable
         when it returns, where commits are.
 

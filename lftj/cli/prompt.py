@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lftj.cli.shell import MORE, PROMPT, is_complete, statements
+from lftj.cli.statements import MORE, PROMPT, is_complete, statements
 
 HISTORY = Path("~/.lftj_history")
 

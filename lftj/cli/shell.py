@@ -8,10 +8,11 @@ with that in which its brackets are closed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lftj.cli.statements import statements
 from lftj.errors import LftjError
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ HELP = """\
   .changes [NAME]           show what the last commit changed
   .help, .quit              show this, or end"""
 _DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".limitsize", ".pragma")
-PROMPT, MORE = "lftj> ", "  ... "
 
 
 class QuitShell(Exception):
@@ -116,42 +116,6 @@ class Shell:
 
     def _quit(self, _: str) -> None:
         raise QuitShell
-
-
-def is_complete(text: str) -> bool:
-    """Test for a statement that a line end finishes."""
-    depth, quoted, escaped = 0, False, False
-    bare: list[str] = []
-    for line in text.splitlines():
-        for place, letter in enumerate(line):
-            if quoted:
-                quoted = escaped or letter != '"'
-                escaped = letter == "\\" and not escaped
-                continue
-            if line.startswith("//", place):
-                break
-            quoted = letter == '"'
-            depth += (letter in "([{") - (letter in ")]}")
-            bare.append(letter)
-        bare.append("\n")
-    left = "".join(bare).strip()
-    if quoted or not left:
-        return not quoted
-    if left.startswith((".", "#")):
-        return depth <= 0  # a declaration may go on in its brackets
-    return left.endswith((".", "}"))
-
-
-def statements(lines: Iterable[str]) -> Iterator[str]:
-    """Yield complete statements of lines; the last one is yielded as it is."""
-    waiting = ""
-    for line in lines:
-        waiting += line if line.endswith("\n") else f"{line}\n"
-        if is_complete(waiting):
-            yield waiting
-            waiting = ""
-    if waiting.strip():
-        yield waiting
 
 
 def run(path: Path | None) -> bool:

@@ -20,7 +20,7 @@ from lftj.explain.version import Codes, Version, matrix
 from lftj.program.checked import CheckedAtom, CheckedLiteral, CheckedNegation
 from lftj.program.scope import user_name
 from lftj.proofs.missing import Attempt, Case
-from lftj.proofs.proof import Bindings, Row
+from lftj.proofs.steps import Bindings, Row
 
 Env = dict[int, int]
 

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from lftj.explain.conjunction_search import Rows, Search
+from lftj.explain.conjunction_search import Search
 from lftj.explain.conjunction_steps import (
     AggregateStep,
     FunctorStep,
     NegationStep,
     SearchStep,
-    Step,
 )
-from lftj.explain.version import Version
+from lftj.explain.ways import Branches, Step, Way
 from lftj.program.bindings import bound_by, of_expressions, of_literal
 from lftj.program.checked import (
     Block,
@@ -33,9 +32,6 @@ from lftj.program.checked import (
 )
 from lftj.program.normal_form import Apply, Filter, Ref, RuleVariable
 from lftj.program.rewrites.conjunct import Conjunct
-
-Branches = tuple[int, ...]
-"""A branch of each disjunction of a body, in the order of the text, outer ones first."""
 
 
 def alternatives(
@@ -57,10 +53,8 @@ def _ways(literal: CheckedLiteral) -> list[tuple[Branches, list[CheckedLiteral]]
     ]
 
 
-class Conjunction:
-    """One way to satisfy a body, as steps. `bound`: the variables of its assignments, those given
-    first; `atoms`: the positive atoms in the order of the text.
-    """
+class Conjunction(Way):
+    """One way to satisfy a body, made of its literals: what binds comes before what needs it."""
 
     def __init__(
         self,
@@ -70,25 +64,13 @@ class Conjunction:
         branches: Branches = (),
     ):
         """`variables` grows by those of computed arguments."""
-        self.branches, self.variables = branches, variables
         plain = [each for literal in literals for each in _plain(literal, variables)]
-        self.atoms = tuple(each for each in plain if isinstance(each, CheckedAtom))
-        self.aggregates = tuple(each for each in plain if isinstance(each, CheckedAggregate))
-        self.given = given
-        self.bound = given
-        self._steps: list[Step] = []
+        super().__init__(plain, variables, given, branches)
         waiting = list(dict.fromkeys(plain))
         while waiting:
             left = self._decide(self._search(waiting))
             assert len(left) < len(waiting), f"nothing binds the variables of {left}"
             waiting = left
-
-    def run(self, version: Version, rows: Rows) -> Iterator[Rows]:
-        """The assignments for distinct rows of given values, in pieces."""
-        pieces: Iterator[Rows] = iter((rows,))
-        for step in self._steps:
-            pieces = step.through(pieces, version)
-        return pieces
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
     def _search(self, waiting: list[CheckedLiteral]) -> list[CheckedLiteral]:
@@ -164,7 +146,7 @@ class Conjunction:
         ]
 
     def of_aggregate(self, literal: CheckedAggregate) -> list[Conjunction]:
-        """The ways to satisfy the body of an aggregate, with what is aggregated as a variable."""
+        """See `Way`."""
         return self.inside(literal.block)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -11,22 +11,11 @@ from lftj.explain.conjunction_search import Rows, Search
 from lftj.explain.groups import Gathered, gathered
 from lftj.explain.values import expression_value, folded
 from lftj.explain.version import Codes, Version, matrix
+from lftj.explain.ways import Way
 from lftj.program.checked import CheckedAggregate, FunctorCall
 from lftj.program.functors import STRING_FUNCTORS, call
-from lftj.types import Type
-
-if TYPE_CHECKING:
-    from lftj.explain.body_assignments import Conjunction
 
 Variables = tuple[int, ...]
-
-
-class Step(Protocol):
-    """One step."""
-
-    def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
-        """The assignments that are admitted, longer by what the step binds."""
-        ...
 
 
 class SearchStep:
@@ -74,7 +63,7 @@ class FunctorStep:
 class NegationStep:
     """A nested negation: no assignment of the inner body goes with the outer one."""
 
-    def __init__(self, inner: Sequence[Conjunction], bound: Variables):
+    def __init__(self, inner: Sequence[Way], bound: Variables):
         self._inner, self._bound = inner, bound
 
     def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
@@ -96,7 +85,7 @@ class NegationStep:
 class AggregateStep:
     """An aggregate over an inner body, for each assignment of the outer one."""
 
-    def __init__(self, aggregate: CheckedAggregate, inner: Sequence[Conjunction], bound: Variables):
+    def __init__(self, aggregate: CheckedAggregate, inner: Sequence[Way], bound: Variables):
         self._aggregate, self._inner, self._bound = aggregate, inner, bound
 
     def through(self, pieces: Iterator[Rows], version: Version) -> Iterator[Rows]:
@@ -116,10 +105,10 @@ class AggregateStep:
             yield from _bound(row, env, self._aggregate.result, code)
 
 
-def group_of(inner: Sequence[Conjunction], env: Mapping[int, int], version: Version) -> Gathered:
+def group_of(inner: Sequence[Way], env: Mapping[int, int], version: Version) -> Gathered:
     """The distinct assignments of an aggregate's body under outer bindings."""
 
-    def begin(way: Conjunction) -> Rows:
+    def begin(way: Way) -> Rows:
         return matrix([tuple(env[variable] for variable in way.given)], len(way.given))
 
     return gathered(inner, version, begin)
@@ -155,5 +144,3 @@ def _mapped(pieces: Iterator[Rows], of: Any) -> Iterator[Rows]:
 
 
 _AT_ONCE = 256
-
-__all__ = ["AggregateStep", "FunctorStep", "NegationStep", "SearchStep", "Step", "Type"]

@@ -11,6 +11,7 @@ from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.conjunction_steps import group_of, tuples
 from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
 from lftj.explain.version import Codes, Goal, Version, matrix
+from lftj.explain.ways import Way
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -35,7 +36,7 @@ class Found(NamedTuple):
     aggregate inside the group.
     """
 
-    way: Conjunction
+    way: Way
     env: dict[int, int]
     groups: tuple[FoundGroup, ...] = ()
 
@@ -212,12 +213,12 @@ class HeadSearch:
         """Number of assignments of the group of an aggregated row."""
         return self.group(row).size
 
-    def found(self, way: Conjunction, values: Codes) -> Found:
+    def found(self, way: Way, values: Codes) -> Found:
         """An assignment of this head with the groups of the aggregates in it."""
         return found_of(way, dict(zip(way.bound, values, strict=True)), self._version, self._shown)
 
 
-def found_of(way: Conjunction, env: dict[int, int], version: Version, shown: int) -> Found:
+def found_of(way: Way, env: dict[int, int], version: Version, shown: int) -> Found:
     """An assignment with the groups of the aggregates in it."""
     groups = tuple(
         _inner_group(aggregate, way, env, version, shown) for aggregate in way.aggregates
@@ -226,7 +227,7 @@ def found_of(way: Conjunction, env: dict[int, int], version: Version, shown: int
 
 
 def _inner_group(
-    aggregate: CheckedAggregate, way: Conjunction, env: dict[int, int], version: Version, shown: int
+    aggregate: CheckedAggregate, way: Way, env: dict[int, int], version: Version, shown: int
 ) -> FoundGroup:
     group = group_of(way.of_aggregate(aggregate), env, version)
     values: Any = ()

@@ -20,7 +20,8 @@ from lftj.explain.rivals import Rivals
 from lftj.explain.version import Version
 from lftj.program.schema import describe
 from lftj.proofs.instances import atom_text
-from lftj.proofs.proof import Origin, Proof, Step
+from lftj.proofs.proof import Proof
+from lftj.proofs.steps import Origin, Step
 from lftj.syntax import tree
 from scantree.interrupts import interrupts_as_such
 

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lftj.explain.conjunction_search import Rows
 from lftj.explain.values import expression_value
 from lftj.explain.version import Codes, Version, matrix
+from lftj.explain.ways import Way
 from lftj.program.normal_form import Expression, Ref, RuleVariable
 from lftj.types import INT
-
-if TYPE_CHECKING:
-    from lftj.explain.body_assignments import Conjunction
 
 Env = dict[int, int]
 EXTREMES = ("min", "max")
@@ -27,14 +25,14 @@ EXTREMES = ("min", "max")
 class Gathered:
     """The distinct assignments of a group, each once though several branches allow it."""
 
-    parts: tuple[tuple[Conjunction, Rows], ...]
+    parts: tuple[tuple[Way, Rows], ...]
 
     @property
     def size(self) -> int:
         """Number of the assignments."""
         return sum(found.shape[1] for _, found in self.parts)
 
-    def at(self, place: int) -> tuple[Conjunction, Codes]:
+    def at(self, place: int) -> tuple[Way, Codes]:
         """One assignment, with the way that it satisfies the body."""
         for way, found in self.parts:
             if place < found.shape[1]:
@@ -62,7 +60,7 @@ class Gathered:
     @staticmethod
     def _of_part(
         target: Expression | None,
-        way: Conjunction,
+        way: Way,
         found: Rows,
         env: Env,
         version: Version,
@@ -81,16 +79,14 @@ class Gathered:
 _NOTHING = np.zeros(0, np.int64)
 
 
-def gathered(
-    ways: Sequence[Conjunction], version: Version, begin: Callable[[Conjunction], Rows]
-) -> Gathered:
+def gathered(ways: Sequence[Way], version: Version, begin: Callable[[Way], Rows]) -> Gathered:
     """The assignments of all ways, each way from the given values that `begin` has for it."""
     found = [(way, _joined(list(way.run(version, begin(way))), len(way.bound))) for way in ways]
     if len(ways) < 2:
         return Gathered(tuple(found))
     common = sorted(frozenset.intersection(*(frozenset(way.bound) for way in ways)))
     seen: set[Codes] = set()
-    parts: list[tuple[Conjunction, Rows]] = []
+    parts: list[tuple[Way, Rows]] = []
     for way, rows in found:
         places = [way.bound.index(variable) for variable in common]
         keys = list(zip(*rows[places].tolist(), strict=True)) if places else [()] * rows.shape[1]

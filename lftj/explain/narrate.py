@@ -20,7 +20,8 @@ from lftj.program.checked import CheckedAggregate
 from lftj.program.scope import term_names, user_name
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
 from lftj.proofs.nested_loops import direct
-from lftj.proofs.proof import (
+from lftj.proofs.sides import sides
+from lftj.proofs.steps import (
     Absent,
     Assignment,
     Bindings,
@@ -31,7 +32,6 @@ from lftj.proofs.proof import (
     Premise,
     Step,
 )
-from lftj.proofs.sides import sides
 from lftj.syntax import tree
 
 

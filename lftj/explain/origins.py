@@ -15,7 +15,7 @@ from lftj.engine.past import Entry
 from lftj.engine.state import State
 from lftj.engine.timeline import Timeline
 from lftj.explain.version import Codes, Goal, matrix
-from lftj.proofs.proof import Origin
+from lftj.proofs.steps import Origin
 from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
 from scantree.rows import contains

@@ -11,7 +11,7 @@ from lftj.explain.version import Codes, Version, matrix
 from lftj.program.checked import CheckedAtom, CheckedChoice
 from lftj.program.normal_form import Filter, Ref, RuleVariable
 from lftj.program.scope import user_name
-from lftj.proofs.proof import Chosen
+from lftj.proofs.steps import Chosen
 from lftj.storage.database import base_name
 from lftj.syntax import tree
 

@@ -19,7 +19,8 @@ from lftj.explain.version import Goal, Version
 from lftj.proofs.change import ChangedProof, ChangeExplanation, Reason
 from lftj.proofs.instances import atom_text
 from lftj.proofs.missing import BaseChange
-from lftj.proofs.proof import Absent, Group, Premise, Proof, Row, assignments_of
+from lftj.proofs.proof import Proof
+from lftj.proofs.steps import Absent, Group, Premise, Row, assignments_of
 from lftj.proofs.terms import value_of
 from lftj.syntax import tree
 from scantree.interrupts import interrupts_as_such

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
 from lftj.proofs.nested_loops import BodyPlan, direct
-from lftj.proofs.proof import (
+from lftj.proofs.sides import sides
+from lftj.proofs.steps import (
     Absent,
     Assignment,
     Bindings,
@@ -20,16 +20,9 @@ from lftj.proofs.proof import (
     Row,
     Step,
 )
-from lftj.proofs.sides import sides
 from lftj.proofs.terms import Env, Value, value_of
+from lftj.proofs.world import World, Wrong, check_chosen
 from lftj.syntax import tree
-
-if TYPE_CHECKING:
-    from lftj.proofs.check import World
-
-
-class Wrong(Exception):
-    """A step that does not follow; its argument says why."""
 
 
 def same(left: Value, right: Value) -> bool:
@@ -145,8 +138,6 @@ class AssignmentChecker:
 
     # ── choices ───────────────────────────────────────────────────────────────────────────────────
     def _choice(self, literal: tree.Choice, env: Env, premise: Premise) -> None:
-        from lftj.proofs.check import check_chosen
-
         plain, hidden = self._world.plain[str(self._rule)]
         atom = plain.body.literals[-1]
         assert isinstance(atom, tree.Atom)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from lftj.proofs.folding import to_pre
 from lftj.proofs.instances import atom_text
 from lftj.proofs.missing import BaseChange
-from lftj.proofs.proof import Proof, Row
+from lftj.proofs.proof import Proof
+from lftj.proofs.steps import Row
 
 
 class Reason(NamedTuple):

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from lftj.proofs.drawing import Drawing
 from lftj.proofs.instances import atom_text
-from lftj.proofs.proof import rests_on
+from lftj.proofs.steps import Origin, Step, rests_on
 from lftj.proofs.text import base_note, premise_text
-
-if TYPE_CHECKING:
-    from lftj.proofs.proof import Proof
 
 SHOWN, DEEPEST = 200, 30
 """Rows that a page shows, and levels that it nests."""
 
 
-def drawing(proof: Proof) -> Drawing:
-    """The proof as a graph: nodes are numbers of steps, with `relation`, `row`, `rule` and
+def drawing(steps: Sequence[Step]) -> Drawing:
+    """A proof as a graph: nodes are numbers of steps, with `relation`, `row`, `rule` and
     `height`; edges lead to what a step rests on.
     """
     nodes = {
@@ -31,27 +27,27 @@ def drawing(proof: Proof) -> Drawing:
             "rule": step.rule,
             "height": step.height,
         }
-        for number, step in enumerate(proof.steps)
+        for number, step in enumerate(steps)
     }
-    return Drawing("proof", nodes, [(*edge, {}) for edge in _edges(proof)])
+    return Drawing("proof", nodes, [(*edge, {}) for edge in _edges(steps)])
 
 
-def to_html(proof: Proof) -> str:
-    """The proof as nested `<details>`, without scripts, in the colours of the page around it. All
+def to_html(steps: Sequence[Step], origins: Mapping[int, Origin]) -> str:
+    """A proof as nested `<details>`, without scripts, in the colours of the page around it. All
     data is escaped.
     """
     parts: list[str] = ['<div class="lftj-proof" style="font-family: monospace">']
-    waiting: list[tuple[int, int | str]] = [(0, len(proof.steps) - 1)]
+    waiting: list[tuple[int, int | str]] = [(0, len(steps) - 1)]
     shown, seen = 0, set[int]()
     while waiting:
         depth, item = waiting.pop()
         if isinstance(item, str):
             parts.append(item)
             continue
-        step, shown = proof.steps[item], shown + 1
+        step, shown = steps[item], shown + 1
         row = escape(atom_text(step.relation, step.row))
         if step.rule is None or item in seen or depth >= DEEPEST or shown > SHOWN:
-            note = _base_note(proof, item) if step.rule is None else "as above"
+            note = _base_note(origins.get(item)) if step.rule is None else "as above"
             if step.rule is not None and item not in seen:
                 note = "…"
             parts.append(f"<div>{row} <em>{note}</em></div>")
@@ -70,15 +66,14 @@ def to_html(proof: Proof) -> str:
     return "".join([*parts, "</div>"])
 
 
-def _base_note(proof: Proof, number: int) -> str:
-    origin = proof.origins.get(number)
+def _base_note(origin: Origin | None) -> str:
     if origin is None:
         return base_note(None)
     when = f"{origin.time:%Y-%m-%d %H:%M:%S}"
     return escape(", ".join(filter(None, (base_note(origin), when, origin.message))))
 
 
-def _edges(proof: Proof) -> Iterator[tuple[int, int]]:
-    for number, step in enumerate(proof.steps):
+def _edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
+    for number, step in enumerate(steps):
         for below in dict.fromkeys(rests_on(step.premises)):
             yield number, below

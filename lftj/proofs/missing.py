@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lftj.proofs.folding import to_pre
 from lftj.proofs.instances import atom_text, value_text
-from lftj.proofs.proof import Bindings, Row
+from lftj.proofs.steps import Bindings, Row
 
 
 class BaseChange(NamedTuple):

@@ -7,113 +7,12 @@ that was asked about. A row that is needed several times is derived once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-Row = tuple[Any, ...]
-Bindings = tuple[tuple[str, Any], ...]
-"""Names of variables with their values."""
-
-
-# ── premises ──────────────────────────────────────────────────────────────────────────────────────
-class Follows(NamedTuple):
-    """An atom, whose row the step of this number derives."""
-
-    literal: str
-    step: int
-
-
-class Holds(NamedTuple):
-    """A comparison or a predicate: `instance` has values for its variables, `values` are those of
-    both sides.
-    """
-
-    literal: str
-    instance: str
-    values: tuple[Any, ...]
-
-
-class Absent(NamedTuple):
-    """A negation: nothing matches `instance`, which has values for the variables that the rule
-    binds elsewhere.
-    """
-
-    literal: str
-    instance: str
-
-
-class Assignment(NamedTuple):
-    """One assignment of a body's own variables, with a premise for each of its literals."""
-
-    bindings: Bindings
-    premises: tuple[Premise, ...]
-
-
-class Branch(NamedTuple):
-    """A disjunction of which branch `number`, counted from 0, holds under further bindings."""
-
-    literal: str
-    number: int
-    holds: Assignment
-
-
-class Group(NamedTuple):
-    """An aggregate: its value, how many assignments it is over, and those that matter most.
-
-    Of a minimum or maximum `shown` are assignments that attain it, of a sum the largest
-    contributors; `size - len(shown)` others are not shown.
-    """
-
-    literal: str
-    value: Any
-    size: int
-    shown: tuple[Assignment, ...]
-
-
-class Chosen(NamedTuple):
-    """A choice: of `size` candidates that agree on the `domain` (names with values) this one was
-    taken, which comes first. `rejected` are some of the others.
-    """
-
-    domain: Bindings
-    size: int
-    rejected: tuple[Row, ...]
-
-
-Premise = Follows | Holds | Absent | Branch | Group | Chosen
-
-
-class Origin(NamedTuple):
-    """The commit with which a base fact came: its version, time and message."""
-
-    version: int
-    time: datetime
-    message: str = ""
-
-    @staticmethod
-    def of(version: int, seconds: float, message: str | None) -> Origin:
-        """The origin in a commit of so many seconds since 1970."""
-        return Origin(version, datetime.fromtimestamp(seconds), message or "")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One row of a relation and why it is there. `rule` is the text of the rule, None for a base
-    fact; `head`: which of several heads.
-
-    `height`: 0 for a base fact, else one more than the greatest height among the premises.
-    """
-
-    relation: str
-    row: Row
-    height: int = 0
-    rule: str | None = None
-    head: int = 0
-    bindings: Bindings = ()
-    premises: tuple[Premise, ...] = ()
+from lftj.proofs.steps import Origin, Row, Step, plain
 
 
 @dataclass(frozen=True)
@@ -181,7 +80,7 @@ class Proof:
             "height": self.height,
             "smallest": self.smallest,
             "steps": [
-                {**_plain(step), **self._since(number)} for number, step in enumerate(self.steps)
+                {**plain(step), **self._since(number)} for number, step in enumerate(self.steps)
             ],
         }
 
@@ -194,18 +93,18 @@ class Proof:
         """The proof as a graph for Graphviz."""
         from lftj.proofs.graph import drawing
 
-        return drawing(self).to_dot()
+        return drawing(self.steps).to_dot()
 
     def to_networkx(self) -> Any:
         """The proof as a `networkx.DiGraph` of the numbers of its steps, which needs networkx."""
         from lftj.proofs.graph import drawing
 
-        return drawing(self).to_networkx()
+        return drawing(self.steps).to_networkx()
 
     def _repr_html_(self) -> str:
         from lftj.proofs.graph import to_html
 
-        return to_html(self)
+        return to_html(self.steps, self.origins)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -213,41 +112,6 @@ class Proof:
     def __str__(self) -> str:
         from lftj.proofs.text import proof_text
 
-        return proof_text(self)
+        return proof_text(self.steps, self.origins)
 
     __repr__ = __str__
-
-
-def assignments_of(premises: Sequence[Premise]) -> Iterator[Assignment]:
-    """The assignments inside branches and groups, not those inside these."""
-    for premise in premises:
-        if isinstance(premise, Branch):
-            yield premise.holds
-        elif isinstance(premise, Group):
-            yield from premise.shown
-
-
-def rests_on(premises: Sequence[Premise]) -> Iterator[int]:
-    """The numbers of the steps that premises rest on, at any depth, in order."""
-    for premise in premises:
-        if isinstance(premise, Follows):
-            yield premise.step
-        else:
-            for each in assignments_of([premise]):
-                yield from rests_on(each.premises)
-
-
-def _plain(value: object) -> Any:
-    """A step, a premise or a tuple of such as dictionaries and lists."""
-    if isinstance(value, Step):
-        made = {name: _plain(getattr(value, name)) for name in Step.__slots__}
-        return {**made, "bindings": dict(value.bindings)}
-    if hasattr(value, "_asdict"):
-        named: dict[str, Any] = value._asdict()  # type: ignore[attr-defined]
-        plain = {name: _plain(each) for name, each in named.items()}
-        for name in plain.keys() & {"bindings", "domain"}:
-            plain[name] = dict(named[name])
-        return {"kind": type(value).__name__.lower(), **plain}
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    return value

@@ -4,10 +4,10 @@ likes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lftj.proofs.instances import atom_text, value_text
-from lftj.proofs.proof import (
+from lftj.proofs.steps import (
     Absent,
     Bindings,
     Branch,
@@ -17,7 +17,7 @@ from lftj.proofs.proof import (
     Holds,
     Origin,
     Premise,
-    Proof,
+    Step,
 )
 
 SHOWN = 100
@@ -25,22 +25,24 @@ SHOWN = 100
 _DEEPEST = 24  # levels of indentation; what is deeper keeps this one
 
 
-def proof_text(proof: Proof, lines: int | None = SHOWN, *, origins: bool = True) -> str:
-    """The proof from its row down to base facts, so many lines of it at most; None: all. With the
-    `origins` of base facts.
+def proof_text(
+    steps: Sequence[Step], origins: Mapping[int, Origin], lines: int | None = SHOWN
+) -> str:
+    """A proof from its row down to base facts, so many lines of it at most; None: all. With the
+    origins of base facts, by the number of their step.
     """
     found: list[str] = []
-    for line in _lines(proof, proof.origins if origins else {}):
+    for line in _lines(steps, origins):
         if lines is not None and len(found) >= lines:
-            found.append(f"… {len(proof.steps):,} steps in all, height {proof.height:,}")
+            found.append(f"… {len(steps):,} steps in all, height {steps[-1].height:,}")
             break
         found.append(line)
     return "\n".join(found)
 
 
-def _lines(proof: Proof, origins: Mapping[int, Origin]) -> Iterator[str]:
+def _lines(steps: Sequence[Step], origins: Mapping[int, Origin]) -> Iterator[str]:
     seen: set[int] = set()
-    waiting: list[tuple[int, Premise | str]] = [(0, Follows("", len(proof.steps) - 1))]
+    waiting: list[tuple[int, Premise | str]] = [(0, Follows("", len(steps) - 1))]
     while waiting:
         depth, item = waiting.pop()
         indent = "  " * min(depth, _DEEPEST)
@@ -51,7 +53,7 @@ def _lines(proof: Proof, origins: Mapping[int, Origin]) -> Iterator[str]:
             yield f"{indent}{first[1]}"
             waiting += [(depth + deeper, each) for deeper, each in reversed(below)]
         else:
-            step = proof.steps[item.step]
+            step = steps[item.step]
             row = atom_text(step.relation, step.row)
             if step.rule is not None and item.step not in seen:
                 yield f"{indent}{row}"

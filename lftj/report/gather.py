@@ -171,4 +171,4 @@ def explanation(version: Version, relation: str, row: tuple[Any, ...]) -> str | 
     except LftjError:
         return None
     assert isinstance(proof, Proof)
-    return proof_text(proof, _LINES, origins=False)
+    return proof_text(proof.steps, {}, _LINES)

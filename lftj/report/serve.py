@@ -113,7 +113,7 @@ class Followed:
                     raise
                 return str(version.why_not(row, None, 3, 1))
             assert isinstance(proof, Proof)
-            return proof_text(proof, _LINES)
+            return proof_text(proof.steps, proof.origins, _LINES)
 
 
 class Served:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +19,28 @@ PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 LAZY = {"pandas", "polars", "pyspark", "matplotlib", "duckdb"}
+KNOTS = {
+    # A branch is a workspace, and workspaces give branches.
+    frozenset({"lftj.api.branch", "lftj.api.branching", "lftj.api.workspace"}),
+    # An engine has files and branches, which are files and branches of an engine.
+    frozenset(
+        f"lftj.engine.{name}"
+        for name in (
+            "branches",
+            "checkpoint",
+            "durable",
+            "durable_reading",
+            "engine",
+            "replay",
+            "stored_past",
+            "timeline",
+            "vacuum",
+        )
+    ),
+    # A kernel finds its dispatcher when Numba is there to make one.
+    frozenset({"scantree.jit.decorators", "scantree.jit.dispatchers"}),
+}
+"""Files that import one another, most for types alone."""
 VAGUE = {"utils", "util", "misc", "core", "common", "helpers"}
 
 
@@ -56,6 +80,17 @@ def test_outside_packages_are_imported_only_where_they_may_be(name: str) -> None
         assert not _imported(_running(tree, functions=False)) & LAZY, (
             "import it inside the function that needs it"
         )
+
+
+def test_no_files_import_one_another_in_a_circle() -> None:
+    graph = grimp.build_graph(*PACKAGES, include_external_packages=False)
+    arrows = networkx.DiGraph(
+        (name, other)
+        for name in graph.modules
+        for other in graph.find_modules_directly_imported_by(name)
+    )
+    circles = {frozenset(each) for each in networkx.strongly_connected_components(arrows)}
+    assert {each for each in circles if len(each) > 1} == KNOTS
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 import lftj
-from lftj.proofs.proof import Group
+from lftj.proofs.steps import Group
 from tests.unit.explain.proven import PROGRAMS, history
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import lftj
 from lftj.cli import main
-from lftj.cli.shell import is_complete, statements
+from lftj.cli.statements import is_complete, statements
 
 SCRIPT = """\
 .decl edge(x: number, y: number)

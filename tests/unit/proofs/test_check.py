@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.proofs.proof import (
+from lftj.proofs.proof import Proof
+from lftj.proofs.steps import (
     Absent,
     Assignment,
     Branch,
@@ -21,7 +22,6 @@ from lftj.proofs.proof import (
     Group,
     Holds,
     Premise,
-    Proof,
     Step,
 )
 from tests.unit.explain.proven import PROGRAMS, history
