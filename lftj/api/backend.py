@@ -171,10 +171,6 @@ class Draft(Pending, Protocol):
         """Remove rules, and the facts of handles of facts."""
         ...
 
-    def merge(self, source: Any) -> None:
-        """Add what another branch has changed."""
-        ...
-
 
 class Backend(Writable[Any], Protocol):
     """Committed versions and the way to the next one. `limits` hold for the thread that set them.

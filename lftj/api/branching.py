@@ -10,6 +10,7 @@ from lftj.api.backend import Backend
 from lftj.api.transaction import Transaction
 from lftj.engine.ancestry import MAIN
 from lftj.engine.branches import difference
+from lftj.engine.merging import merge as merge_changes
 from lftj.engine.options import with_named_options
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lftj.api.branch import Branch
     from lftj.api.in_process import InProcess
     from lftj.engine.branches import Branches
+    from lftj.engine.draft import Draft
     from lftj.engine.engine import Engine
 
 
@@ -87,7 +89,7 @@ class Branching(ABC):
         source = _engine(branches, branch)
         note = f"merge {source.name}" if message is None else message
         with Transaction(backend, note) as tx:
-            tx._open().merge(source)
+            merge_changes(cast("Draft", tx._open()), source)
         return tx.version
 
 

@@ -177,10 +177,6 @@ class PartsDraft(ProgramDraft):
         """Refuse: parts have no consumers."""
         raise refused("ack", Kind.PARTS)
 
-    def merge(self, source: object) -> None:
-        """Refuse: parts have no branches."""
-        raise refused("merge", Kind.PARTS)
-
     def discard(self) -> None:
         """Remove the files of rows that went out already, unless they are a parent's whose
         transaction goes on.

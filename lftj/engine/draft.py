@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
-from lftj.engine.branches import branches_of
 from lftj.engine.commit import Outcome, Proposal
 from lftj.engine.compiled_ahead import compile_for
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle, number_of, without
-from lftj.engine.merging import merge_into
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.engine.staging import Staging, codes_of, require_key
 from lftj.errors import (
@@ -68,12 +66,10 @@ class Draft(ProgramDraft):
         """Have a consumer go on from here with the commit."""
         self.positions[consumer] = position
 
-    def merge(self, source: Engine) -> None:
-        """Add what another branch has changed; see `Workspace.merge`."""
-        self._engine.writer.flush()  # the log has the state of the other one
-        common = branches_of(self._engine).common(self._engine, source)
-        merge_into(self, self.before, source.state, common)
-        self.merged = source
+    @property
+    def engine(self) -> Engine:
+        """The engine that the commit is of."""
+        return self._engine
 
     def texts(self) -> Texts:
         """The strings of this moment."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lftj import frames
 from lftj.engine.ancestry import base_rows
+from lftj.engine.branches import branches_of
+from lftj.engine.draft import Draft
+from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import State
 from lftj.errors import MergeConflictError
@@ -26,19 +29,24 @@ from lftj.syntax import tree
 from lftj.types.texts import Texts
 from scantree.rows import intersection, sort_rows
 
-if TYPE_CHECKING:
-    from lftj.engine.draft import Draft
-
 Conflicts = dict[str, list[tuple[Any, ...]]]
 
 
-def merge_into(draft: Draft, target: State, source: State, common: State) -> None:
-    """Add to a draft on `target` what changed from `common` to `source`. O(changes), where pages
-    are shared. Raises MergeConflictError where it changed from `common` to `target` too,
+def merge(draft: Draft, source: Engine) -> None:
+    """Add to a draft what a branch has changed since the last version that is part of both.
+    O(changes), where pages are shared. Raises MergeConflictError where it changed here too,
     DeclarationError for relations that both have declared otherwise; then the draft is not to be
     used.
     """
-    ours, theirs = base_rows(target), base_rows(source)
+    engine = draft.engine
+    engine.writer.flush()  # the log has the state of the other one
+    common = branches_of(engine).common(engine, source)
+    _add(draft, base_rows(draft.before), source.state, common)
+    draft.merged = source
+
+
+def _add(draft: Draft, ours: State, source: State, common: State) -> None:
+    theirs = base_rows(source)
     changes = base_changes(common, theirs)
     _require_no_conflicts(changes, base_changes(common, ours), theirs, draft.texts())
     _merge_program(draft, common.program, source)
