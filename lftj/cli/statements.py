@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 PROMPT, MORE = "lftj> ", "  ... "
-"""What a terminal shows before a statement, and before its further lines."""
+"""Prompts of a terminal: before a statement, and before its further lines."""
 
 
 def is_complete(text: str) -> bool:

@@ -226,7 +226,7 @@ def read_entries(
         ends = np.cumsum(kept)[ends - 1]
     if (signs > 0).all():
         return Delta.insertion(columns)
-    return _in_order(columns, signs, ends, schema)
+    return _in_order(columns, signs, ends, schema.arity)
 
 
 def _is_whole(cut: Cut) -> bool:
@@ -252,32 +252,21 @@ def _pieces(entries: Iterable[Entry], cut: Cut, part: int) -> list[tuple[Piece, 
     return found
 
 
-def _in_order(
-    columns: Columns, signs: np.ndarray, ends: np.ndarray, schema: RelationSchema
-) -> Delta:
+def _in_order(columns: Columns, signs: np.ndarray, ends: np.ndarray, arity: int) -> Delta:
     """The change that entries make one after the other: the rows of each end at one of `ends`."""
-    change, come, begin = Delta.empty(schema.arity), list[Columns](), 0
+
+    def inserted(first: int, last: int) -> Delta:
+        came = signs[first:last] > 0
+        return Delta.insertion([column[first:last][came] for column in columns])
+
+    change, since, begin = Delta.empty(arity), 0, 0
     for end in ends.tolist():
-        rows, came = [column[begin:end] for column in columns], signs[begin:end] > 0
+        gone = begin + np.flatnonzero(signs[begin:end] < 0)
+        if gone.size:
+            erased = Delta.deletion([column[gone] for column in columns])
+            change, since = change.then(inserted(since, begin)).then(erased), begin
         begin = end
-        if came.all():
-            come.append(rows)
-            continue
-        change = change.then(_insertion(come, schema)).then(
-            Delta.deletion([column[~came] for column in rows])
-        )
-        come = [[column[came] for column in rows]]
-    return change.then(_insertion(come, schema))
-
-
-def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
-    """The insertion of all these rows."""
-    if len(pieces) < 2:
-        return Delta.insertion(pieces[0] if pieces else no_rows(schema.arity))
-    rows = np.empty((len(pieces[0]), sum(len(piece[0]) for piece in pieces)), np.int64)
-    for column, line in enumerate(rows):
-        np.concatenate([piece[column] for piece in pieces], out=line)
-    return Delta.insertion(list(rows))
+    return change.then(inserted(since, begin))
 
 
 def sampled_rows(
