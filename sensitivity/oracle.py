@@ -13,10 +13,10 @@ the region is the whole search under the levels before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from scantree.frozen import record
 from scantree.rows import sort_rows
 from sensitivity.index import SensitivityIndex
 from sensitivity.region import Regions, gathered
@@ -28,7 +28,7 @@ Indices = Mapping[PositionKey, SensitivityIndex]
 Piece = tuple[tuple[int, ...], int, list[Words]]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class OracleWork:
     """Work counters of the oracle: surgeries, stabs into indices, contexts hit, regions found."""
 

@@ -5,7 +5,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Delta
 from lftj.types.texts import Texts
+from scantree.frozen import frozen
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lftj.proofs.proof import Proof
 
 
-@dataclass(frozen=True)
+@frozen(guarded=True)
 class Changes:
     """Changes of one commit. They hold the versions before and after it, which share what did not
     change.
@@ -64,7 +64,7 @@ class Changes:
         return delta.inserted if delta else 0
 
 
-@dataclass(frozen=True)
+@frozen(guarded=True)
 class EngineVersion:
     """One state of an engine."""
 

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lftj.cli.app import app
 
     _speak_utf8()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # we multiply no matrices; NumPy starts them
     before = gc.get_threshold()
     gc.set_threshold(_OBJECTS, *before[1:])
     atexit.register(gc.freeze)  # at its end Python would look through all of it twice

@@ -8,7 +8,7 @@ are checked on what changed, views are refreshed. Nothing is published here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import is_hidden
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 
 @frozen
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     works: Sequence[RuleWork]
 
 
-@dataclass
+@record
 class _Draft:
     """The database as it takes shape, and what changed in it so far."""
 

@@ -14,7 +14,6 @@ wait for that: they would evaluate, or fail on, rows that there are not in the e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -26,6 +25,7 @@ from lftj.program.program import Program
 from lftj.program.stratification import Stratification
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
+from scantree.frozen import record
 
 
 def refresh(
@@ -46,7 +46,7 @@ def refresh(
     return way.run()
 
 
-@dataclass
+@record
 class _Refresh:
     """A commit's way through the views. `before`: all rows before the commit; `database`, `states`
     and `deltas`: what it has come to.

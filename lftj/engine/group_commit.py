@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from lftj.engine.state import State
 from lftj.errors import DurableError
 from lftj.storage.durable.log import Commit
 from scantree.forking import put_right_in_child
+from scantree.frozen import record
 from scantree.interrupts import interrupts_wait
 
 
@@ -35,7 +35,7 @@ class Logged(NamedTuple):
     rows: int
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Waiting:
     """A commit that is computed and not yet in the log. `state`: of its branch, after it; `publish`
     shows it.

@@ -5,7 +5,7 @@ rules with.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lftj.errors import UnknownNameError
 from lftj.program.checked import Row
@@ -15,6 +15,7 @@ from lftj.program.schema import describe
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.types import Type
+from scantree.frozen import frozen
 
 
 class Relation(Predicate):
@@ -49,7 +50,7 @@ class Relation(Predicate):
         return f"<Relation {describe(self.schema)}>"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(guarded=True, eq=False)
 class RuleHandle:
     """A rule in a workspace, to remove it by; `str()` gives its text. For facts: the facts of one
     relation in one program text.

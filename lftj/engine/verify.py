@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lftj.engine.limits import short_of_memory
@@ -16,6 +15,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from scantree.frozen import frozen
 from scantree.interrupts import interrupts_as_such
 from scantree.rows import difference
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
 
-@dataclass(frozen=True)
+@frozen(guarded=True)
 class Discrepancy:
     """A view that is not what it should be. `difference` holds the rows it lacks (`__diff__` +1)
     and has in excess (−1).

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from lftj.explain.derivations import Derivation, Goal, Rules
 from lftj.explain.version import Version
+from scantree.frozen import record
 
 UNKNOWN = 1 << 60
 """The height of a row that has no proof so far."""
@@ -31,7 +32,7 @@ _LOOK_UP = 16
 """Rows above a premise that are asked whether they have a proof already."""
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Node:
     """A row. `best`: the derivation that gives its height; None for a base fact. `users`: the rows
     with a derivation that rests on it; not their nodes, since a graph without cycles goes at once

@@ -9,7 +9,7 @@ the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lftj.heads.support import too_many
 from lftj.storage.delta import Columns
 from lftj.types import floats_to_codes
 from scantree.columns import as_matrix
+from scantree.frozen import record
 from scantree.rows import equal_runs, locate, union
 
 Call = tuple[str, int]
@@ -56,7 +57,7 @@ class StateLayout:
         """The state of a group without assignments."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Aside:
     """Values of groups that are added in the end."""
 

@@ -5,7 +5,6 @@ contract between a head and the state of a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -13,10 +12,10 @@ import numpy as np
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.text_order import TextOrder
 from scantree import Tree
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Work:
     """Tree pages opened by an update."""
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from lftj.errors import LimitError
 from partition.split import KeyRange
+from scantree.frozen import record
 
 WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""
@@ -50,7 +51,7 @@ class Divided(NamedTuple):
     steps: Sequence[int]
 
 
-@dataclass
+@record
 class Budget:
     """Work done and work allowed. All counts only grow; limits are None when there are none.
 

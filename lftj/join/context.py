@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lftj.join.budget import Budget
@@ -11,7 +11,7 @@ from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.resources import Resources
 from lftj.tuning import Tuning
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 
 @frozen
@@ -24,7 +24,7 @@ class Forced:
     """A `lftj.maintenance.trace.trace_planner.TraceOverride`; None: as planned."""
 
 
-@dataclass
+@record
 class Context:
     """One evaluation's surroundings, and what it is made for."""
 

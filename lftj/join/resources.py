@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from lftj.join.plan.index_advisor import IndexAdvisor
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
+from scantree.frozen import record
 
 
 class Buffer(NamedTuple):
@@ -21,7 +22,7 @@ class Buffer(NamedTuple):
     address: Any
 
 
-@dataclass
+@record
 class Resources:
     """Memory, threads and aids of evaluations. Those of one workspace share all of it but for
     `user_aggregates` and, where nothing is to be kept, `dictionary` and `prepared`.

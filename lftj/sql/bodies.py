@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from lftj.program.checked import (
@@ -27,6 +27,7 @@ from lftj.program.checked import (
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
 from lftj.sql.dialects import cannot_say, conjunction
 from lftj.sql.expressions import Terms
+from scantree.frozen import record
 
 Tables = Callable[[CheckedAtom], str]
 """The table that an atom reads."""
@@ -100,7 +101,7 @@ def reads(literals: Iterable[CheckedLiteral]) -> Iterator[tuple[CheckedAtom, boo
                     yield from reads(branch.literals)
 
 
-@dataclass
+@record
 class Query:
     """FROM and WHERE of a conjunction; `names` has the SQL of each variable that is bound, `outer`
     the variables that the queries around this one bind, `around` the aliases of these queries that

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@frozen(guarded=True, kw_only=True, eq=False)
 class RuleTuning:
     """Thresholds of rules that are not recursive. Steps are kernel steps, some five nanoseconds
     each.
@@ -66,7 +66,7 @@ class RuleTuning:
     """Rows between looks at limits and at Ctrl-C where Python makes each."""
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@frozen(guarded=True, kw_only=True, eq=False)
 class FixpointTuning:
     """Thresholds of semi-naive evaluation."""
 
@@ -132,7 +132,7 @@ class FixpointTuning:
     """Rows that may join those changes for it."""
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@frozen(guarded=True, kw_only=True, eq=False)
 class CountingTuning:
     """Thresholds of counted strata, lattices, compiled iterations and deletions without counts.
     Costs are kernel steps of the cost model.

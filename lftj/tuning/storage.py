@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from scantree.frozen import frozen
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@frozen(guarded=True, kw_only=True, eq=False)
 class StoredTuning:
     """Thresholds of loads, of workspaces over parts, and of durable ones."""
 

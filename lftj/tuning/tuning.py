@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from lftj.errors import DeclarationError
 from lftj.tuning.join import JoinTuning
 from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
 from lftj.tuning.storage import StoredTuning
+from scantree.frozen import frozen
 
 
 # Its parts make no methods of their own, which nobody calls: each start would pay for them.
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen(guarded=True, kw_only=True)
 class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTuning):
     """Thresholds of one workspace: `lftj.connect(tuning=lftj.Tuning(sampled_rows=4096))`.
 

@@ -9,7 +9,6 @@ the mean says is right of values that are bound by themselves, each once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from operator import or_
@@ -19,6 +18,7 @@ from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.variable_orders import bits
 from lftj.program.normal_form import Ref, Value
 from lftj.storage.relation import Order
+from scantree.frozen import record
 
 _UNKNOWN: Mapping[int, float] = MappingProxyType({})
 
@@ -31,7 +31,7 @@ that bindings come from.
 NO_SKEW: Skew = MappingProxyType({})
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class AtomStatistics:
     """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`:
     those that exist, preferred ones first.

@@ -9,17 +9,17 @@ kernel knows one thing only, levels. `planner` makes plans.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Protocol
 
 from lftj.join.plan.order_choice import Choice
 from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
 from lftj.storage.relation import Order
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 
-@dataclass
+@record
 class Level:
     """One level. `value` computes it; otherwise the atoms' columns leapfrog. `variable` is None for
     constants and repeated occurrences.

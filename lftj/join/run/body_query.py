@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,9 +14,10 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Columns, Relations, plan_once
 from lftj.join.run.parallel import Compact
 from lftj.program.normal_form import NormalRule
+from scantree.frozen import record
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class BodyQuery:
     """The values of `needed` over all satisfying assignments of a rule's body, and how many of
     these each row stands for; without `count` every row counts once. Rows may repeat.

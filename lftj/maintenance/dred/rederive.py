@@ -10,7 +10,7 @@ drives the next iteration, which searches for rows that are gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,12 +27,13 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
+from scantree.frozen import record
 from scantree.rows import difference, sort_rows
 
 Found = dict[str, Columns]
 
 
-@dataclass
+@record
 class _Search:
     """Direction of a rule's search for gone rows: by a join with these, or `forward`, which finds
     all heads, some of which are gone.

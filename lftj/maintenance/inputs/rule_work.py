@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lftj.join.budget import Divided
+from scantree.frozen import record
 from scantree.jit import compile_seconds
 
 
@@ -29,7 +30,7 @@ def moment() -> Moment:
     return Moment(time.perf_counter(), time.process_time(), compile_seconds())
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class RuleWork:
     """Counters of one rule at one commit.
 

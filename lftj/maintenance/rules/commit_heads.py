@@ -5,7 +5,6 @@ is asked for, and serves them all.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -26,9 +25,10 @@ from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.program.stratification import StratifiedProgram
 from lftj.storage.delta import Delta
 from lftj.tuning.aids import FINER_HEADS
+from scantree.frozen import record
 
 
-@dataclass
+@record
 class _Done:
     """A shared head after this commit.
 

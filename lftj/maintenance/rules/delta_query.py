@@ -14,7 +14,7 @@ last one vanishes: the tree surgeries at the depth of these columns, with the si
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -33,9 +33,10 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref,
 from lftj.storage.delta import Delta
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, without_role
+from scantree.frozen import record
 
 
-@dataclass
+@record
 class DeltaQuery:
     """One rule with one of its atoms reading the change of its relation."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.relation import Order
 from lftj.types.sources import Role, Source, named_once
+from scantree.frozen import record
 
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
 
@@ -36,7 +37,7 @@ def older_name(relation: str) -> Source:
     return Source(relation, Role.OLDER)
 
 
-@dataclass
+@record
 class Variant:
     """A recursive rule with one atom reading the delta. Column i of a head row is output `picks[i]`
     of the values `needed`.

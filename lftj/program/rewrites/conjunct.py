@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lftj.program.bindings import Variables, bound_by
 from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.normal_form import Filter
+from scantree.frozen import record
 
 
-@dataclass
+@record
 class Conjunct:
     """`positive` are atoms and equations, which bind; `negated` and `filters` only reject. Atoms
     have variables and constants only.

@@ -10,7 +10,7 @@ one name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.statistics_hints import Known
 from lftj.types import Type
 from lftj.types.sources import HiddenName
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""
@@ -150,7 +150,7 @@ class Current(NamedTuple):
         return min(ready, key=_turn)
 
 
-@dataclass
+@record
 class RuleProgram:
     """The definitions of one rule. A pass changes a copy, never the program that it is given.
 

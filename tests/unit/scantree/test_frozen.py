@@ -1,5 +1,5 @@
 """A frozen class behaves as a frozen dataclass does, but that only the type checker refuses to set
-its fields.
+its fields where it is not guarded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from scantree.frozen import frozen
+from scantree.frozen import frozen, record
 
 
 @frozen
@@ -134,3 +134,50 @@ def test_fields_are_those_of_a_dataclass() -> None:
     assert Point(1, 2.0).total == 3.0
     assert not hasattr(Slotted(1), "__dict__")
     assert Slotted(1).items is not Slotted(1).items
+
+
+@frozen(guarded=True, kw_only=True)
+class Guarded:
+    x: int = 1
+    made: list[int] = field(default_factory=list[int])
+    counted: int = field(default=0, init=False, compare=False)
+    later: list[int] = field(default_factory=list[int], init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", abs(self.x))
+
+
+@record
+class Open:
+    x: int
+    inner: list[int] = field(default_factory=list[int])
+
+
+def test_a_guarded_class_refuses_as_a_dataclass_does() -> None:
+    guarded: Any = Guarded(x=-3)
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'x'"):
+        guarded.x = 4
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'x'"):
+        del guarded.x
+    assert repr(guarded) == "Guarded(x=3, made=[], counted=0)"
+    assert dataclasses.replace(guarded, x=5) == Guarded(x=5)
+    assert pickle.loads(pickle.dumps(guarded)) == guarded == copy.deepcopy(guarded)
+    assert guarded.later is not Guarded().later
+    with pytest.raises(TypeError, match="positional"):
+        Guarded(3)  # type: ignore[misc]
+
+
+def test_fields_of_a_record_are_set() -> None:
+    value = Open(1)
+    value.x = 2
+    assert value == Open(2, [])
+    assert repr(value) == "Open(x=2, inner=[])"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(value)
+
+
+@pytest.mark.parametrize("further", [{}, {"x": 1, "unknown": 2}])
+def test_a_wrong_call_is_told_by_the_names_of_the_fields(further: dict[str, int]) -> None:
+    for _ in range(2):  # the first object's `__init__` is another one
+        with pytest.raises(TypeError, match=r"Open\.__init__\(\) .*(missing .*'x'|'unknown')"):
+            Open(**further)
