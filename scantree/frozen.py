@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
@@ -58,39 +58,43 @@ def record(cls: Any = None, /, *, slots: bool = False, eq: bool = True) -> Any:
 
 def _made(cls: type, *, slots: bool, eq: bool, hashed: bool, kw_only: bool, guarded: bool) -> type:
     made = dataclass(init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)(cls)
-    own, of_class = made.__dict__, fields(made)  # pyright: ignore[reportArgumentType]
+    own = made.__dict__
     if "__init__" not in own:
-        made.__init__ = _init_when_called(made, guarded)
+        made.__init__ = _first_init(made)
     if "__repr__" not in own:
-        made.__repr__ = _repr([each.name for each in of_class if each.repr])
+        made.__repr__ = _repr
     if eq:
-        values = _values([each.name for each in of_class if each.compare])
+        made._compared = _values([each.name for each in _fields(made) if each.compare])  # pyright: ignore[reportAttributeAccessIssue]
         if "__eq__" not in own:
-            made.__eq__ = _eq(values)
+            made.__eq__ = _equal
         if own.get("__hash__") is None:
-            made.__hash__ = (lambda self: hash(values(self))) if hashed else None  # type: ignore[assignment]
+            made.__hash__ = _hash if hashed else None  # type: ignore[assignment]
     if guarded:
         made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
     return made
 
 
-def _init_when_called(cls: type, guarded: bool) -> Callable[..., None]:
+def _fields(cls: Any) -> tuple[Field[Any], ...]:
+    return fields(cls)
+
+
+def _first_init(cls: Any) -> Callable[..., None]:
     """An `__init__` that is compiled for the first object, and then takes this one's place."""
 
     def __init__(self: object, *values: Any, **named: Any) -> None:
-        cls.__init__ = compiled = _compiled_init(cls, guarded)  # pyright: ignore[reportAttributeAccessIssue]
+        compiled = cls.__init__ = _compiled_init(cls)
         compiled(self, *values, **named)
 
     return __init__
 
 
-def _compiled_init(cls: Any, guarded: bool) -> Callable[..., None]:
+def _compiled_init(cls: Any) -> Callable[..., None]:
     """The function whose parameters are the fields. `_of_x` stands for the default of a field `x`,
     or for what makes it.
     """
     known: dict[str, Any] = {"_missing": MISSING, "_set": object.__setattr__}
     positional, named, lines = ["self"], ["*"], ["pass"]
-    for each in fields(cls):
+    for each in _fields(cls):
         name, makes = each.name, each.default_factory is not MISSING
         known[f"_of_{name}"] = each.default_factory if makes else each.default
         if each.init:
@@ -100,6 +104,7 @@ def _compiled_init(cls: Any, guarded: bool) -> Callable[..., None]:
             continue
         value = f"{name} if {name} is not _missing else _of_{name}()" if makes else name
         value = value if each.init else f"_of_{name}()"
+        guarded = cls.__setattr__ is _refuse_to_set
         lines.append(f"_set(self, '{name}', {value})" if guarded else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
@@ -121,22 +126,21 @@ def _refuse_to_delete(self: object, name: str) -> None:
 def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+    return staticmethod(lambda self: tuple(getattr(self, name) for name in names))
 
 
-def _eq(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], bool]:
-    def equal(self: Any, other: object) -> bool:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return values(self) == values(other)
-
-    return equal
+def _equal(self: Any, other: Any) -> bool:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return self._compared(self) == self._compared(other)
 
 
-def _repr(names: list[str]) -> Callable[[Any], str]:
-    @recursive_repr("...")
-    def shown(self: Any) -> str:
-        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{self.__class__.__qualname__}({given})"
+def _hash(self: Any) -> int:
+    return hash(self._compared(self))
 
-    return shown
+
+@recursive_repr("...")
+def _repr(self: Any) -> str:
+    shown = (each.name for each in _fields(self) if each.repr)
+    given = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+    return f"{self.__class__.__qualname__}({given})"

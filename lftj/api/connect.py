@@ -14,7 +14,6 @@ from lftj.engine.options import named_options
 from lftj.engine.past import keep_of
 from lftj.engine.refusals import Kind, refused
 from lftj.errors import DeclarationError, MissingDependencyError, as_ours
-from lftj.maintenance.ladder import check_without
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.tuning import is_amount
 from partition import executor as threads
@@ -201,7 +200,10 @@ def _check(
         raise DeclarationError(
             f"tuning is a Tuning, found {tuning!r}", hint="lftj.Tuning(sampled_rows=4096)"
         )
-    check_without(tuning)
+    if tuning.without:
+        from lftj.maintenance.ladder import check_without
+
+        check_without(tuning)
 
 
 def local_spark(

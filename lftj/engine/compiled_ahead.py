@@ -20,7 +20,6 @@ from lftj.engine.kernel_signatures import GROUPS
 from lftj.errors import MissingDependencyError
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.syntax.attention import look_now
-from scantree.jit.ahead import compile_groups, lines_of, missing_groups
 from scantree.jit.library import library
 
 PARTS, DRIVER = "parts", "driver"
@@ -47,6 +46,8 @@ def compile_named(names: Iterable[str]) -> float:
         if not missing(wanted):
             return 0.0
         if build_library(look_now) is None:
+            from scantree.jit.ahead import compile_groups
+
             groups = {name: lines for name, lines in GROUPS.items() if name in wanted}
             compile_groups(groups, look_now)
     except ImportError as reason:
@@ -58,6 +59,8 @@ def missing(names: Iterable[str]) -> int:
     """The number of kernels in those of the groups that nobody has compiled on this machine."""
     if library() is not None:
         return 0
+    from scantree.jit.ahead import lines_of, missing_groups
+
     return len(lines_of(GROUPS[name] for name in missing_groups(names)))
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lftj.engine.kernel_signatures import GROUPS
-from scantree.jit.ahead import lines_of
 from scantree.jit.directory import ADDRESSES, require_numba
 from scantree.jit.library import library, target
 from scantree.private_folders import UnsafeFolderError
@@ -48,4 +47,6 @@ def build_library(
 
 def kernel_lines() -> list[str]:
     """All kernels of the library, a line for each signature."""
+    from scantree.jit.ahead import lines_of
+
     return list(dict.fromkeys(lines_of(GROUPS.values())))

@@ -19,7 +19,6 @@ from lftj.engine.options import with_named_options
 from lftj.engine.shown_rows import ShownRows
 from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.proofs.drawing import Drawing
 from lftj.storage.delta import Delta
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyspark.sql
+
+    from lftj.proofs.drawing import Drawing
 
 Columns = list[np.ndarray]
 ArrowTable: TypeAlias = Any
@@ -253,6 +254,8 @@ class Result(ShownRows):
         return self._drawing().to_networkx()
 
     def _drawing(self) -> Drawing:
+        from lftj.proofs.drawing import Drawing
+
         if not self.columns:
             raise DeclarationError(
                 f"the rows of `{self.name}` have no columns to draw",

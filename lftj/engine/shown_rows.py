@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from html import escape
 from typing import Any
 
 from lftj.frames import CodedRows
@@ -38,6 +37,8 @@ class ShownRows(CodedRows):
 
     def _repr_html_(self) -> str:
         """The same as a table, for notebooks."""
+        from html import escape
+
         heads, types, *rows = [[escape(cell) for cell in row] for row in self._cells()]
         lines = (
             [[f"{head}<br><small>{type}</small>" for head, type in zip(heads, types, strict=True)]]

@@ -15,7 +15,6 @@ from lftj.engine.state import State
 from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta, no_rows
-from lftj.storage.durable.packed_changes import packed, unpacked
 from lftj.types.texts import Texts
 from scantree.rows import difference, sort_rows
 
@@ -124,6 +123,8 @@ class Timeline:
 
     def change_from(self, name: str, before: State, texts: Texts, after: State) -> Result:
         """As `change`, from a version of another memory, whose strings are in `texts`. O(rows)."""
+        from lftj.storage.durable.packed_changes import packed, unpacked
+
         schema, empty = self.schema(name), self.engine.blank()
         schemas = {name: schema}
         content = packed({name: delta_between(schema, empty, before)}, schemas, texts)

@@ -1,4 +1,6 @@
-"""The ladders: all strategies, in the order in which they are asked.
+"""The ladders: all strategies, in the order in which they are asked. Those of recursive strata are
+listed here, those of single relations and bodies in `lftj.maintenance.rules.ladder`, which is all
+that a program without recursion loads.
 
 The first strategy that applies, is expected to be worth its cost and stays within its budget has
 the last word. One that gives up leaves a state, from which the next one starts. Nothing else
@@ -33,44 +35,15 @@ from lftj.maintenance.lattice.lattice_stratum import (
 )
 from lftj.maintenance.partition_evaluation import AffectedPartitions
 from lftj.maintenance.reachability.by_search import Reachability
-from lftj.maintenance.rules.body_strategies import (
-    ByGroups,
-    DeltaQueries,
-    GuardedGroups,
-    Projection,
-    TraceFromNothing,
-    TraceUpdate,
-)
-from lftj.maintenance.rules.chosen_state import ChosenState
-from lftj.maintenance.rules.chosen_way import (
-    Assignments,
-    BodyChange,
-    BodyEvaluation,
-    Evaluated,
-    Ways,
-)
-from lftj.maintenance.rules.one_relation import ChoiceAnew, FullEvaluation, Unkept
-from lftj.maintenance.rules.relation_change import Maintained, RelationChange
-from lftj.maintenance.rules.rule_state import RelationState
-from lftj.maintenance.rules.update import Update
+from lftj.maintenance.rules.ladder import BODIES, EVALUATIONS, RELATIONS
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 from lftj.maintenance.separable.separable import Walks
-from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 from lftj.tuning import Tuning
 from lftj.tuning.aids import AIDS
 from lftj.tuning.aids import GATES as GATES_OF_AIDS
-
-RELATIONS: Sequence[type[Strategy[Maintained]]] = (ChoiceAnew, Unkept, Update, FullEvaluation)
-"""Ways to bring a relation up to date that does not depend on itself."""
-
-BODIES: Sequence[type[Strategy[Assignments]]] = (GuardedGroups, TraceUpdate, DeltaQueries)
-"""Ways to find how the satisfying assignments of a rule change."""
-
-EVALUATIONS: Sequence[type[Strategy[Evaluated]]] = (TraceFromNothing, ByGroups, Projection)
-"""Ways to find all of them; in which, tells how their changes are found."""
 
 STRATA: Sequence[type[Strategy[Followed]]] = (
     ProvenBefore,
@@ -130,39 +103,6 @@ def check_without(tuning: Tuning) -> None:
         raise DeclarationError(
             f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"
         )
-
-
-def _follow_body(change: BodyChange, trace: TraceState | None) -> Assignments:
-    """The change of a body's assignments; its work is told the strategy."""
-    budget, without = change.context.budget, change.context.tuning.without
-    found = walk(BODIES, change, trace, budget, without)
-    assert not isinstance(found, Exhausted), "the last strategy does not give up"
-    change.work.strategy, assignments = found
-    return assignments
-
-
-def _evaluate_body(evaluation: BodyEvaluation) -> Evaluated:
-    """The assignments of a body from nothing."""
-    context = evaluation.context
-    found = walk(EVALUATIONS, evaluation, None, context.budget, context.tuning.without)
-    assert not isinstance(found, Exhausted), "the last strategy does not give up"
-    return found[1]
-
-
-WAYS = Ways(_follow_body, _evaluate_body)
-"""The ladders for bodies, as heads and relations are handed them."""
-
-
-def maintain(change: RelationChange, state: RelationState | None) -> Maintained:
-    """Bring a relation up to date, from `state`. Raises what evaluation raises; nothing given is
-    changed.
-    """
-    if isinstance(state, ChosenState) != bool(change.schema.choice):
-        state = None
-    budget, without = change.context.budget, change.context.tuning.without
-    found = walk(RELATIONS, change, state, budget, without, change.note)
-    assert not isinstance(found, Exhausted), "the last strategy does not give up"
-    return found[1]
 
 
 def close(closure: Closure) -> dict[str, Columns] | Exhausted:

@@ -1,25 +1,23 @@
 """Bringing views up to date at a commit: strata in order, each only when something it reads has
 changed.
 
-A stratum of one relation that does not depend on itself is `maintain.one_relation`'s, a recursive
-one `recursion.strategy`'s. What they find goes on to the strata above.
+A stratum of one relation that does not depend on itself is the ladder's in `rules`, a recursive one
+the ladder's in `lftj.maintenance.ladder`. What they find goes on to the strata above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lftj.join.context import Context
-from lftj.maintenance.counting.stratum_change import Followed
-from lftj.maintenance.counting.stratum_state import Kept, StratumState
 from lftj.maintenance.inputs.affected import Affected, ChangedValues
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.ladder import WAYS, follow_stratum, maintain
 from lftj.maintenance.rules.chosen_state import ChosenState
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.failures import placed
+from lftj.maintenance.rules.ladder import WAYS, maintain
 from lftj.maintenance.rules.relation_change import RelationChange
 from lftj.maintenance.rules.row_checks import check_rows
 from lftj.maintenance.rules.rule_state import RelationState
@@ -37,6 +35,9 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
 from lftj.types.sources import is_hidden
+
+if TYPE_CHECKING:
+    from lftj.maintenance.counting.stratum_change import Followed
 
 
 class Refreshed(NamedTuple):
@@ -188,9 +189,13 @@ class _Refresher:
         """Trees that a state keeps of a view's rows with their counts: one set of pages serves
         both.
         """
-        kept = self.changed.get(stratum_key(stratum.relations) if stratum.recursive else name)
-        if isinstance(kept, StratumState):
-            return kept.relations[name].plain_trees()
+        if stratum.recursive:
+            from lftj.maintenance.counting.stratum_state import StratumState
+
+            found = self.changed.get(stratum_key(stratum.relations))
+            counted = isinstance(found, StratumState)
+            return found.relations[name].plain_trees() if counted else NONE_KNOWN
+        kept = self.changed.get(name)
         if (
             not len(delta)
             or not isinstance(kept, RelationState)
@@ -202,6 +207,10 @@ class _Refresher:
         return {tuple(range(tree.key_width)): tree}
 
     def _recursive(self, stratum: Stratum) -> Followed:
+        # A quarter of all modules, which a program without recursion does not load.
+        from lftj.maintenance.counting.stratum_state import Kept
+        from lftj.maintenance.ladder import follow_stratum
+
         budget = self.context.budget
         started, before, divided = moment(), budget.work, len(budget.divided)
         found_before = budget.found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lftj.errors import MissingDependencyError
-from scantree.frozen import frozen
 
 Edge = tuple[Any, Any, Mapping[str, Any]]
 
 
-@frozen(guarded=True)
+@dataclass(frozen=True)
 class Drawing:
     """Hashable nodes with their attributes, and edges from node to node. A node shows its
     `label`; one that is `filled` stands out, as base facts do.

@@ -22,7 +22,6 @@ from lftj.errors import LftjError, ProgramErrors, Span
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
-from lftj.syntax.diagnosis import diagnose
 from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
 from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after
@@ -236,6 +235,8 @@ def _read_piece(lark: Lark, source: Source, start: int, end: int) -> list[tree.C
 
 def _read_on(lark: Lark, actions: ClauseActions, source: Source, position: int) -> None:
     """Collect the errors from `position` on, clause by clause after each syntax error."""
+    from lftj.syntax.diagnosis import diagnose
+
     while position <= len(source.text) and len(actions.errors) < MOST_ERRORS:
         try:
             _read_piece(lark, source, position, len(source.text))

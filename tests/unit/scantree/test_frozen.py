@@ -176,6 +176,17 @@ def test_fields_of_a_record_are_set() -> None:
         hash(value)
 
 
+def test_a_class_of_its_own_may_call_it() -> None:
+    class Base:
+        x: int
+
+    class Above(frozen(Base)):
+        def __init__(self) -> None:
+            super().__init__(4)  # type: ignore[call-arg]
+
+    assert (Above().x, Above().x) == (4, 4)
+
+
 @pytest.mark.parametrize("further", [{}, {"x": 1, "unknown": 2}])
 def test_a_wrong_call_is_told_by_the_names_of_the_fields(further: dict[str, int]) -> None:
     for _ in range(2):  # the first object's `__init__` is another one
