@@ -49,14 +49,18 @@ def parser(**actions: Any) -> lark.Lark:
 
 def _load(content: str, text: str, **actions: Any) -> lark.Lark | None:
     """The parser of these tables, or None where they are of another grammar. Raises ValueError."""
-    fits, data, memo = json.loads(content, object_hook=_numbered)
-    return lark.Lark._load_from_dict(data, memo, **actions) if fits == _fits(text) else None
+    fits, data, memo = json.loads(content)
+    if fits != _fits(text):
+        return None
+    table = data["parser"]["parser"]
+    table["states"] = _numbered(table["states"])
+    return lark.Lark._load_from_dict(data, _numbered(memo), **actions)
 
 
 def _fits(text: str) -> str:
     return hashlib.sha256(f"{lark.__version__}\n{text}".encode()).hexdigest()
 
 
-def _numbered(read: dict[str, Any]) -> dict[Any, Any]:
-    """The same, keys that are numbers as such: JSON makes strings of all keys."""
-    return {int(key) if key.isdigit() else key: value for key, value in read.items()}
+def _numbered(read: dict[str, Any]) -> dict[int, Any]:
+    """The same by numbers: JSON makes strings of all keys."""
+    return {int(key): value for key, value in read.items()}

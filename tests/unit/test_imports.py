@@ -106,3 +106,53 @@ def test_import_loads_no_heavy_optional_package(statement: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert done.stdout.strip() == ""
+
+
+# What a short program does without, and the package or module that has it.
+RECURSION = "lftj.maintenance.ladder lftj.maintenance.counting lftj.maintenance.dred "
+RECURSION += "lftj.maintenance.lattice lftj.maintenance.reachability lftj.maintenance.separable"
+UPDATES = "lftj.maintenance.counting.elastic_update lftj.maintenance.dred.delete_rederive "
+UPDATES += "lftj.maintenance.lattice.lattice_update"
+NEVER = "numba llvmlite html lftj.syntax.diagnosis lftj.proofs lftj.distributed lftj.report "
+NEVER += "lftj.explain scantree.jit.ahead scantree.jit.building lftj.storage.durable.packed_changes"
+FACTS = ".decl e(x: number, y: number)\n.output e\ne(1, 2). e(2, 3).\n"
+RULES = ".decl p(x: number, n: number)\n.output p\np(x, count()) :- e(x, y), e(y, _), !e(y, x).\n"
+CLOSURE = ".decl q(x: number, y: number)\n.output q\nq(x, y) :- e(x, y).\n"
+CLOSURE += "q(x, z) :- q(x, y), e(y, z).\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "without"),
+    [(FACTS, RECURSION), (FACTS + RULES, RECURSION), (FACTS + CLOSURE, UPDATES)],
+    ids=["facts", "rules", "recursion"],
+)
+def test_a_short_program_loads_only_what_it_needs(
+    program: str, without: str, tmp_path: Path
+) -> None:
+    (tmp_path / "program.dl").write_text(program, encoding="utf-8")
+    code = f"""
+import sys, lftj.cli
+failed = lftj.cli.main(["run", {str(tmp_path / "program.dl")!r}, "-D", "-"])
+refused = {f"{NEVER} {without}".split()!r}
+found = [m for m in sys.modules if any(m == r or m.startswith(r + ".") for r in refused)]
+print("loaded:", failed, *sorted(found))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.splitlines()[-1] == "loaded: 0"
+
+
+def test_objects_that_a_program_froze_stay_frozen_while_we_import() -> None:
+    code = """
+import gc
+gc.freeze()
+before = gc.get_freeze_count()
+import lftj
+lftj.connect
+print(gc.get_freeze_count() > before // 2 > 0, gc.isenabled())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == ["True", "True"]

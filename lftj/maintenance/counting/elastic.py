@@ -20,8 +20,6 @@ from functools import cached_property
 
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
-from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
-from lftj.maintenance.counting.elastic_update import ElasticUpdate
 from lftj.maintenance.counting.forecast import make_ready
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
@@ -41,6 +39,8 @@ class CountingUpdate(CountedUpdate):
 
     def begin(self) -> Update:
         """The update of the counts."""
+        from lftj.maintenance.counting.elastic_update import ElasticUpdate
+
         change = self.change
         return ElasticUpdate(self.state, change.rules, change.versions, change.context)
 
@@ -56,6 +56,8 @@ class _Counted(Strategy[Followed]):
         return change.keeps_counts and change.countable and change.decided
 
     def _state(self, kept: StratumState) -> StratumState | Exhausted:
+        from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
+
         change = self.change
         after_iteration = Patience(change.context).after_iteration if change.patient else None
         try:

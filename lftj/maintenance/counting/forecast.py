@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
-from lftj.maintenance.counting.elastic_update import ElasticUpdate
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, Stratum
@@ -28,6 +27,8 @@ def make_ready(
     """Plan for updates of the usual size, and build the key orders of the state that they read. O(n
     log n).
     """
+    from lftj.maintenance.counting.elastic_update import ElasticUpdate
+
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
         rows = relation.sample(int(context.tuning.usual_change * relation.count))

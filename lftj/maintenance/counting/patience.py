@@ -15,7 +15,6 @@ from lftj.join.context import Context
 from lftj.join.rent_or_buy import Rent
 from lftj.join.run.evaluate import Relations
 from lftj.maintenance.cost.cost_model import ITERATION, ROW, STEP
-from lftj.maintenance.counting.elastic_update import ElasticUpdate
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -53,6 +52,8 @@ def updated_from_nothing(
     """The state of a stratum by an update to which all rules and base rows are new. Raises what
     evaluation raises, and OverflowError when a row has too many proofs to count.
     """
+    from lftj.maintenance.counting.elastic_update import ElasticUpdate
+
     bases = [name for name in map(base_name, schemas) if name in relations]
     given: dict[str, Delta] = {
         name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity))

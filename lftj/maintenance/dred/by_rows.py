@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lftj.errors import ValueRangeError
 from lftj.join.rent_or_buy import Rent
@@ -26,8 +27,10 @@ from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept, Uncounted
-from lftj.maintenance.dred.delete_rederive import Rederivation
 from lftj.tuning import Tuning
+
+if TYPE_CHECKING:
+    from lftj.maintenance.dred.delete_rederive import Rederivation
 
 
 class Rows(Strategy[Followed]):
@@ -66,6 +69,8 @@ class Rows(Strategy[Followed]):
 
     @cached_property
     def _rederivation(self) -> Rederivation:
+        from lftj.maintenance.dred.delete_rederive import Rederivation
+
         change = self.change
         assert change.rule_change is not None
         return Rederivation(

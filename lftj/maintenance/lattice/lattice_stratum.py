@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lftj.join.run.evaluate import Relations
 from lftj.join.strategy import Exhausted, Strategy, Why
@@ -20,10 +21,11 @@ from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, StratumState, Uncounted
-from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.maintenance.lattice.lattice_update import MonotoneUpdate, prove
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+
+if TYPE_CHECKING:
+    from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 
 
 class BestUpdate(CountedUpdate):
@@ -39,6 +41,8 @@ class BestUpdate(CountedUpdate):
 
     def begin(self) -> Update:
         """The update of the counts."""
+        from lftj.maintenance.lattice.lattice_update import MonotoneUpdate
+
         change = self.change
         return MonotoneUpdate(self.state, change.rules, change.versions, change.context)
 
@@ -99,6 +103,8 @@ class _OfBest(Strategy[Followed]):
         """The state with these rows over relations `below`, `work` being what they took: less than
         evaluation from nothing if there were rows to go on from.
         """
+        from lftj.maintenance.lattice.lattice_update import prove
+
         change = self.change
         try:
             state = prove(like, change.rules, rows, below, change.context, patient=change.patient)
@@ -160,6 +166,8 @@ class _OfBest(Strategy[Followed]):
 
     def fixpoint(self) -> MonotoneFixpoint:
         """Iterations of improvement that have not begun; steps count from here."""
+        from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
+
         change = self.change
         self._steps = change.context.budget.work
         return MonotoneFixpoint(
