@@ -21,6 +21,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Parts, Versions
 from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.storage.database import base_name
@@ -84,7 +85,7 @@ class AffectedParts:
         self,
         versions: Versions,
         context: Context,
-        trail: list[Mapping[str, Columns]] | None = None,
+        trail: list[Iteration] | None = None,
     ) -> Closure:
         """The rules for these parts alone, over what they read; `trail` as of `Closure`."""
         name, column = next(iter(self.kept.items()))

@@ -7,7 +7,7 @@ iteration's delta.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.closure import Closure, iteration_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
-from lftj.maintenance.semi_naive.packed_rows import PackedRows
+from lftj.maintenance.semi_naive.packed_rows import Iteration, PackedRows
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -73,12 +73,18 @@ class Iterations(Strategy[dict[str, Columns]]):
 class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     """Finds rows alone."""
 
-    trail: list[Mapping[str, Columns]] | None = None
+    trail: list[Iteration] | None = None
 
     def _next_iteration(self) -> None:
         super()._next_iteration()
         if self.trail is not None:
-            self.trail.append({n: rows.columns() for n, rows in self.deltas.items() if rows.count})
+            self.trail.append(
+                {
+                    name: rows.packed if isinstance(rows, PackedRows) else rows.columns()
+                    for name, rows in self.deltas.items()
+                    if rows.count
+                }
+            )
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
         """The rows of iteration 0, in a set for the values that are to be expected."""

@@ -8,7 +8,8 @@ from lftj.join.strategy import Exhausted, Strategy
 from lftj.maintenance.cost.cost_model import Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
-from lftj.maintenance.deletion.ranks import Iteration
+from lftj.maintenance.deletion.trail import Trail
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.storage.delta import Delta, stored_width
 from scantree.rows import differences
@@ -49,9 +50,13 @@ class AffectedPartitions(Strategy[Followed]):
         walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: Uncounted = self.state
-        if ranks is not None:
-            found = trail or not any(len(rows[0]) for rows in new.values())
-            ranks = ranks.after(old, trail or [], context.budget) if found else None
+        if isinstance(ranks, Trail):
+            rows = sum(versions[name].count for name in change.schemas)
+            ranks = ranks.after(old, trail or (), rows)
+        elif ranks is not None:
+            ranks = ranks.after(old, trail or (), context.budget)
+        if not trail and any(len(rows[0]) for rows in new.values()):
+            ranks = None
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
         kept = replace(kept, **most._replace(iterations=spent.iterations)._asdict(), ranks=ranks)
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}

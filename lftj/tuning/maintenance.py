@@ -227,15 +227,23 @@ class CountingTuning:
     """
     rows_small: int = 1_000_000
     """Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
-    rows_least: int = 2_000_000
-    """Cost that a change may have even where an evaluation takes less: ten milliseconds."""
+    rows_least: int = 500_000
+    """Cost that a change may have even where an evaluation takes less: some milliseconds."""
     rows_worth: float = 0.5
     """Share of an evaluation that a deletion may cost: as much is lost where it is given up, and a
     commit that lost it in one stratum may lose less in the next.
     """
-    ranked_at_once: int = 0
-    """1: a first evaluation notes ranks. It takes a tenth of its time and the memory of the rows
-    once more, and not even the first deletion is followed without them.
+    rows_tried: float = 0.125
+    """Share of an evaluation that a deletion may cost before ranks are made for it, or proofs
+    counted.
+    """
+    rows_counted: float = 2.2
+    """Evaluations that counting proofs may cost to be preferred to ranks then."""
+    rows_iterations: int = 64
+    """Iterations of an evaluation beyond which neither is done: both take as many."""
+    ranked_plan: int = 200_000
+    """Cost of planning an atom over ranked rows. What was lost without ranks has to come to what
+    they cost.
     """
     rederive_turn: int = 50_000
     """Steps that led to nothing after which a search for rows that return goes the other way."""

@@ -18,6 +18,7 @@ from tests.strategies.programs import Program, View, rule_for
 from tests.strategies.schemas import BASES, Spec, databases
 from tests.strategies.terms import Draw
 from tests.unit.recursion.stratum import check, check_ranks
+from tests.unit.recursion.test_ranks import AT_ONCE
 
 
 @st.composite
@@ -62,7 +63,7 @@ def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: Hist
 @given(recursive_histories())
 def test_oracle_rows_followed_by_ranks_equal_a_bootstrap(history: History):
     ways = frozenset(each.name for each in STRATA if not each.needed) - {"rederivation"}
-    _follow(history, tuning=lftj.Tuning(ranked_at_once=1, without=ways), elastic=1e9)
+    _follow(history, tuning=lftj.Tuning(**AT_ONCE, without=ways), elastic=1e9)
 
 
 def _follow(history: History, **options: Any) -> None:

@@ -43,6 +43,8 @@ and points-to analyses.
 """
 LOOK_UP = 150
 """A row that an update looks up."""
+RANKED = 12
+"""A row that is given its rank."""
 _COUNTING = 2  # bootstraps that counting proofs takes at least
 _MOVE = 40  # a row changed in one key order
 _PAGE = 450  # a page that is copied for it

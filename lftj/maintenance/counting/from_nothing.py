@@ -12,8 +12,9 @@ from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
-from lftj.maintenance.deletion.ranks import Iteration, Ranks
+from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.separable.decomposable import walkable
 
 
@@ -29,7 +30,7 @@ class FromNothing(Strategy[Followed]):
         """The stratum, and what its rows took."""
         change, kept = self.change, self._kept()
         meter = Meter(change.context)
-        trail: list[Iteration] | None = [] if self._ranked else None
+        trail: list[Iteration] | None = [] if self._noting else None
         found = change.close(
             Closure(
                 change.schemas,
@@ -42,28 +43,18 @@ class FromNothing(Strategy[Followed]):
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
-        ranks = (
-            Ranks.of(change.schemas, change.rules, change.context.resources.arena, trail)
-            if trail
-            else None
-        )
-        return self._found(found, replace(kept, ranks=ranks), meter)
+        few = trail and len(trail) <= change.context.tuning.rows_iterations
+        kept = replace(kept, ranks=Trail.of(change.schemas, trail) if trail and few else None)
+        return self._found(found, kept, meter)
 
     @property
-    def _ranked(self) -> bool:
-        """Tell whether ranks are noted: where deletions were followed by them, or were too dear
-        without. Walks need none.
+    def _noting(self) -> bool:
+        """Tell whether the trail is noted: where deletions may be followed by ranks. Walks need
+        none.
         """
-        change, kept = self.change, self.state
-        ranks = kept.ranks if isinstance(kept, Uncounted) else None
-        wanted = (
-            change.context.tuning.ranked_at_once > 0
-            or change.regretted is not None
-            or (ranks is not None and ranks.used)
-        )
+        change = self.change
         return (
-            wanted
-            and change.keeps_counts
+            change.keeps_counts
             and change.countable
             and not (change.choice or change.lattices)
             and all(schema.arity for schema in change.schemas.values())
@@ -82,8 +73,12 @@ class FromNothing(Strategy[Followed]):
         rows = sum(len(columns[0]) for columns in found.values())
         spent = meter.spent(rows, walkable(change.schemas, change.rules) is not None)
         kept, deltas = replace(kept, **spent._asdict()), change.net(found)
-        if change.regretted is not None:  # what counts would have saved
-            saved = change.regretted + kept.work - TOUCHED * sum(map(len, deltas.values()))
+        unbegun = change.gave_up(Why.FORECAST) and isinstance(self.state, Uncounted)
+        if unbegun:
+            kept = replace(kept, spent=kept.spent * change.context.tuning.elastic_forgetting)
+        if unbegun or change.regretted is not None:  # what counts would have saved
+            lost = change.regretted or 0
+            saved = lost + kept.work - TOUCHED * sum(map(len, deltas.values()))
             kept = replace(kept, regret=kept.regret + max(0, saved))
         return Followed(deltas, kept, change.outcome)
 

@@ -85,6 +85,8 @@ class StratumChange:
         """The word for an evaluation from nothing, by what was tried before it."""
         self.regretted: int | None = None
         """Steps that were lost on rows alone, which counts might have saved; None: none."""
+        self.tried_out = False
+        """True once a deletion took more than it may be tried out for."""
         self.proven = False
         """True where the state was made for the rows as they were, at this very commit."""
 

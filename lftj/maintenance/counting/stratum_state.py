@@ -11,6 +11,7 @@ from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.deletion.ranks import Ranks
+from lftj.maintenance.deletion.trail import Trail
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
@@ -109,7 +110,8 @@ class Uncounted:
     is expected to cost. `regret`: what changes have taken since then that counts would have saved.
     `iterations`: what of that, or of an evaluation of parts, the iterations cost, however little
     they found.
-    `ranks` of the rows, where they are known.
+    `spent` and `changes`: what past deletions cost, and the changed rows below that they were for.
+    `ranks` of the rows, or the trail of which they are made, where one is known.
     """
 
     failures: int = 0
@@ -119,7 +121,20 @@ class Uncounted:
     counting: int = 0
     regret: int = 0
     iterations: int = 0
-    ranks: Ranks | None = None
+    ranks: Ranks | Trail | None = None
+    spent: float = 0.0
+    changes: float = 0.0
+
+    def experienced(self, spent: int, changes: int, tuning: Tuning) -> Uncounted:
+        """The same state, knowing what one more deletion took."""
+        left = tuning.elastic_forgetting
+        return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
+
+    def expected(self, changes: int) -> float:
+        """Expected cost of a deletion of so many rows below, by those before; 0 where there were
+        none.
+        """
+        return self.spent / self.changes * changes if self.changes else 0.0
 
     @property
     def bytes(self) -> int:

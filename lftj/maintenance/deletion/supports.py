@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from lftj.join.context import Context
-from lftj.maintenance.cost.cost_model import LOOK_UP
+from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP
 from lftj.maintenance.deletion.over_delete import appeared_name, over_deleting
 from lftj.maintenance.rules.full_evaluation import head_rows
 from lftj.program.normal_form import (
@@ -169,7 +169,7 @@ class SupportCheck:
         for check in self._supports.checks(name, some, self._lower):
             if not len(rows[0]):
                 break
-            self._context.budget.charge(LOOK_UP * len(rows[0]))
+            self._context.budget.charge(ITERATION + LOOK_UP * len(rows[0]))
             doubted = TransientRelation(schema, self._context.resources.arena, rows)
             read = {**self._lower, **gone, schema.name: doubted}
             found = head_rows(check, read, self._context, lasting=True)

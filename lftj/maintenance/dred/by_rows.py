@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING
 from lftj.errors import ValueRangeError
 from lftj.join.rent_or_buy import Rent
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
-from lftj.maintenance.cost.cost_model import STEP
+from lftj.maintenance.cost.cost_model import ITERATION, RANKED, STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept, Uncounted
-from lftj.tuning import Tuning
+from lftj.maintenance.deletion.ranks import Ranks
+from lftj.maintenance.deletion.trail import Trail
+from lftj.maintenance.semi_naive.variants import recursive_atoms
 
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
@@ -68,6 +70,12 @@ class Rows(Strategy[Followed]):
         return int(self.change.partitions.share * (kept.work - kept.iterations)) + kept.iterations
 
     @cached_property
+    def _ranks(self) -> Ranks | Trail | None:
+        """The ranks that are kept; none are made."""
+        kept = self._known
+        return kept.ranks if isinstance(kept, Uncounted) else None
+
+    @cached_property
     def _rederivation(self) -> Rederivation:
         from lftj.maintenance.dred.delete_rederive import Rederivation
 
@@ -79,7 +87,7 @@ class Rows(Strategy[Followed]):
             change.versions,
             change.context,
             change.rule_change,
-            kept.ranks if isinstance(kept := self._known, Uncounted) else None,
+            self._ranks,
             self._row_anew,
         )
 
@@ -110,8 +118,8 @@ class Rows(Strategy[Followed]):
         tuning = change.context.tuning
         if self._some and self._direct and self._instead <= tuning.rows_small:
             return False
-        takes = not self._rederivation.only_grows
-        if takes and kept.ranks is None and _counts_are_due(kept, tuning):
+        takes = self._takes
+        if takes and not isinstance(kept.ranks, Ranks) and self._counts_are_due:
             return False
         asked = takes or self._some
         return not (asked and change.below.hopeless(self._instead, kept.steps, change.context))
@@ -121,9 +129,83 @@ class Rows(Strategy[Followed]):
         share in another stratum may lose no more than what this one's exceeds that by.
         """
         context = self.change.context
+        if self._hopeless:
+            return Cost(worthwhile=False)
+        if self._tried_out:
+            tried = int(context.tuning.rows_tried * self._instead)
+            return Cost(allowed=max(context.tuning.rows_least, tried), price=STEP)
         share = int(max(context.fraction, self._share) * self._instead)
-        lost = 0 if self._rederivation.only_grows else context.budget.lost
+        lost = context.budget.lost if self._takes else 0
         return Cost(allowed=max(self._least, share - lost), price=STEP)
+
+    @property
+    def _hopeless(self) -> bool:
+        """Tell whether earlier deletions make it likely that this one takes more than an
+        evaluation.
+        """
+        kept, change = self._known, self.change
+        if not self._takes or self._some or change.rule_change:
+            return False
+        assert isinstance(kept, Uncounted)
+        tuning = change.context.tuning
+        most = max(tuning.rows_least, tuning.elastic_forecast * self._instead)
+        return kept.expected(change.below.rows) > most
+
+    @property
+    def _takes(self) -> bool:
+        """Tell whether rows may have lost a derivation."""
+        return not self._rederivation.only_grows
+
+    @property
+    def _tried_out(self) -> bool:
+        """Tell whether a deletion is tried out before ranks are made for it, or proofs counted."""
+        kept = self._known
+        assert isinstance(kept, Uncounted)
+        if not kept.work or not self._takes or self._some:
+            return False
+        if not isinstance(self._rederivation.ranks, Trail):
+            return False
+        return self._counted_next or kept.regret + self._instead > self._price
+
+    @property
+    def _counted_next(self) -> bool:
+        """Tell whether proofs are counted rather than a deletion followed by ranks."""
+        kept = self._known
+        assert isinstance(kept, Uncounted)
+        tuning = self.change.context.tuning
+        most = tuning.rows_counted * kept.work
+        return (
+            self._iterations <= tuning.rows_iterations
+            and kept.counting <= most
+            and self.change.put_off(kept) is None
+        )
+
+    @property
+    def _iterations(self) -> int:
+        """The number of iterations of the last evaluation, or some fewer."""
+        kept, rules = self._known, self.change.rules
+        assert isinstance(kept, Uncounted)
+        recursive = sum(len(recursive_atoms(rule, self.change.schemas)) for rule in rules)
+        return kept.iterations // (ITERATION * (1 + recursive))
+
+    @property
+    def _counts_are_due(self) -> bool:
+        """Tell whether deletions are to be maintained by counts, if at all. An update of counts has
+        as many iterations as an evaluation; where these are many they do not pay.
+        """
+        kept, tuning = self._known, self.change.context.tuning
+        assert isinstance(kept, Uncounted)
+        regretted = Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
+        few = self._iterations <= tuning.rows_iterations
+        return kept.failures > 0 or (few and regretted)
+
+    @property
+    def _price(self) -> int:
+        """Cost of making ranks, and of planning for them."""
+        change = self.change
+        rows = sum(change.versions.before(name).count for name in change.schemas)
+        atoms = sum(len(rule.atoms) + len(rule.negated) for rule in change.rules)
+        return RANKED * rows + change.context.tuning.ranked_plan * atoms
 
     @property
     def _share(self) -> float:
@@ -160,6 +242,10 @@ class Rows(Strategy[Followed]):
         wasted = budget.spent - before if most else 0
         deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
         after = replace(kept, regret=kept.regret + wasted, ranks=rederivation.ranks)
+        if self._takes:
+            after = after.experienced(
+                budget.spent - before, change.below.rows, change.context.tuning
+            )
         versions = {
             name: rows.since(change.versions[name], deltas[name]) for name, rows in found.items()
         }
@@ -167,12 +253,32 @@ class Rows(Strategy[Followed]):
 
     def stopped(self, allowed: int) -> Exhausted:
         """The rows to begin anew with; what is lost counts where counts might have saved it."""
+        if self._tried_out:
+            self.change.tried_out = True
+            return Exhausted(Why.PASS, self.state)
         if self._some:
             return Exhausted(Why.PASS, self.state)
-        takes = not self._rederivation.only_grows
-        return Exhausted(Why.BUDGET, self._known, allowed if takes else 0)
+        kept = self._known
+        assert isinstance(kept, Uncounted)
+        if not self._takes:
+            return Exhausted(Why.BUDGET, kept)
+        tuning, rows = self.change.context.tuning, self.change.below.rows
+        took = tuning.elastic_given_up * max(allowed, int(kept.expected(rows)))
+        return Exhausted(Why.BUDGET, kept.experienced(took, rows, tuning), allowed)
 
 
-def _counts_are_due(kept: Uncounted, tuning: Tuning) -> bool:
-    """Test for a stratum whose deletions are to be maintained by counts, if at all."""
-    return kept.failures > 0 or Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
+class RankedRows(Rows):
+    """Over-deletion by ranks that are made for it, where it took too much without."""
+
+    def applies(self) -> bool:
+        """Tell whether it was tried out without."""
+        return self.change.tried_out and not self._counted_next and super().applies()
+
+    @cached_property
+    def _ranks(self) -> Ranks | Trail | None:
+        """The ranks that the trail tells."""
+        change, trail = self.change, super()._ranks
+        if not isinstance(trail, Trail):
+            return trail
+        now = {name: change.versions.before(name) for name in change.schemas}
+        return Ranks.of(change.schemas, change.rules, change.context.resources.arena, trail, now)

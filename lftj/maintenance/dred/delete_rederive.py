@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from lftj.join.context import Context
+from lftj.join.run.evaluate import Relations
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.deletion.over_delete import (
@@ -22,12 +23,14 @@ from lftj.maintenance.deletion.over_delete import (
     taken_below,
     takes_and_adds,
 )
-from lftj.maintenance.deletion.ranks import Iteration, Ranks, ranked_name, with_rank
+from lftj.maintenance.deletion.ranks import Ranks, ranked_name, with_rank
 from lftj.maintenance.deletion.supports import SupportCheck, deleted_name, lost_name
+from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.dred.rederive import Returning
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -54,8 +57,11 @@ class _Iterations(MonotoneFixpoint):
         row_anew: int = 0,
     ):
         super().__init__(schemas, {}, rules, relations, context)
-        self.compiled = trail is None
         self._trail, self._row_anew = trail, row_anew
+
+    def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
+        self.context.budget.charge(ITERATION)
+        super()._offer(rule, relations, rows)
 
     def _next_iteration(self) -> None:
         super()._next_iteration()
@@ -120,7 +126,8 @@ class _RankedDeletion(_Iterations):
 class Rederivation:
     """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them
     have another one; `ranks`: of the rows before it, and once it ran of those after it, where they
-    are known and no rule came or went. `row_anew`: cost of a row in an evaluation instead.
+    are known and no rule came or went; a trail is gone on with, but tells nothing. `row_anew`: cost
+    of a row in an evaluation instead.
     """
 
     def __init__(
@@ -130,7 +137,7 @@ class Rederivation:
         versions: Versions,
         context: Context,
         rule_change: RuleChange = NO_CHANGE,
-        ranks: Ranks | None = None,
+        ranks: Ranks | Trail | None = None,
         row_anew: int = 0,
     ):
         self.ranks = ranks if rule_change is NO_CHANGE else None
@@ -154,7 +161,8 @@ class Rederivation:
         """
         lost = dict[str, Columns]()
         if not self.only_grows:
-            lost = self._over_deleted() if self.ranks is None else self._unsupported(self.ranks)
+            ranks = self.ranks
+            lost = self._unsupported(ranks) if isinstance(ranks, Ranks) else self._over_deleted()
         trail: list[Iteration] | None = None if self.ranks is None else []
         gone = lost
         if lost:
@@ -167,13 +175,19 @@ class Rederivation:
         iterations = _Iterations(
             self._schemas, self._rules, self._versions, self._context, trail, anew
         )
+        iterations.compiled = not isinstance(self.ranks, Ranks)
         iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
         iterations.offer_opened(self._versions)
         iterations.offer(self._rule_change.came)
         iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
         found = iterations.finish()
-        if self.ranks is not None:
+        if isinstance(self.ranks, Ranks):
             self.ranks = self.ranks.after(lost, trail or (), self._context.budget)
+        elif iterations.few.iterations:
+            self.ranks = None  # compiled code tells no iterations
+        elif self.ranks is not None:
+            rows = sum(relation.count for relation in found.values())
+            self.ranks = self.ranks.after(lost, trail or (), rows)
         return found
 
     def _over_deleted(self) -> dict[str, Columns]:

@@ -20,6 +20,7 @@ from lftj.join.run.evaluate import Columns
 from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full_evaluation import head_rows
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
@@ -66,7 +67,7 @@ class Returning:
         lost: Mapping[str, Columns],
         versions: Versions,
         context: Context,
-        trail: list[Mapping[str, Columns]] | None = None,
+        trail: list[Iteration] | None = None,
     ):
         self._schemas, self._rules = schemas, rules
         self._trail = trail
@@ -169,6 +170,7 @@ class Returning:
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
         search, before = self._searches.setdefault(rule, _Search()), self._context.budget.work
         asked = replace(rule, atoms=rule.atoms[1:]) if search.forward else rule
+        self._context.budget.charge(ITERATION)
         rows = head_rows(asked, relations, self._context, lasting=self._lasting)
         self._context.budget.found += len(rows[0])
         search.took(

@@ -8,6 +8,7 @@ from functools import cached_property
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.rules.full_evaluation import derive
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variants import recursive_atoms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
@@ -31,7 +32,7 @@ class Closure:
     context: Context
     prepared: PreparedRules | None = None
     after_iteration: Callable[[int], bool] | None = None
-    trail: list[Mapping[str, Columns]] | None = None
+    trail: list[Iteration] | None = None
 
     @cached_property
     def normal(self) -> list[NormalRule]:

@@ -4,7 +4,7 @@ sorting words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,9 @@ from lftj.storage.transient_relation import TransientRelation, every_order
 from scantree import Arena, Tree
 from scantree.reorder import columns_to_sort
 from scantree.word_sort import sort_words
+
+PACKED_BITS = 62
+"""Bits of a row that is packed into a word."""
 
 
 class Packed(NamedTuple):
@@ -36,6 +39,22 @@ class Packed(NamedTuple):
         unpack(self.words, self.lows, self.shifts, out)
         return out
 
+    def with_column(self, values: np.ndarray, most: int) -> Packed | None:
+        """The rows with a last column of values from 0 to `most`; None where words have no room."""
+        width = most.bit_length()
+        if sum(self.widths) + width > PACKED_BITS:
+            return None
+        words, lows = (self.words << width) | values, np.append(self.lows, 0)
+        shifts = np.append(self.shifts + width, 0)
+        return Packed(words, lows, shifts, (*self.widths, width), False)
+
+    def tree(self, arena: Arena, order: Order | None = None) -> Tree:
+        """A tree of the rows whose columns are those of `order`. O(n log n)."""
+        order = tuple(range(self.lows.size)) if order is None else order
+        packed = self.sorted_by(order)
+        widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
+        return Tree.empty(arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
+
     def sorted_by(self, order: Order) -> Packed:
         """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain
         integers.
@@ -52,6 +71,10 @@ class Packed(NamedTuple):
     def _sorted(self, words: np.ndarray, in_order: int = 0) -> Packed:
         sort_words(words, sum(self.widths), in_order)
         return self._replace(words=words, ordered=True)
+
+
+Iteration = Mapping[str, Columns | Packed]
+"""The rows that an iteration found, by relation."""
 
 
 class PackedRows(TransientRelation):
@@ -87,8 +110,4 @@ class PackedRows(TransientRelation):
         )
 
     def _made(self, order: Order) -> Tree:
-        packed = self.packed.sorted_by(order)
-        widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
-        return Tree.empty(self._arena, len(order)).with_packed(
-            packed.words, packed.lows, widths, whole
-        )
+        return self.packed.tree(self._arena, order)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lftj.maintenance.semi_naive import row_set_kernels as kernels
 from lftj.maintenance.semi_naive.buffer_pool import Lane, ThreadBuffers, give_back, unfilled, zeroed
-from lftj.maintenance.semi_naive.packed_rows import Packed
+from lftj.maintenance.semi_naive.packed_rows import PACKED_BITS, Packed
 from lftj.maintenance.semi_naive.wide_rows import WideRows
 from lftj.tuning import DEFAULT, Tuning
 from partition.executor import ThreadExecutor
@@ -24,7 +24,6 @@ from scantree.word_sort import sort_words
 
 Columns = list[np.ndarray]
 
-_PACKED_BITS = 62
 _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
 
 
@@ -142,7 +141,7 @@ class RowSet:
             for low, high in zip(self._lows, self._highs, strict=True)
         )
         self._widths = bits
-        if sum(bits) > _PACKED_BITS:
+        if sum(bits) > PACKED_BITS:
             self._wide = WideRows(self.width)
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)

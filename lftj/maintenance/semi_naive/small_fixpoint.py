@@ -20,6 +20,7 @@ from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, recursive_atoms
@@ -90,7 +91,7 @@ class _SmallFixpoint:
         self._found: dict[str, list[np.ndarray]] = {name: [] for name in schemas}
         self._candidates = 0  # in this iteration
 
-    def run(self, trail: list[Mapping[str, Columns]] | None = None) -> bool:
+    def run(self, trail: list[Iteration] | None = None) -> bool:
         """Do iterations until nothing is new; False when that is left to others. `trail` as of
         `Closure`.
         """

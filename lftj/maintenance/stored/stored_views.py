@@ -18,6 +18,7 @@ from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
 from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
+from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.lattice.optimal_support import support_rule
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.chosen_state import ChosenState
@@ -76,13 +77,13 @@ class ViewWriter:
         )
         return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}
 
-    def _ranks(self, ranks: Ranks | None) -> dict[str, Any] | None:
-        if ranks is None:
-            return None
+    def _ranks(self, ranks: Ranks | Trail | None) -> dict[str, Any] | None:
+        if not isinstance(ranks, Ranks):
+            return None  # the next evaluation leaves a trail again
         relations = {
             name: relation_data(ranked, self._trees) for name, ranked in ranks.relations.items()
         }
-        return {"relations": relations, "height": ranks.height, "used": ranks.used}
+        return {"relations": relations, "height": ranks.height}
 
     def _stratum(self, state: StratumState) -> dict[str, Any]:
         relations = {name: self._orders(relation) for name, relation in state.relations.items()}
@@ -206,7 +207,7 @@ class ViewReader:
         }
         rules = [rule for rule in self.rules if rule.relation in schemas]
         supports = Supports(schemas, [rule for rule in rules if isinstance(rule, NormalRule)])
-        return Ranks(relations, supports, data["height"], data["used"])
+        return Ranks(relations, supports, data["height"])
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
         schemas = {read_name(name): self.schemas[name] for name in data["stratum"]}

@@ -4,7 +4,7 @@ state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
 from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.supports import SupportCheck, ranked_name
+from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_update import prove
 from lftj.program.normal_form import NormalRule
@@ -74,19 +75,13 @@ def check(workspace: Any) -> int:
     rows are the views'. Their number.
     """
     engine = workspace._backend
-    database, program = engine.state.database, engine.state.program.stratified
+    database = engine.state.database
     kept = states(workspace)
     for state in kept:
-        rules = [
-            rule
-            for stratum in program.strata
-            if set(stratum.relations) == set(state.schemas)
-            for rule in stratum.rules
-        ]
+        normal = _rules_of(engine, state.schemas)
         context = engine.context(engine.state.aggregates)
         versions = Versions(database, database, {}, engine.arena)
         empty = replace(StratumState.empty(state.schemas, engine.arena), lattices=state.lattices)
-        normal = [rule for rule in rules if isinstance(rule, NormalRule)]
         if state.lattices:
             fresh = prove(
                 empty, normal, {name: database[name] for name in state.schemas}, versions, context
@@ -105,12 +100,31 @@ def check(workspace: Any) -> int:
     return len(kept)
 
 
-def ranks_of(workspace: Any) -> list[Ranks]:
-    """The ranks that a workspace keeps."""
+def ranks_of(workspace: Any) -> list[Ranks | Trail]:
+    """The ranks that a workspace keeps, made or not."""
     return [
         state.ranks
         for state in workspace._backend.state.heads.values()
         if isinstance(state, Uncounted) and state.ranks is not None
+    ]
+
+
+def _made(ranks: Ranks | Trail, engine: Any) -> Ranks:
+    """The ranks that a trail tells of the rows as they are."""
+    if isinstance(ranks, Ranks):
+        return ranks
+    rules, database = _rules_of(engine, ranks.found), engine.state.database
+    schemas = {name: database[name].schema for name in ranks.found}
+    return Ranks.of(schemas, rules, engine.arena, ranks, database)
+
+
+def _rules_of(engine: Any, relations: Collection[str]) -> list[NormalRule]:
+    return [
+        rule
+        for stratum in engine.state.program.stratified.strata
+        if set(stratum.relations) == set(relations)
+        for rule in stratum.rules
+        if isinstance(rule, NormalRule)
     ]
 
 
@@ -121,7 +135,8 @@ def check_ranks(workspace: Any) -> int:
     engine = workspace._backend
     database = engine.state.database
     kept = ranks_of(workspace)
-    for ranks in kept:
+    for each in kept:
+        ranks = _made(each, engine)
         ranked = {ranked_name(name): rows for name, rows in ranks.relations.items()}
         base = {
             name: database[base_name(name)]

@@ -39,7 +39,7 @@ def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any
     return found
 
 
-BY_ROWS = lftj.Tuning(rows_steps=1 << 60, elastic_steps=1 << 60)
+BY_ROWS = lftj.Tuning(rows_steps=1 << 60, rows_least=1 << 60, elastic_steps=1 << 60)
 """Nothing is too much for following by rows."""
 
 
@@ -242,7 +242,8 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
 
 
 def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is():
-    closure = loaded(CLOSURE, {"e": BLOCKS}, tuning=lftj.Tuning(elastic_steps=1))
+    tuning = lftj.Tuning(elastic_steps=1, rows_least=2_000_000)
+    closure = loaded(CLOSURE, {"e": BLOCKS}, tuning=tuning)
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     change(closure, {}, {"e": middles})
     assert strategies(closure) == ["bootstrap"]

@@ -145,6 +145,7 @@ def test_strata_that_merge_and_split_are_followed():
             "over": [(19, 9017)],
             "back": [(9019, 38)],
         },
+        tuning=lftj.Tuning(rows_least=2_000_000),
     )
     anew = steps(two)
     over = two.add_rule("u(x, z) :- t(x, y), over(y, z).")
