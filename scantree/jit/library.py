@@ -41,12 +41,6 @@ class _Method(ctypes.Structure):
     )  # fmt: skip
 
 
-_methods: list[_Method] = []
-"""All descriptions that functions were made from. Functions point to them, and may be kept longer
-than the library they came from.
-"""
-
-
 class Library:
     """A library in this process."""
 
@@ -92,7 +86,9 @@ class Library:
 
     def _function(self, name: str, entry: int, otherwise: Callable[..., Any]) -> Any:
         method = _Method(name.rpartition(".")[2].encode(), entry, _FASTCALL, None)
-        _methods.append(method)
+        # Never given back: a function points to its description, and may outlive all that Python
+        # lets go of when a process ends, modules included.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(method))
         return _new_function()(ctypes.addressof(method), otherwise, name.rpartition(".")[0])
 
 

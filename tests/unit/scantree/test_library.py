@@ -58,6 +58,25 @@ def test_functions_outlive_the_object_that_made_them() -> None:
     assert len(filled) == 500
 
 
+_AT_THE_END = """
+import ctypes, gc, sys
+import numpy as np
+from scantree.jit import library as libraries
+size = ctypes.sizeof(libraries._Method)
+function = libraries.library().function("scantree.word_sort_kernels.ascending", print)
+vars(libraries).clear()
+gc.collect()
+filled = [ctypes.create_string_buffer(b"x" * size, size) for _ in range(5000)]
+assert function(np.arange(5)) and function.__name__ == "ascending"
+"""
+
+
+@pytest.mark.skipif(library() is None, reason="no library fits this machine")
+def test_functions_outlive_the_module_as_when_a_process_ends() -> None:
+    ended = subprocess.run([sys.executable, "-c", _AT_THE_END], cwd=ROOT, capture_output=True)
+    assert ended.returncode == 0, ended.stderr.decode()
+
+
 def test_a_library_that_is_not_whole_is_told_from_one_that_is(tmp_path: Path) -> None:
     path = tmp_path / "kernels.so"
     assert not whole(path)
