@@ -67,8 +67,7 @@ lftj.join.kernels.bitmap_kernels clear_cache i i
     "sums": """
 lftj.heads.integer_sum_kernels total_runs W W W W W
 lftj.heads.integer_sum_kernels merge_totals W W W W
-lftj.heads.grouping_kernels place_groups R i I32 R W W
-lftj.heads.grouping_kernels place_coded W R i I32 R W W
+lftj.heads.grouping_kernels place_groups R W i I32 R W W
 lftj.heads.grouping_kernels add_floats W W W i i W
 lftj.heads.grouping_kernels add_integers W W W i i
 lftj.heads.grouping_kernels add_times W W W i i

@@ -13,7 +13,7 @@ import numpy as np
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.group_bounds import has_slots, with_room
 from lftj.heads.group_states import ONCE, GroupStates, StateLayout
-from lftj.heads.grouping_kernels import place_coded, place_groups
+from lftj.heads.grouping_kernels import place_groups
 from lftj.heads.kept import GroupTotals
 from lftj.join.access.gathering import slots
 from lftj.join.kernels.lookup_kernels import NOWHERE, hash_rows
@@ -35,6 +35,7 @@ _NEW = 0.5
 """Groups for each row of that batch from which on rows are sorted at once."""
 _SORTED = 1 << 23
 """Rows that are sorted together, at least."""
+_NONE = np.empty(0, np.int64)
 
 
 class Grouping:
@@ -90,8 +91,9 @@ class Grouping:
 
     def _sort(self, threads: Threads = ALONE) -> None:
         """Add the rows that wait, in order of their groups."""
-        rows = sorted_by(np.concatenate(self._waiting, axis=1), self._width, threads)
-        self._waiting = []
+        rows = np.concatenate(self._waiting, axis=1)
+        self._waiting = []  # before the rows are sorted, which takes as much memory again
+        rows = sorted_by(rows, self._width, threads)
         ends = (_group_end(rows, self._width, last) for _, last in spans(rows.shape[1], threads))
         pieces = [rows[:, first:last] for first, last in pairwise([0, *ends]) if first < last]
         parts = threads.together(lambda piece: GroupStates.of_sorted(self._layout, piece), pieces)
@@ -146,13 +148,10 @@ class Grouping:
             return np.zeros(many, np.int64)
         keys = as_matrix(columns, self._width)
         places, done = np.empty(many, np.int64), 0
-        codes = self._codes(keys) if self._is_coded(keys) else None
+        codes = self._codes(keys) if self._is_coded(keys) else _NONE
         while done < many:
             held = self._table, groups.columns, groups.known, places
-            if codes is not None:
-                done = int(place_coded(codes, keys, done, *held))
-            else:
-                done = int(place_groups(keys, done, *held))
+            done = int(place_groups(keys, codes, done, *held))
             if done < many:
                 self._grow(_GROWTH * groups.columns.shape[1])
         return places

@@ -1,5 +1,5 @@
-"""Compiled passes of a group-by over batches of assignments: the group of each row by hashing, and
-sums that stay exact.
+"""Compiled passes of a group-by over batches of assignments: the group of each row, and sums that
+stay exact.
 
 The states of groups lie one after another, `stride` words each. An integer total takes two words:
 the sum modulo 2⁶⁴ as an int64, and how often it went over the top, less how often below. A float
@@ -19,50 +19,28 @@ _LARGE = 2.0**1000
 
 
 @compiled
-def place_groups(keys, first, table, held, known, places):
+def place_groups(keys, codes, first, table, held, known, places):
     """Find the group of each row of a batch (columns of `keys`) from number `first` on; new ones
     get the next column of `held`. Return the first row that found no room.
 
-    `known`: how many groups there are. `table`: their numbers, at least twice as many slots as
+    `known`: how many groups there are. `table`: their numbers. `codes`: the slot in it of each
+    row's group; where there are none, rows are hashed, and it has at least twice as many slots as
     `held` has columns, a power of two.
     """
     mask = table.size - 1
+    hashed = codes.size == 0
     groups = load(known, 0)
     row = first
-    room = True
-    while room and row < keys.shape[1]:
-        if row > first and same_key(keys, row, keys, row - 1):
+    while row < keys.shape[1]:
+        if hashed and row > first and same_key(keys, row, keys, row - 1):
             store(places, row, load(places, row - 1))
             row += 1
             continue
-        slot = slot_of(keys, row, mask)
+        slot = slot_of(keys, row, mask) if hashed else load(codes, row)
         group = load(table, slot)
-        while group != NOWHERE and not same_key(keys, row, held, group):
+        while hashed and group != NOWHERE and not same_key(keys, row, held, group):
             slot = (slot + 1) & mask
             group = load(table, slot)
-        if group == NOWHERE:
-            if groups == held.shape[1]:
-                room = False
-                continue
-            group = groups
-            store(table, slot, group)
-            for line in range(keys.shape[0]):
-                held[line, group] = keys[line, row]
-            groups += 1
-        store(places, row, group)
-        row += 1
-    store(known, 0, groups)
-    return row
-
-
-@compiled
-def place_coded(codes, keys, first, table, held, known, places):
-    """As `place_groups`, where `codes` tell the groups of rows apart: the slots of `table`."""
-    groups = load(known, 0)
-    row = first
-    while row < codes.size:
-        slot = load(codes, row)
-        group = load(table, slot)
         if group == NOWHERE:
             if groups == held.shape[1]:
                 break
