@@ -28,6 +28,7 @@ from lftj.storage.delta import Columns, Delta, Load, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, in_role, without_role
 from scantree import after_prefix
 from scantree.bulk_load import Column, load
 from scantree.rows import contains, difference, equal_runs, locate, sort_order, sort_rows
@@ -107,7 +108,9 @@ class Staging:
             if schema.arity
             else [()]
         )
-        raise MissingRowError.of(schema.name, shown, count, "E311" if present else "E310")
+        code, derived = "E311" if present else "E310", in_role(schema.name, Role.BASE)
+        name = without_role(schema.name, Role.BASE)
+        raise MissingRowError.of(name, shown, count, code, derived)
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes ·

@@ -70,16 +70,25 @@ class MissingRowError(LftjError, KeyError):
         relation: str = "",
         rows: Sequence[tuple[object, ...]] = (),
         count: int = 0,
+        derived: bool = False,
         **rest: object,
     ):
         super().__init__(message, **rest)  # type: ignore[arg-type]
         self.relation, self.rows, self.count = relation, list(rows), count
+        self.derived = derived
+        """True where rules derive rows of the relation, and the rows here are those beside them."""
 
     @staticmethod
     def of(
-        relation: str, rows: Sequence[tuple[object, ...]], count: int, code: str
+        relation: str,
+        rows: Sequence[tuple[object, ...]],
+        count: int,
+        code: str,
+        derived: bool = False,
     ) -> MissingRowError:
-        """The error about `count` rows of a relation; `rows` are the first `shown` by value."""
+        """The error about `count` rows of a relation, of which rules derive others where it is
+        `derived`; `rows` are the first `shown` by value.
+        """
         what, remedy = (
             ("already", 'existing="ignore"') if code == "E311" else ("not", 'missing="ignore"')
         )
@@ -89,8 +98,18 @@ class MissingRowError(LftjError, KeyError):
             f"{'is' if count == 1 else 'are'} {what} there"
         )
         hint = f"write {remedy} to pass over such rows"
+        if derived:
+            message += " beside the rows that rules derive"
+            if code == "E310":
+                hint += "; derived rows go when nothing derives them"
         return MissingRowError(
-            message, relation=relation, rows=rows, count=count, code=code, hint=hint
+            message,
+            relation=relation,
+            rows=rows,
+            count=count,
+            derived=derived,
+            code=code,
+            hint=hint,
         )
 
 

@@ -36,6 +36,7 @@ class Failure:
     count: int = 0
     keys: tuple[tuple[tuple[object, ...], ...], ...] = ()
     what: str = ""
+    derived: bool = False
 
     @property
     def about(self) -> tuple[str, str, str]:
@@ -45,7 +46,9 @@ class Failure:
     def error(self) -> errors.LftjError:
         """The error again."""
         if self.kind == errors.MissingRowError.__name__:
-            return errors.MissingRowError.of(self.relation, self.rows, self.count, self.code)
+            return errors.MissingRowError.of(
+                self.relation, self.rows, self.count, self.code, self.derived
+            )
         if self.keys:
             return errors.KeyViolationError.of(
                 self.what, self.keys, self.count, self.hint, self.span
@@ -72,6 +75,7 @@ def failure_of(error: errors.LftjError) -> Failure:
         getattr(error, "count", 0),
         tuple(map(tuple, getattr(error, "keys", ()))),
         named(getattr(error, "what", "")),
+        getattr(error, "derived", False),
     )
 
 

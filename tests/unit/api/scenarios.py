@@ -234,6 +234,14 @@ class Scenarios:
         codes = there.value.code, missing.value.code, option.value.code
         assert codes == ("E311", "E310", "E170")
 
+    def test_a_derived_row_is_no_row_of_the_relations_own(self, ws: lftj.Workspace) -> None:
+        filled(ws)
+        ws.add_rules(".decl loop(x: number, y: number)\nloop(y, x) :- edge(x, y).")
+        with pytest.raises(lftj.MissingRowError) as missing, ws.transaction() as tx:
+            tx.delete("loop", [(2, 1)], missing="error")
+        assert missing.value.relation == "loop"
+        assert "`loop`: (2, 1) is not there beside the rows that rules derive" in str(missing.value)
+
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def test_questions(self, ws: lftj.Workspace) -> None:
         filled(ws)

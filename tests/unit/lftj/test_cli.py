@@ -333,6 +333,23 @@ def test_check_shows_rewrites(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert "after" not in capsys.readouterr().out
 
 
+def test_check_warns_of_variables_that_occur_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        ".decl e(x: int, y: int)\n.decl f(x: int)\n"
+        "f(x) :- e(x, yy), e(x, _), e(x, _any).\nf(x) :- e(x, y), y = count : { e(x, z) }."
+    )
+    (folder / "lone.dl").write_text(text, encoding="utf-8")
+    assert main(["check", "lone.dl"]) == 0
+    out = capsys.readouterr().out
+    assert "2 relations, 2 rules, no errors, 2 warnings\n" in out
+    assert "lone.dl:3:14: warning: variable `yy` occurs once in its rule\n" in out
+    assert "  help: write `_` where any value will do\n" in out
+    assert "`z`" in out
+    assert "_any" not in out.partition("strata")[0].replace(text.splitlines()[2], "")
+
+
 def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(
