@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from lftj.errors import DeclarationError, Span, UserFunctionError, ValueRangeError, ValueTypeError
+from lftj.errors import (
+    DeclarationError,
+    LimitError,
+    Span,
+    UserFunctionError,
+    ValueRangeError,
+    ValueTypeError,
+)
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
 from lftj.types.sources import is_hidden, lineage
@@ -37,6 +44,9 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
         error.message += f", {where}"
         if any(_in_braces(rule) for rule in rules):
             error.hint = f"{error.hint}; {_BRACES}" if error.hint else _BRACES
+        raise
+    except LimitError as error:
+        error.message += f", {_where({each.relation for each in those()})}"
         raise
     except TooWideError as error:
         span, where = _place(those())
