@@ -15,6 +15,7 @@ import numpy as np
 from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.files.entry import files_of, read_entries
 from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
 from lftj.distributed.partitioning.cuts import ONE
@@ -23,7 +24,6 @@ from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.staged_steps import folded, push
 from lftj.distributed.work.resolve import GONE, NEW, UPSERT
-from lftj.distributed.worker_kernels import Kernels
 from lftj.engine.handles import RuleHandle, without
 from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.engine.refusals import Kind, refused

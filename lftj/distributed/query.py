@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, files_from, remove_files, reported_by_the_system
@@ -18,7 +19,6 @@ from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
-from lftj.distributed.worker_kernels import Kernels
 from lftj.engine.question import Question, asked, question_body, values_of
 from lftj.engine.result import Result
 from lftj.errors import DistributedError

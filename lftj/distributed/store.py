@@ -15,6 +15,7 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
+from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
     Manifest,
@@ -37,7 +38,6 @@ from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
-from lftj.distributed.worker_kernels import Kernels
 from lftj.engine.limits import LimitStack
 from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer_lock import WriterLock

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.distributed import worker_kernels as driver
+from lftj.distributed import compiling_workers as driver
 from lftj.distributed.work import compiling, stage
 from lftj.distributed.work.compiling import CompileTask
 from lftj.syntax.attention import look_now
