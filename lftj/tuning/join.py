@@ -115,6 +115,10 @@ class JoinTuning:
     """Kernel steps in the time in which an evaluation by columns begins, by look-ups or with
     arithmetic: a search that takes less is done.
     """
+    star_atoms: int = 16
+    """Atoms up to which a body is looked at as a star of look-ups: planning takes the third power
+    of their number.
+    """
     star_span: int = 1 << 17
     """Facts for each thread of a star join: work against the start of a thread."""
     star_spans: int = 2

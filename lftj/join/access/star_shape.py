@@ -10,6 +10,7 @@ anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -130,17 +131,19 @@ class _Search:
             [number for number in range(len(self.reads)) if number != root],
         )
         lookups: list[Lookup] = []
+        waiting = Counter(variable for number in left for variable in self.reads[number].place)
         while left:
             ready = {
                 number: lookup
                 for number in left
-                if (lookup := self._lookup(number, bound, left, asked)) is not None
+                if (lookup := self._lookup(number, bound, waiting, asked)) is not None
             }
             if not ready:
                 return None
             number = min(ready, key=lambda number: (self._passing(facts, ready[number]), number))
             lookups.append(ready[number])
             left.remove(number)
+            waiting.subtract(self.reads[number].place)
             bound.update(ready[number].takes)
         rows, others = self._count(facts), sum(self._count(lookup.read) for lookup in lookups)
         guessed = sum(
@@ -155,18 +158,20 @@ class _Search:
         return self._relations[read.relation].count
 
     def _lookup(
-        self, number: int, bound: set[int], left: list[int], asked: frozenset[int]
+        self, number: int, bound: set[int], waiting: Counter[int], asked: frozenset[int]
     ) -> Lookup | None:
         """The look-up in an atom when these variables are bound; None when it may find several rows
-        to go on with, or any row at all.
+        to go on with, or any row at all. `waiting`: in how many atoms that are not looked up yet
+        each variable stands.
         """
         read = self.reads[number]
         key = tuple(variable for variable in read.place if variable in bound)
         if number >= len(self._rule.atoms):
             return Lookup(read, key, (), negated=True) if len(key) == len(read.place) else None
-        asked = asked.union(*(self.reads[other].place for other in left if other != number))
         takes = tuple(
-            variable for variable in read.place if variable not in bound and variable in asked
+            variable
+            for variable in read.place
+            if variable not in bound and (variable in asked or waiting[variable] > 1)
         )
         if not key or (takes and not self._finds_one(read, key)):
             return None

@@ -142,7 +142,10 @@ class StarJoin(Access):
         """Stars that take less time than the plan, the best first."""
         asked = self.change
         rule, context = asked.rule, asked.context
-        if asked.forced or len(rule.atoms) + len(rule.negated) < 2:
+        if (
+            asked.forced
+            or not 2 <= len(rule.atoms) + len(rule.negated) <= context.tuning.star_atoms
+        ):
             return []
         plan, relations = asked.planned
         sizes = [relations[name].count for name in rule.reads]
