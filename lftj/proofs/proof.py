@@ -12,7 +12,37 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from lftj.proofs.steps import Origin, Row, Step, plain
+from lftj.proofs.steps import (
+    Absent,
+    Assignment,
+    Bindings,
+    Branch,
+    Chosen,
+    Follows,
+    Group,
+    Holds,
+    Origin,
+    Premise,
+    Row,
+    Step,
+    plain,
+)
+
+__all__ = [
+    "Absent",
+    "Assignment",
+    "Bindings",
+    "Branch",
+    "Chosen",
+    "Follows",
+    "Group",
+    "Holds",
+    "Origin",
+    "Premise",
+    "Proof",
+    "Row",
+    "Step",
+]
 
 
 @dataclass(frozen=True)
