@@ -50,13 +50,13 @@ class AffectedPartitions(Strategy[Followed]):
         walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: Uncounted = self.state
-        if isinstance(ranks, Trail):
+        if not trail and any(len(rows[0]) for rows in new.values()):
+            ranks = None  # rows came that no iteration was noted for
+        elif isinstance(ranks, Trail):
             rows = sum(versions[name].count for name in change.schemas)
             ranks = ranks.after(old, trail or (), rows)
         elif ranks is not None:
             ranks = ranks.after(old, trail or (), context.budget)
-        if not trail and any(len(rows[0]) for rows in new.values()):
-            ranks = None
         most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
         kept = replace(kept, **most._replace(iterations=spent.iterations)._asdict(), ranks=ranks)
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}

@@ -86,7 +86,7 @@ class Entry:
     def only(self, part: int, cut: Cut) -> Entry:
         """Restrict the entry to the batches that one part reads in a cut."""
         piece = self.piece(cut)
-        if piece.lies_by(cut) and not (isinstance(cut, int) and cut < 0):
+        if piece.lies_by(cut) and not _is_whole(cut):
             piece = piece.of(part, EVERYBODY)
         return replace(self, pieces=(piece,))
 

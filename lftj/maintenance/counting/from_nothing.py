@@ -43,8 +43,9 @@ class FromNothing(Strategy[Followed]):
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
-        few = trail and len(trail) <= change.context.tuning.rows_iterations
-        kept = replace(kept, ranks=Trail.of(change.schemas, trail) if trail and few else None)
+        most = change.context.tuning.rows_iterations
+        noted = trail if trail and len(trail) <= most else None
+        kept = replace(kept, ranks=None if noted is None else Trail.of(change.schemas, noted))
         return self._found(found, kept, meter)
 
     @property

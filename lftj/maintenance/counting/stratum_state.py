@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
+from typing import Self
 
 from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
@@ -21,7 +22,22 @@ from scantree.frozen import frozen
 
 
 @frozen
-class StratumState:
+class _Experienced:
+    """State that knows what past changes cost: `spent` in all, for so many `changes` of rows below;
+    recent ones weigh more.
+    """
+
+    spent: float = field(default=0.0, kw_only=True)
+    changes: float = field(default=0.0, kw_only=True)
+
+    def experienced(self, spent: int, changes: int, tuning: Tuning) -> Self:
+        """The same state, knowing what one more change took."""
+        left = tuning.elastic_forgetting
+        return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
+
+
+@frozen
+class StratumState(_Experienced):
     """One immutable version. `work`: what the last bootstrap cost (see `cost_model`), `steps`: the
     kernel steps of it; `used`: whether an update has succeeded since, and `failures`: how many were
     given up in a row.
@@ -41,8 +57,6 @@ class StratumState:
     steps: int = 0
     used: bool = False
     failures: int = 0
-    spent: float = 0.0
-    changes: float = 0.0
     candidates: Mapping[str, Candidates] = field(default_factory=dict)
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
 
@@ -76,11 +90,6 @@ class StratumState:
             found.append(known or RuleQueries(rule, members))
         return tuple(found)
 
-    def experienced(self, spent: int, changes: int, tuning: Tuning) -> StratumState:
-        """The same state, knowing what one more update took."""
-        left = tuning.elastic_forgetting
-        return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
-
     def expected(self, changes: int, seen: int) -> float | None:
         """Expected cost of an update for so many changed rows, by those before; None when too few
         were seen.
@@ -101,7 +110,7 @@ class StratumState:
 
 
 @frozen
-class Uncounted:
+class Uncounted(_Experienced):
     """State kept of a stratum whose rows were found without counting.
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without
@@ -122,13 +131,6 @@ class Uncounted:
     regret: int = 0
     iterations: int = 0
     ranks: Ranks | Trail | None = None
-    spent: float = 0.0
-    changes: float = 0.0
-
-    def experienced(self, spent: int, changes: int, tuning: Tuning) -> Uncounted:
-        """The same state, knowing what one more deletion took."""
-        left = tuning.elastic_forgetting
-        return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
 
     def expected(self, changes: int) -> float:
         """Expected cost of a deletion of so many rows below, by those before; 0 where there were

@@ -47,6 +47,12 @@ class Rows(Strategy[Followed]):
         return self.change.known(self.state)
 
     @property
+    def _uncounted(self) -> Uncounted:
+        """The same, where it applies."""
+        assert isinstance(self._known, Uncounted)
+        return self._known
+
+    @property
     def _some(self) -> bool:
         """Tell whether only some partitions would be evaluated instead."""
         touched = self.change.partitions if isinstance(self.state, Uncounted) else None
@@ -62,8 +68,7 @@ class Rows(Strategy[Followed]):
     @property
     def _instead(self) -> int:
         """The cost of evaluation instead, of partitions or of all."""
-        kept = self._known
-        assert isinstance(kept, Uncounted)
+        kept = self._uncounted
         if not self._some:
             return kept.work
         assert self.change.partitions is not None
@@ -95,8 +100,7 @@ class Rows(Strategy[Followed]):
     def _row_anew(self) -> int:
         """Cost of a row in the evaluation instead: it would find those, too, that come."""
         rows = sum(self.change.versions.before(name).count for name in self.change.schemas)
-        kept = self._known
-        assert isinstance(kept, Uncounted)
+        kept = self._uncounted
         return (kept.work - kept.iterations) // max(1, rows)
 
     def applies(self) -> bool:
@@ -143,10 +147,9 @@ class Rows(Strategy[Followed]):
         """Tell whether earlier deletions make it likely that this one takes more than an
         evaluation.
         """
-        kept, change = self._known, self.change
+        kept, change = self._uncounted, self.change
         if not self._takes or self._some or change.rule_change:
             return False
-        assert isinstance(kept, Uncounted)
         tuning = change.context.tuning
         most = max(tuning.rows_least, tuning.elastic_forecast * self._instead)
         return kept.expected(change.below.rows) > most
@@ -159,8 +162,7 @@ class Rows(Strategy[Followed]):
     @property
     def _tried_out(self) -> bool:
         """Tell whether a deletion is tried out before ranks are made for it, or proofs counted."""
-        kept = self._known
-        assert isinstance(kept, Uncounted)
+        kept = self._uncounted
         if not kept.work or not self._takes or self._some:
             return False
         if not isinstance(self._rederivation.ranks, Trail):
@@ -170,8 +172,7 @@ class Rows(Strategy[Followed]):
     @property
     def _counted_next(self) -> bool:
         """Tell whether proofs are counted rather than a deletion followed by ranks."""
-        kept = self._known
-        assert isinstance(kept, Uncounted)
+        kept = self._uncounted
         tuning = self.change.context.tuning
         most = tuning.rows_counted * kept.work
         return (
@@ -183,8 +184,7 @@ class Rows(Strategy[Followed]):
     @property
     def _iterations(self) -> int:
         """The number of iterations of the last evaluation, or some fewer."""
-        kept, rules = self._known, self.change.rules
-        assert isinstance(kept, Uncounted)
+        kept, rules = self._uncounted, self.change.rules
         recursive = sum(len(recursive_atoms(rule, self.change.schemas)) for rule in rules)
         return kept.iterations // (ITERATION * (1 + recursive))
 
@@ -193,8 +193,7 @@ class Rows(Strategy[Followed]):
         """Tell whether deletions are to be maintained by counts, if at all. An update of counts has
         as many iterations as an evaluation; where these are many they do not pay.
         """
-        kept, tuning = self._known, self.change.context.tuning
-        assert isinstance(kept, Uncounted)
+        kept, tuning = self._uncounted, self.change.context.tuning
         regretted = Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
         few = self._iterations <= tuning.rows_iterations
         return kept.failures > 0 or (few and regretted)
@@ -220,8 +219,7 @@ class Rows(Strategy[Followed]):
     @property
     def _least(self) -> int:
         """Cost that following may have in any case."""
-        tuning, kept = self.change.context.tuning, self._known
-        assert isinstance(kept, Uncounted)
+        tuning, kept = self.change.context.tuning, self._uncounted
         if self.change.rule_change:
             return max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
         if self._some:
@@ -231,8 +229,7 @@ class Rows(Strategy[Followed]):
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
-        change, budget, kept = self.change, self.change.context.budget, self._known
-        assert isinstance(kept, Uncounted)
+        change, budget, kept = self.change, self.change.context.budget, self._uncounted
         rederivation, before = self._rederivation, budget.spent
         try:
             found = rederivation.run()
@@ -258,8 +255,7 @@ class Rows(Strategy[Followed]):
             return Exhausted(Why.PASS, self.state)
         if self._some:
             return Exhausted(Why.PASS, self.state)
-        kept = self._known
-        assert isinstance(kept, Uncounted)
+        kept = self._uncounted
         if not self._takes:
             return Exhausted(Why.BUDGET, kept)
         tuning, rows = self.change.context.tuning, self.change.below.rows
