@@ -4,20 +4,21 @@ anew and against each strategy by itself, commit by commit.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from bench.deletions.ways import ANEW, OURS, Way, ways
+from bench.deletions.ways import ANEW, OURS, Way, pages, ways
 from bench.deletions.workloads import Workload, workloads
 from bench.figure import Report, require_equal
 from bench.recursion.changes import Change, Following, verify
 
 TIMES = {"s": {1: 1, 10: 1}, "m": {1: 6, 10: 3, 100: 2}, "l": {1: 10, 10: 4, 100: 2, 1000: 1}}
 """Times that facts of each number go and come back, by size."""
+LONG = 20.0
+"""Seconds of evaluations after which facts of one number go and come back no more."""
 SLACK = 0.002  # seconds that any commit may take beside the best way
 HOPELESS = 8.0  # times the least time, and a second, after which a way is left out
 
@@ -60,11 +61,12 @@ class Measured:
         return sum(each.ours for each in some) / max(1, rows) / self.per_row
 
 
-def _changes(workload: Workload, size: str) -> Iterator[Change]:
-    """Hot facts that go, and come back in the next commit."""
+def _changes(workload: Workload, size: str, evaluated: float) -> Iterator[Change]:
+    """Hot facts that go, and come back in the next commit; fewer where an evaluation is long."""
     random, hot = np.random.default_rng(1), workload.hot()
+    most = max(1, int(LONG / evaluated))
     for many, times in TIMES[size].items():
-        for _ in range(times if many <= len(hot) else 0):
+        for _ in range(min(times, most) if many <= len(hot) else 0):
             rows = hot[random.choice(len(hot), many, replace=False)]
             yield Change(workload.relation, rows[:0], rows)
             yield Change(workload.relation, rows, rows[:0])
@@ -85,7 +87,7 @@ def compare(report: Report, workload: Workload) -> Measured:
     ours = left[0]
     rows = sum(_views(ours.following).values())
     measured = Measured(ours.following.evaluated / rows)
-    for change in _changes(workload, report.size):
+    for change in _changes(workload, report.size, ours.following.evaluated):
         taken = {way.name: way.commit(change) for way in left}
         best = min((name for name in taken if name != OURS), key=lambda name: taken[name])
         changed = _changed(ours)
@@ -122,23 +124,17 @@ def _strategies(way: Way) -> str:
     )
 
 
-def _pages(following: Following) -> int:
-    gc.collect()
-    columns = following.workspace.memory().arrow().to_pydict()
-    return dict(zip(columns["relation"], columns["bytes"], strict=True))["(pages)"]
-
-
 def state_after(workload: Workload, size: str) -> float:
     """Pages in use after all changes, over those of a workspace that took the last two alone."""
-    changes = list(_changes(workload, size))
     after = Following(workload.rules, workload.facts)
+    changes = list(_changes(workload, size, after.evaluated))
     for change in changes:
         after.commit([change])
     fresh = Following(workload.rules, workload.facts)
     for change in changes[-2:]:
         fresh.commit([change])
     require_equal(f"{workload.name}, afterwards", _views(after), _views(fresh))
-    return _pages(after) / _pages(fresh)
+    return pages(after) / pages(fresh)
 
 
 def measure(report: Report, data: Path | None) -> None:

@@ -4,6 +4,7 @@ strategy for recursive strata by itself.
 
 from __future__ import annotations
 
+import gc
 import math
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ OURS, ANEW = "ours", "anew"
 _FREE = 1e12
 """A share of an evaluation that no update ever takes."""
 _OPTIONAL = frozenset(each.name for each in STRATA if not each.needed)
+_ROOM = 2 << 30
+"""Bytes of pages from which on strategies are not taken alone: each way has its own workspace."""
 _ALONE = {
     name: (name,)
     for name in ("rederivation", "affected partitions", "reachability")
@@ -40,13 +43,24 @@ class Way:
 
 
 def ways(workload: Workload) -> list[Way]:
-    """All ways, each with its own workspace; ours is first, evaluation anew second."""
+    """All ways, each with its own workspace; ours is first, evaluation anew second. Of a workload
+    of gigabytes these two alone.
+    """
     found = [Way(OURS, _following(workload)), Way(ANEW, _following(workload, elastic=0.0))]
+    if pages(found[0].following) > _ROOM:
+        return found
     for name, needed in _ALONE.items():
         tuning = lftj.Tuning(without=_OPTIONAL - set(needed))
         found.append(Way(name, _following(workload, elastic=_FREE, tuning=tuning)))
     alone = lftj.Tuning(without=_OPTIONAL & {"reachability"})
     return [*found, Way("counting", _following(workload, elastic=math.inf, tuning=alone))]
+
+
+def pages(following: Following) -> int:
+    """Bytes of pages in use."""
+    gc.collect()
+    columns = following.workspace.memory().arrow().to_pydict()
+    return dict(zip(columns["relation"], columns["bytes"], strict=True))["(pages)"]
 
 
 def _following(workload: Workload, **options: object) -> Following:

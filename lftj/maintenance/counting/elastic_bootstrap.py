@@ -18,14 +18,13 @@ from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.rules.full_evaluation import projected
+from lftj.maintenance.rules.full_evaluation import projected, rows_as_they_lie
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.proof_table import ProofTable
 from lftj.maintenance.semi_naive.variants import Variant
 from lftj.maintenance.separable.counted_walk_kernels import Counted, Marks, Weights, counted_walk
 from lftj.maintenance.separable.decomposable import Decomposition, decompose
-from lftj.maintenance.separable.separable import step_as_it_lies
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached
 from lftj.maintenance.separable.walks import Walk, walked
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -92,8 +91,8 @@ def _steps(
 def _step_rows(
     rule: NormalRule, relations: Relations, context: Context
 ) -> tuple[Columns, np.ndarray]:
-    """The steps of one rule."""
-    read = step_as_it_lies(rule, relations)
+    """The steps of one rule, in no order."""
+    read = rows_as_they_lie(rule, relations, context)
     return (
         projected(rule, relations, context)
         if read is None

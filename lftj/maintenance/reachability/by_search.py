@@ -99,10 +99,10 @@ class Reachability(Strategy[Followed]):
         if self._touched({base_name(shape.relation), *(n for rule in own for n in rule.reads)}):
             first = self._first(before)
         if shape.transitive:
-            steps = [first[0], first[1]]
+            steps = first
         elif self._touched({name for rule in shape.steps for name in rule.reads}):
             steps = self._steps(first, before)
-        return (first, steps if steps[0] is not new[1][0] else new[1]), new
+        return (first, steps), new
 
     def _touched(self, names: set[str]) -> bool:
         return not names.isdisjoint(self.change.versions.deltas)
@@ -115,11 +115,11 @@ class Reachability(Strategy[Followed]):
         change, shape = self.change, self._shape
         assert shape is not None
         closure = Closure(change.schemas, change.rules, relations, change.context)
-        return list(closure.first(shape.relation))
+        return closure.first(shape.relation)
 
     def _steps(self, first: Columns, relations: Relations) -> Columns:
         assert self._shape is not None
-        return list(steps_of(self._shape, first, relations, self.change.context))
+        return steps_of(self._shape, first, relations, self.change.context)
 
     def _repair(
         self,
@@ -138,12 +138,8 @@ class Reachability(Strategy[Followed]):
             return None
         nodes = Nodes(columns, context.tuning.walk_sparse)
         graph = StepGraph(old[1], new[1], nodes, context)
-        seeds = Seeds(
-            _by_part(old[0], shape.changing),
-            _by_part(new[0], shape.changing),
-        )
-        if old[0] is new[0]:
-            seeds = Seeds(seeds.new, seeds.new)
+        now = _by_part(new[0], shape.changing)
+        seeds = Seeds(now if old[0] is new[0] else _by_part(old[0], shape.changing), now)
         doubtful = Doubtful(graph, seeds, nodes, context, most)
         if doubtful.unknown:
             return self.stopped(0)

@@ -19,12 +19,10 @@ from lftj.maintenance.reachability.graph_kernels import BOTH
 from lftj.maintenance.reachability.step_graph import StepGraph, cleared
 from lftj.maintenance.separable.separable import Nodes
 from lftj.storage.delta import Columns
-from scantree.frozen import frozen
 from scantree.rows import (
-    contains,
     difference,
+    differences,
     equal_runs,
-    intersection,
     locate,
     sort_order,
     sort_rows,
@@ -43,28 +41,28 @@ class _Matter(NamedTuple):
     unless: np.ndarray
 
 
-@frozen
 class Seeds:
     """Nodes that parts begin with: sorted rows of the kept columns and the node, as they were and
     as they are. Where nothing is kept there is one column of zeros.
     """
 
-    old: Columns
-    new: Columns
+    def __init__(self, old: Columns, new: Columns):
+        """O(rows), and nothing where both are the same object."""
+        none = [column[:0] for column in new]
+        self.new = new
+        self._went, self._came = (none, none) if old is new else differences(old, new)
 
     def all(self) -> Columns:
         """Rows that were there, or are."""
-        return self.new if self.old is self.new else union(self.old, self.new)
+        return union(self.new, self._went)
 
     def changed(self) -> Columns:
         """Rows that came or went."""
-        if self.old is self.new:
-            return [column[:0] for column in self.new]
-        return union(difference(self.old, self.new), difference(self.new, self.old))
+        return union(self._went, self._came)
 
     def staying(self) -> Columns:
         """Rows that were there and are."""
-        return self.new if self.old is self.new else intersection(self.old, self.new)
+        return difference(self.new, self._came) if len(self._came[0]) else self.new
 
 
 class Group(NamedTuple):
@@ -213,8 +211,8 @@ class Doubtful:
 
 
 def _among(rows: Columns, others: Columns) -> np.ndarray:
-    """Mark the rows, in any order, that are among others, which are sorted."""
+    """Mark the rows, in any order, that are among others, which are sorted. Rows may repeat."""
     order = sort_order(rows)
     found = np.empty(len(order), np.bool_)
-    found[order] = contains([column[order] for column in rows], others)
+    found[order] = locate([column[order] for column in rows], others)[1]
     return found

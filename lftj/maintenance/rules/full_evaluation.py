@@ -14,6 +14,7 @@ from lftj.heads.grouping import Grouping
 from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
 from lftj.join.access.gathering import Making
+from lftj.join.access.star_shape import Star
 from lftj.join.context import Context
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
@@ -57,6 +58,9 @@ def projected(
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support
     each [LFTJ-IVM 2.2].
     """
+    lying = rows_as_they_lie(rule, relations, context)
+    if lying is not None:
+        return sort_rows(lying), np.ones(len(lying[0]), np.int64)
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row
     # [LFTJ-IVM 2.1]
@@ -79,6 +83,24 @@ def projected(
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
     return _compact(rows, counts, waiting, picks)
+
+
+def rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) -> Columns | None:
+    """The head rows of a rule that copies a relation, each once, in no order: read, not evaluated.
+    None for others. O(n).
+    """
+    alone = Star.alone(rule)
+    if alone is None or not alone.copies:
+        return None
+    facts, place = relations[alone.facts.relation], alone.facts.place
+    if not len(rule.atoms[0].args) == len(place) == len(set(rule.group)) == len(rule.group):
+        return None
+    if context.keep:
+        # its rows are at hand now: after a workspace was opened, a sample would read all pages
+        context.statistics.of(facts)
+    context.budget.spend(facts.count)
+    context.budget.check_memory(8 * facts.count * (1 + len(place)))
+    return facts.columns([place[variable] for variable in rule.group])
 
 
 def running_totals(shape: AggregateShape, context: Context) -> Making[Grouping] | None:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join.access.star_shape import Star
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.strategy import Strategy
@@ -22,7 +21,6 @@ from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
-from lftj.program.normal_form import NormalRule
 from scantree.rows import equal_runs, sort_rows
 
 
@@ -96,36 +94,16 @@ def _graph(before: np.ndarray, after: np.ndarray, nodes: int) -> Graph:
 
 def steps_of(
     shape: Decomposition, first: Columns, relations: Relations, context: Context
-) -> tuple[np.ndarray, np.ndarray]:
-    """All steps (value before, value after), sorted, each once; `first` are the rows of iteration
-    0.
+) -> Columns:
+    """All steps, columns of the value before and the value after, sorted, each once; `first` are
+    the rows of iteration 0.
     """
     if shape.transitive:
-        return first[0], first[1]
-    found = [_step_rows(rule, relations, context) for rule in shape.steps]
-    before, after = (
-        found[0]
-        if len(found) == 1
-        else sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)])
-    )
-    return before, after
-
-
-def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Columns:
-    """The steps of one rule."""
-    read = step_as_it_lies(rule, relations)
-    return projected(rule, relations, context)[0] if read is None else sort_rows(read)
-
-
-def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
-    """The steps of a rule that just are a relation of two columns, each once, in no order: read,
-    not evaluated. None for others.
-    """
-    rows = Star.alone(rule)
-    if rows is None or not rows.copies or len(rule.atoms[0].args) != 2:
-        return None
-    columns = [rows.facts.place[variable] for variable in rule.group]
-    return relations[rows.facts.relation].columns(columns)
+        return first
+    found = [projected(rule, relations, context)[0] for rule in shape.steps]
+    if len(found) == 1:
+        return found[0]
+    return sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)])
 
 
 class Nodes:

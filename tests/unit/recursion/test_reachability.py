@@ -89,6 +89,15 @@ def test_a_step_that_is_implied_takes_no_more_than_the_steps() -> None:
     assert steps_of(workspace, insert=[(0, 7)]) < 10 * len(edges)
 
 
+def test_many_steps_that_are_implied_take_no_more_than_the_steps() -> None:
+    """Of each node two steps go, and its part begins with others of the same component."""
+    edges = [(x, (x + k) % 200) for x in range(200) for k in (1, 7, 31, 57)]
+    some = [(x, (x + k) % 200) for x in range(100) for k in (7, 31)]
+    workspace = closure(edges)
+    assert steps_of(workspace, delete=some) < 10 * len(edges)
+    assert steps_of(workspace, insert=some) < 10 * len(edges)
+
+
 def test_a_step_that_matters_takes_what_changes() -> None:
     """A leaf hangs on a cycle: each of its nodes loses it, and nothing else is looked at."""
     workspace = closure([(x, (x + 1) % 300) for x in range(300)] + [(5, 1000)])
