@@ -36,6 +36,7 @@ from lftj.heads.float_sum_kernels import (
 from lftj.heads.kept import Advance, Bag, GroupChange
 from scantree import Arena, Tree
 from scantree.frozen import frozen
+from scantree.sharing import Span, spans
 
 _UNIT = 1074
 """The total counts units of 2⁻¹⁰⁷⁴."""
@@ -182,6 +183,8 @@ def advanced(
 
 _CHUNK = 4096
 """Groups whose dense states are held at a time: about a megabyte."""
+_CHUNKS = 8
+"""Chunks that a thread takes at least: several milliseconds."""
 
 
 @frozen(slots=True)
@@ -205,11 +208,16 @@ class FloatTotals:
 
     def advanced(self, change: GroupChange) -> Advance:
         """Adds what came and subtracts what went, exactly; then rounds the affected groups."""
-        groups = change.groups.shape[1]
+        groups, bag = change.groups.shape[1], change.floats(self.arg)
         width, words = len(change.groups), min(groups, _CHUNK) * STATE_WORDS
-        room = np.empty((width + 2, words), np.int64), np.empty((width + 1, words), np.int64)
-        bag = change.floats(self.arg)
-        pieces = [self._piece(change, bag, first, *room) for first in range(0, groups, _CHUNK)]
+
+        def advance(span: Span) -> list[tuple[np.ndarray, ...]]:
+            room = np.empty((width + 2, words), np.int64), np.empty((width + 1, words), np.int64)
+            return [self._piece(change, bag, _CHUNK * chunk, *room) for chunk in range(*span)]
+
+        threads, chunks = self.words.arena.threads, -(-groups // _CHUNK)
+        found = threads.together(advance, spans(chunks, threads, _CHUNKS))
+        pieces = [piece for run in found for piece in run]
         joined = (
             pieces[0]
             if len(pieces) == 1

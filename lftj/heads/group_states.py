@@ -18,6 +18,7 @@ from lftj.heads.grouping_kernels import add_extremes, add_floats, add_integers, 
 from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
+from lftj.heads.waiting_rows import ONCE
 from lftj.storage.delta import Columns
 from lftj.types import floats_to_codes
 from scantree.columns import as_matrix
@@ -27,7 +28,6 @@ from scantree.rows import equal_runs, locate, union
 Call = tuple[str, int]
 """Totals of a column of the assignments: `integers`, `floats`, `min` or `max`, and the column."""
 
-ONCE = np.ones(1, np.int64)
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _INITIALLY = {"min": _INT64_MAX, "max": _INT64_MIN}
 _SHORT = 2**31

@@ -6,22 +6,22 @@ and added in their order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.group_bounds import has_slots, with_room
-from lftj.heads.group_states import ONCE, GroupStates, StateLayout
+from lftj.heads.group_states import GroupStates, StateLayout
 from lftj.heads.grouping_kernels import place_groups
 from lftj.heads.kept import GroupTotals
+from lftj.heads.waiting_rows import ONCE, WaitingRows
 from lftj.join.access.gathering import slots
 from lftj.join.kernels.lookup_kernels import NOWHERE, hash_rows
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
 from scantree.columns import as_matrix
-from scantree.rows import sort_order, sorted_by
-from scantree.sharing import ALONE, Threads, spans
+from scantree.rows import sort_order
+from scantree.sharing import ALONE, Threads
 
 _ROOM = 256  # groups at first
 _GROWTH = 4
@@ -48,7 +48,7 @@ class Grouping:
     ):
         self._needed, self._width, self._held = shape.needed, shape.width, held
         self._layout, self._threads = StateLayout(shape), threads
-        self._waiting: list[np.ndarray] = []
+        self._waiting = WaitingRows(self._width)
         self._clear()
         self._ordered = False
         self._grow(_ROOM if self._width else 1)
@@ -69,34 +69,31 @@ class Grouping:
         columns = [found[variable] for variable in self._needed]
         counts = ONCE if times is None or bool((times == 1).all()) else times
         if self._ordered or (not self._bounds and self._groups.count > _HASHED):
-            self._wait(columns, np.broadcast_to(counts, many))
+            self._wait(columns, counts)
             return
         telling = many >= _TELLING and not self._groups.count
         places = self._places(columns[: self._width], many)
         if telling and self._groups.count > _NEW * many:
             self._clear()
             self._ordered = True
-            self._wait(columns, np.broadcast_to(counts, many))
+            self._wait(columns, counts)
         else:
             self._groups.add(places, columns, counts)
 
     def _wait(self, columns: Sequence[np.ndarray], counts: np.ndarray) -> None:
         """Put rows aside until there are many."""
-        self._waiting.append(np.array([*columns, counts]))
-        waiting = sum(rows.shape[1] for rows in self._waiting)
+        self._waiting.add(columns, counts)
         taken = self._groups.words.size + self._groups.columns.size
-        self._held(8 * (taken + waiting * (1 + len(columns))))
-        if waiting >= max(_SORTED, 4 * self._groups.count):
+        self._held(8 * taken + self._waiting.nbytes)
+        if self._waiting.rows >= max(_SORTED, 4 * self._groups.count):
             self._sort()
 
     def _sort(self, threads: Threads = ALONE) -> None:
         """Add the rows that wait, in order of their groups."""
-        rows = np.concatenate(self._waiting, axis=1)
-        self._waiting = []  # before the rows are sorted, which takes as much memory again
-        rows = sorted_by(rows, self._width, threads)
-        ends = (_group_end(rows, self._width, last) for _, last in spans(rows.shape[1], threads))
-        pieces = [rows[:, first:last] for first, last in pairwise([0, *ends]) if first < last]
-        parts = threads.together(lambda piece: GroupStates.of_sorted(self._layout, piece), pieces)
+        parts = threads.together(
+            lambda piece: GroupStates.of_sorted(self._layout, piece()),
+            self._waiting.pieces(threads),
+        )
         self._ascend()
         self._groups = self._groups.merged(GroupStates.joined(parts))
 
@@ -108,7 +105,7 @@ class Grouping:
 
     def absorb(self, other: Grouping) -> None:
         """Take the groups of another of the kind, and the rows that wait there."""
-        self._waiting += other._waiting
+        self._waiting.absorb(other._waiting)
         groups = other._groups.groups
         if not other._groups.count:
             return
@@ -134,7 +131,7 @@ class Grouping:
 
     def totals(self) -> GroupTotals:
         """All groups. O(n log n) for n groups, and as much for values that were put aside."""
-        if self._waiting:
+        if self._waiting.rows:
             self._sort(self._threads)
         self._ascend()
         return self._groups.totals()
@@ -206,12 +203,3 @@ class Grouping:
         if self._bounds:
             return self._table[self._table != NOWHERE].astype(np.int64)
         return sort_order(list(self._groups.groups))
-
-
-def _group_end(rows: np.ndarray, width: int, last: int) -> int:
-    """The end of the group of the row before number `last`, among rows in the order of groups."""
-    end = rows.shape[1]
-    if last < end:
-        for column in rows[:width]:
-            end = last + int(np.searchsorted(column[last:end], column[last - 1], side="right"))
-    return end

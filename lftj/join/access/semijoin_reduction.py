@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join.access.atom_read import AtomRead, passing
+from lftj.join.access.atom_read import AtomRead
+from lftj.join.access.filtered_read import Passes, RowTest, filtered_columns, picked
 from lftj.join.access.gathering import present_values
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import sampled
@@ -27,19 +27,6 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import PickedRows, TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
 from lftj.types.sources import Role, Source
-
-Passes = Callable[[Mapping[int, np.ndarray]], np.ndarray]
-
-
-class RowTest(NamedTuple):
-    """A test of a relation's rows: the columns it reads, and a function of these that marks the
-    rows that pass.
-    """
-
-    columns: tuple[int, ...]
-    passes: Passes
-    by: str
-    """The relation that restricts them, itself where values are compared."""
 
 
 class SemijoinReduction:
@@ -121,11 +108,7 @@ class SemijoinReduction:
         first = span[0]
         for block in self._relation.blocks(self._context.tuning.block_rows, columns, *span):
             read = dict(zip(columns, block, strict=True))
-            picked = np.flatnonzero(self.tests[0].passes(read))
-            for test in self.tests[1:]:
-                some = {column: read[column].take(picked) for column in test.columns}
-                picked = picked[test.passes(some)]
-            kept.append(first + picked)
+            kept.append(first + picked(self.tests, read))
             first += block.shape[1]
             spend(block.shape[1])
         return np.concatenate(kept)
@@ -150,13 +133,7 @@ class _Tests:
         place = own.place
         tests: list[RowTest] = []
         if own.tests:
-            tests.append(
-                RowTest(
-                    tuple(own.tested),
-                    lambda columns: passing(own.tests, columns, context),
-                    atom.relation,
-                )
-            )
+            tests.append(RowTest.of(own, context))
         most = self._relations[atom.relation].count // context.tuning.semijoin_smaller
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
@@ -174,25 +151,9 @@ class _Tests:
         atom = self._rule.atoms[number]
         relation, tests = self._relations[atom.relation], self.of(number)
         place = AtomRead.of(self._rule, atom).place
-        read = tuple(
-            dict.fromkeys(
-                [
-                    *(column for test in tests for column in test.columns),
-                    *(place[variable] for variable in variables),
-                ]
-            )
-        )
-        self._context.budget.spend(relation.count)
-        columns = dict(zip(read, relation.columns(read), strict=True))
-        passing = _all_pass(tests, columns, relation.count)
-        return [(variable, columns[place[variable]][passing]) for variable in variables]
-
-
-def _all_pass(tests: Iterable[RowTest], columns: Mapping[int, np.ndarray], rows: int) -> np.ndarray:
-    passing = np.ones(rows, np.bool_)
-    for test in tests:
-        passing &= test.passes(columns)
-    return passing
+        read = tuple(dict.fromkeys(place[variable] for variable in variables))
+        found = dict(zip(read, filtered_columns(relation, read, tests, self._context), strict=True))
+        return [(variable, found[place[variable]]) for variable in variables]
 
 
 def _among(values: np.ndarray, column: int, widest: int) -> Passes | None:

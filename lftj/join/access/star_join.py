@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lftj.join.access.atom_read import AtomRead, passing
+from lftj.join.access.atom_read import passing
 from lftj.join.access.computed_columns import Computation, reads
+from lftj.join.access.filtered_read import RowTest, filtered_columns
 from lftj.join.access.gathering import (
     Gathering,
     Held,
@@ -43,16 +44,15 @@ class UnfitError(Exception):
 class _Dimension:
     """The rows of an atom that pass its own tests, ready to be looked up."""
 
-    def __init__(self, lookup: Lookup, columns: Mapping[int, np.ndarray], context: Context):
-        place, tests = lookup.read.place, lookup.read.tests
-        if tests:
-            kept = passing(tests, columns, context)
-            columns = {column: values[kept] for column, values in columns.items()}
+    def __init__(self, lookup: Lookup, relation: RelationVersion, context: Context):
+        read, variables = lookup.read, (*lookup.key, *lookup.takes)
+        only = tuple(dict.fromkeys(read.place[variable] for variable in variables))
+        tests = [RowTest.of(read, context)] if read.tests else []
+        found = filtered_columns(relation, only, tests, context)
+        columns = {variable: found[only.index(read.place[variable])] for variable in variables}
         self.lookup = lookup
-        self.table = row_table(
-            [columns[place[variable]] for variable in lookup.key], context.tuning
-        )
-        self.taken = {variable: columns[place[variable]] for variable in lookup.takes}
+        self.table = row_table([columns[variable] for variable in lookup.key], context.tuning)
+        self.taken = {variable: columns[variable] for variable in lookup.takes}
         if lookup.takes and self.table.times is not None:
             raise UnfitError
 
@@ -91,7 +91,9 @@ class StarEvaluation:
     ):
         self._star, self._rule, self._needed, self._relations = star, rule, needed, relations
         self._context, self._count, self._make = context, count, make
-        self._dimensions = list(map(self._dimension, star.lookups))
+        self._dimensions = [
+            _Dimension(lookup, relations[lookup.read.relation], context) for lookup in star.lookups
+        ]
         context.budget.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
         most = [
             int(dimension.table.times.max())
@@ -103,22 +105,6 @@ class StarEvaluation:
         self._wanted = self._wanted_after()
         self._facts = relations[star.facts.relation]
         self._read = star.facts.columns(self._wanted[0])
-
-    def _dimension(self, lookup: Lookup) -> _Dimension:
-        return _Dimension(
-            lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context
-        )
-
-    def _columns(self, read: AtomRead, variables: Sequence[int]) -> dict[int, np.ndarray]:
-        """Columns of an atom, by number, that these variables and its tests are in."""
-        relation, only = self._relations[read.relation], read.columns(variables)
-        self._context.budget.spend(relation.count)
-        self._context.budget.check_memory(8 * relation.count * len(only))
-        return (
-            dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True))
-            if only
-            else {}
-        )
 
     def _wanted_after(self) -> list[tuple[int, ...]]:
         """The variables that are asked for from each look-up on, and behind the last one."""

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from functools import partial
 
 import numpy as np
 import pytest
 
 import lftj.heads.group_bounds as group_bounds
 import lftj.heads.grouping as grouping
+import lftj.heads.waiting_rows as waiting_rows
 from lftj.errors import LimitError, ValueRangeError
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.float_sum import ExactSum
@@ -20,7 +20,6 @@ from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
 from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
 from partition.executor import ThreadExecutor
-from scantree.sharing import spans
 
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
 FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)
@@ -116,7 +115,7 @@ def test_totals_are_those_of_all_assignments(
         monkeypatch.setattr(group_bounds, "_CODED", by.choice((1, 1000, 1 << 20)))
         monkeypatch.setattr(grouping, "_SORTED", by.choice((1, 1000, 10_000)))
         monkeypatch.setattr(grouping, "_TELLING", by.choice((1, 100, 10_000)))
-        monkeypatch.setattr(grouping, "spans", partial(spans, least=by.choice((1, 70, 10_000))))
+        monkeypatch.setattr(waiting_rows, "_PIECE", by.choice((1, 70, 10_000)))
         rows = by.choice((1, 7, 300, 3000))
         columns = drawn(by, rows, by.choice((1, 5, 2000)), once=once)
         if by.random() < 0.4:  # in the order of their groups, as a sorted table has them
