@@ -109,7 +109,7 @@ class JoinTuning:
     # ── scans and star joins ──────────────────────────────────────────────────────────────────────
     # Watched by `threads2_join` of `bench partition` and `flights_speedup` of `bench
     # maintenance`.
-    block_rows: int = 1 << 15
+    block_rows: int = 1 << 16
     """Rows that scans read at a time: columns that stay in the processor's cache against calls."""
     columns_start: float = 10_000
     """Kernel steps in the time in which an evaluation by columns begins, by look-ups or with

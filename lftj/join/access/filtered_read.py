@@ -52,7 +52,7 @@ def picked(tests: Sequence[RowTest], columns: Mapping[int, np.ndarray]) -> np.nd
 def filtered_columns(
     relation: RelationVersion, only: Sequence[int], tests: Sequence[RowTest], context: Context
 ) -> Columns:
-    """These columns, which are distinct, of the rows that pass all tests, in the order of the
+    """Read these columns, which are distinct, of the rows that pass all tests, in the order of the
     relation. O(n) for each column.
     """
     if not tests or not relation.count:
