@@ -18,6 +18,7 @@ from scantree.read_kernels import look_up, position_of, read_edges, read_numbere
 from scantree.reorder_kernels import survey_leaves
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
+from scantree.sharing import Span, spans
 
 A = TypeVar("A")
 
@@ -88,9 +89,24 @@ class TreeReading:
 
     def columns(self, only: Sequence[int] | None = None) -> list[Words]:
         """All rows, as key columns then value columns, or the columns at the positions `only`.
-        O(n).
+        O(n); the arena's threads help with many.
         """
-        return self.range(only=only)
+        threads = self.arena.threads
+        parts = spans(self.count, threads)
+        if len(parts) == 1:
+            return self.range(only=only)
+        picks = np.arange(self.key_width + self.value_width) if only is None else np.array(only)
+        out = np.empty((len(picks), self.count), np.int64)
+
+        def read(span: Span) -> None:
+            memory, root, height, (first, last) = self.arena.memory, self.root, self.height, span
+            position = int(position_of(memory, root, height, first)) if first else 0
+            for number in range(len(picks)):
+                here = slice(number, number + 1)
+                read_rows(memory, root, height, position, END, picks[here], out[here, first:last])
+
+        threads.together(read, parts)
+        return list(out)
 
     def blocks(
         self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None
@@ -139,12 +155,18 @@ class TreeReading:
 
     def numbered(self, numbers: Words, only: Sequence[int]) -> list[Words]:
         """The columns at the positions `only` of the rows with these numbers, from 0 and ascending.
-        O(n · log) at most.
+        O(n · log) at most; the arena's threads help with many.
         """
-        out = np.empty((len(only), numbers.size), np.int64)
-        picks = np.array(only, np.int64)
-        read_numbered(self.arena.memory, self.root, self.height, numbers, picks, out)
-        return list(out)
+        picks, threads = np.array(only, np.int64), self.arena.threads
+
+        def read(span: Span) -> Words:
+            out = np.empty((len(only), span[1] - span[0]), np.int64)
+            some = numbers[slice(*span)]
+            read_numbered(self.arena.memory, self.root, self.height, some, picks, out)
+            return out
+
+        found = threads.together(read, spans(numbers.size, threads))
+        return list(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
 
     def seek_lub(self, key: Sequence[int]) -> tuple[int, ...] | None:
         """The first row (key and values) whose key is >= `key`, or None. O(log n)."""
