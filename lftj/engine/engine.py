@@ -109,7 +109,7 @@ class Engine:
         """
         self._begin_aids(
             Arena(self._reserve, self.threads or ALONE),
-            Dictionary(),
+            Dictionary(self.threads or ALONE),
             Statistics(tuning=self.tuning),
             {},
         )

@@ -40,8 +40,9 @@ from lftj.types.arrow_arrays import (
     to_str,
 )
 from lftj.types.text_index import Table, TextIndex
-from lftj.types.texts import Texts, of_codes
+from lftj.types.texts import Flat, Texts, of_codes
 from scantree.forking import held_while_forking
+from scantree.sharing import ALONE, Threads
 
 _ENTRY = 190
 """Bytes of a string of no letters in the `dict`, in the index and as an offset."""
@@ -51,6 +52,8 @@ _ROOM = 16 << 20
 """Bytes that may come before any are looked through."""
 _BULK = 1 << 14
 """Strings of a batch from which on no `str` objects are made of them."""
+_SHARED = 1 << 17
+"""Strings from which on it pays to start a thread that copies them."""
 _FEW = 0.5
 """Share of the bytes of all strings: if those in use are more, the others are not worth the
 work.
@@ -66,7 +69,9 @@ class _Use:
 class Dictionary(Texts):
     """Interning of strings to int64 codes in order of arrival."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: Threads = ALONE) -> None:
+        """`threads` help with many strings."""
+        self._threads = threads
         self._codes: dict[str, int] = {}
         self._first = 0  # the first code whose string is in the `dict`
         self._entered = 0  # the first code that was not entered into the `dict`
@@ -162,24 +167,40 @@ class Dictionary(Texts):
     def _interned(self, batch: pa.StringArray | pa.LargeStringArray) -> np.ndarray:
         """As `encode`, by the index alone. Pieces grow, as room is made for as many strings."""
         codes = np.empty(len(batch), np.int64)
-        done, size = 0, _BULK
+        done, size, new_ones = 0, _BULK, False
         with self._lock:
             self._finish()
             while done < len(batch):
                 piece = batch.slice(done, size)
-                found, fresh = self._index.find_or_enter(*self._flat, piece)
+                found, fresh, ready = self._found_or_entered(piece, new_ones)
                 if len(fresh):
                     new = piece if len(fresh) == len(piece) else piece.take(arrow_array(fresh))
-                    _check_unicode(new)
                     first = len(self)
-                    self._append_bytes(as_large_strings(new))
+                    self._flat = ready if new is piece and ready else self._copied(new)
                     unlisted = self._unlisted + len(self) - first
                     self.__dict__.update(_unlisted=unlisted, _entered=len(self))
                 self._index.entered(len(self))
                 codes[done : done + len(piece)] = found
                 done += len(piece)
-                size = len(batch) if 2 * len(fresh) > len(piece) else 4 * size
+                new_ones = 2 * len(fresh) > len(piece)
+                size = len(batch) if new_ones else 4 * size
         return codes
+
+    def _found_or_entered(
+        self, piece: pa.StringArray | pa.LargeStringArray, new_ones: bool
+    ) -> tuple[np.ndarray, np.ndarray, Flat | None]:
+        """Codes, and places of the strings that are new, as the index gives them. Of `new_ones`,
+        mostly, another thread copies the bytes meanwhile, as if all were new; `flat` as it is then.
+        """
+        index, flat = self._index, self._flat
+        if self._threads.workers == 1 or not new_ones or len(piece) < _SHARED:
+            return *index.find_or_enter(*flat, piece), None
+        tasks: list[Callable[[], Any]] = [
+            lambda: index.find_or_enter(*flat, piece),
+            lambda: self._copied(piece),
+        ]
+        (codes, fresh), ready = self._threads.together(lambda task: task(), tasks)
+        return codes, fresh, ready
 
     def encode_one(self, text: str) -> int:
         """The code of one string, added when new. Raises ValueTypeError for a lone surrogate, which
@@ -310,13 +331,20 @@ class Dictionary(Texts):
         }
 
     def _append(self, strings: pa.Array) -> None:
-        """Adds the bytes of new strings, and enters these into the index."""
-        self._append_bytes(strings)
+        """Adds the bytes of new strings, shows both arrays to readers in one assignment, and enters
+        the strings into the index.
+        """
+        self._flat = self._with(as_large_strings(strings))
         self._index.extend(*self._flat)
 
-    def _append_bytes(self, strings: pa.Array) -> None:
-        """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in
-        one assignment.
+    def _copied(self, strings: pa.Array) -> Flat:
+        """As `_with`, of strings of which nobody knows that they are Unicode."""
+        _check_unicode(strings)
+        return self._with(as_large_strings(strings))
+
+    def _with(self, strings: pa.LargeStringArray) -> Flat:
+        """Both arrays with new strings behind the known ones, for which nobody else sees a
+        difference.
         """
         count, used = len(self), int(self._offsets[len(self)])
         ends = used + np.cumsum(numpy_array(pc.binary_length(strings)).astype(np.int64))
@@ -324,7 +352,7 @@ class Dictionary(Texts):
         self._data = _with_room(self._data, used, int(ends[-1]))
         self._offsets[count + 1 : count + 1 + len(strings)] = ends
         self._data[used : ends[-1]] = bytes_of(strings)
-        self._flat = (self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]])
+        return self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]]
 
 
 def _check_unicode(strings: pa.Array) -> None:

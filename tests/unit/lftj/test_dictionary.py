@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lftj.errors import NullValueError, ValueTypeError
 from lftj.types import dictionary as module
 from lftj.types.dictionary import Dictionary
+from partition.executor import ThreadExecutor
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=6), max_size=30)
 
@@ -110,12 +111,16 @@ def test_an_interrupt_between_the_two_halves_of_adding_is_made_good() -> None:
     assert dictionary.decode(np.arange(3)).to_pylist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("bulk", [1, 3])
 @given(batches=st.lists(st.lists(st.text(max_size=12), max_size=40), max_size=6))
-def test_large_batches_keep_one_code_per_string(bulk: int, batches: list[list[str]]) -> None:
-    dictionary, known = Dictionary(), dict[str, int]()
+def test_large_batches_keep_one_code_per_string(
+    threads: int, bulk: int, batches: list[list[str]]
+) -> None:
+    dictionary, known = Dictionary(ThreadExecutor(threads)), dict[str, int]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BULK", bulk)
+        patch.setattr(module, "_SHARED", bulk)
         for number, batch in enumerate(batches):
             column = pa.array(["before", *batch], pa.large_string() if number % 2 else pa.string())
             codes = dictionary.encode(column.slice(1)).tolist()
@@ -129,9 +134,13 @@ def test_large_batches_keep_one_code_per_string(bulk: int, batches: list[list[st
     assert dictionary.decode(np.arange(len(known))).to_pylist() == list(known)
 
 
-def test_a_large_batch_that_is_broken_off_leaves_nothing_behind() -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_large_batch_that_is_broken_off_leaves_nothing_behind(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHARED", 1000)
     many = [f"text {number}" for number in range(2 * module._BULK)]
-    dictionary = Dictionary()
+    dictionary = Dictionary(ThreadExecutor(threads))
     dictionary.encode(["a", many[5]])
     wrong = pa.array([text.encode() for text in many[:-1]] + [b"\xff"]).view(pa.string())
     with pytest.raises(ValueTypeError, match="Unicode"):
