@@ -99,27 +99,35 @@ class DelimitedText:
         try:
             records = self._quoted_records() if self.quoted else self._plain_records()
             yield from islice(records, self.before if self.blank_lines else 0, None)
-        except UnicodeDecodeError as reason:
-            line = reason.object.count(b"\n", 0, reason.start) + 1
+        except UnicodeDecodeError:
             raise FrameError(
-                f"{self.name}, line {line}: the text is not UTF-8",
+                f"{self.name}, line {self._undecoded_line()}: the text is not UTF-8",
                 code="E232",
                 hint="save the file as UTF-8",
             ) from None
 
+    def _lines(self, newline: str) -> io.TextIOWrapper:
+        """The text, decoded as it is read: most files are only asked for their first record.
+        `newline`: where lines end, as for `open`.
+        """
+        return io.TextIOWrapper(io.BytesIO(self.data), "utf-8-sig", newline=newline)
+
+    def _undecoded_line(self) -> int:
+        """The first line that is not UTF-8, of a file that has one."""
+        try:
+            self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as reason:
+            return reason.object.count(b"\n", 0, reason.start) + 1
+        raise AssertionError("the text is UTF-8")
+
     def _plain_records(self) -> Iterator[tuple[int, list[str]]]:
-        text = self.data.decode("utf-8-sig")
-        lines = text.split("\n")
-        if not lines[-1]:
-            lines.pop()
-        for number, line in enumerate(lines, 1):
-            line = line.removesuffix("\r")
+        for number, line in enumerate(self._lines("\n"), 1):
+            line = line.removesuffix("\n").removesuffix("\r")
             if line or self.blank_lines:
                 yield number, line.split(self.delimiter)
 
     def _quoted_records(self) -> Iterator[tuple[int, list[str]]]:
-        text = io.StringIO(self.data.decode("utf-8-sig"), newline="")
-        reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+        reader = csv.reader(self._lines(""), delimiter=self.delimiter, strict=True)
         line = 1
         try:
             while (fields := _next_record(reader)) is not None:

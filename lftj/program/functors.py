@@ -1,5 +1,5 @@
 """String functors and predicates, and `range`: what compiled code does not do, so that it happens
-row by row in Python.
+in Arrow, a column at a time, or row by row in Python.
 
 Characters are code points. `substr(text, start, length)` counts from 0, stops at the end of the
 text and is empty for a start or length below zero. `match(pattern, text)` asks for the whole text;
@@ -21,11 +21,13 @@ import pyarrow as pa
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.program.patterns import matches, matching, translated
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, UNSIGNED, Type, float_text
+from lftj.types import arrow_compute as pc
 from scantree.frozen import frozen
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 MOST_NUMBERS = 100_000_000
 """A `range` may have so many."""
+_LONGEST = 1 << 31  # characters of a text, and more
 
 _FLOAT = re.compile(r"\s*[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\s*")
 
@@ -37,7 +39,8 @@ class Functor:
 
     `many`: it gives a sequence of values, each of which is a result. `check`: raises ValueTypeError
     for a bad first argument. `at_once`: a predicate, or what it is the opposite of, of one first
-    argument and many texts.
+    argument and many texts. `columns`: the same function of whole columns, texts as Arrow arrays
+    and numbers as codes; None where it has to go row by row.
     """
 
     types: tuple[Type | None, ...]
@@ -47,6 +50,7 @@ class Functor:
     many: bool = False
     check: Callable[[str], object] | None = None
     at_once: Callable[[str, pa.Array], np.ndarray] | None = None
+    columns: Callable[..., pa.Array | None] | None = None
 
     def argument_types(self, count: int) -> tuple[Type | None, ...]:
         """The types of `count` arguments."""
@@ -144,12 +148,41 @@ def _float_range(start: float, end: float, step: float | None = None) -> np.ndar
     return inside + 0.0
 
 
+# ── of whole columns ──────────────────────────────────────────────────────────────────────────────
+def _joined(*parts: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _lengths(texts: pa.Array) -> pa.Array:
+    return pc.utf8_length(texts)
+
+
+def _substrings(texts: pa.Array, starts: np.ndarray, lengths: np.ndarray) -> pa.Array | None:
+    start, length = int(starts[0]), int(lengths[0])
+    alike = bool((starts == start).all() and (lengths == length).all())
+    if not alike or not 0 <= start < _LONGEST or not 0 <= length < _LONGEST:
+        return None
+    return pc.utf8_slice_codeunits(texts, start=start, stop=start + length)
+
+
+def _containing(parts: pa.Array, texts: pa.Array) -> pa.Array | None:
+    """Rows are sorted by the parts."""
+    if parts[0] != parts[-1]:
+        return None
+    return pc.match_substring(texts, pattern=parts[0].as_py())
+
+
+def _not_containing(parts: pa.Array, texts: pa.Array) -> pa.Array | None:
+    found = _containing(parts, texts)
+    return None if found is None else pc.invert(found)
+
+
 STRING_FUNCTORS: dict[str, Functor] = {
-    "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True),
+    "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True, columns=_joined),
     "least": Functor((STR, STR), STR, min, variadic=True),
     "greatest": Functor((STR, STR), STR, max, variadic=True),
-    "strlen": Functor((STR,), INT, len),
-    "substr": Functor((STR, INT, INT), STR, _substr),
+    "strlen": Functor((STR,), INT, len, columns=_lengths),
+    "substr": Functor((STR, INT, INT), STR, _substr, columns=_substrings),
     "to_string": Functor((None,), STR, _to_string),
     "to_number": Functor((STR,), INT, _to_number),
     "to_unsigned": Functor((STR,), UNSIGNED, _to_unsigned),
@@ -157,9 +190,11 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
     "float_range": Functor((FLOAT, FLOAT), FLOAT, _float_range, variadic=True, many=True),
     "unsigned_range": Functor((UNSIGNED, UNSIGNED), UNSIGNED, _range, variadic=True, many=True),
-    "contains": Functor((STR, STR), None, lambda part, text: part in text),
+    "contains": Functor((STR, STR), None, lambda part, text: part in text, columns=_containing),
     "match": Functor((STR, STR), None, matches, check=translated, at_once=matching),
-    "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
+    "!contains": Functor(
+        (STR, STR), None, lambda part, text: part not in text, columns=_not_containing
+    ),
     "!match": Functor(
         (STR, STR),
         None,

@@ -35,10 +35,18 @@ Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
 
 
+Key = tuple[str, frozenset[int]]
+"""A relation and the columns by which one row of it was to be found."""
+
+
 class UnfitError(Exception):
-    """Several rows have the key by which one was to be found, there may be more assignments than a
-    word counts, or arithmetic fails.
+    """Several rows have the key by which one was to be found (`repeated`), there may be more
+    assignments than a word counts, or arithmetic fails.
     """
+
+    def __init__(self, repeated: Key | None = None):
+        super().__init__()
+        self.repeated = repeated
 
 
 class _Dimension:
@@ -54,7 +62,7 @@ class _Dimension:
         self.table = row_table([columns[variable] for variable in lookup.key], context.tuning)
         self.taken = {variable: columns[variable] for variable in lookup.takes}
         if lookup.takes and self.table.times is not None:
-            raise UnfitError
+            raise UnfitError(None if tests else lookup.of)
 
 
 class _Lane(NamedTuple):
@@ -151,7 +159,8 @@ class StarEvaluation:
         first, last = span
         block = min(self._context.tuning.block_rows, last - first)
         computations = [
-            Computation(computed, self._rule, self._context) for computed in self._star.computed
+            Computation(computed, self._rule, self._context, last - first)
+            for computed in self._star.computed
         ]
         tuning = self._context.tuning
         found = (

@@ -36,6 +36,11 @@ class Lookup(NamedTuple):
     takes: tuple[int, ...]
     negated: bool = False
 
+    @property
+    def of(self) -> tuple[str, frozenset[int]]:
+        """The relation and the columns of the key."""
+        return self.read.relation, frozenset(self.read.place[variable] for variable in self.key)
+
 
 @frozen
 class Star:

@@ -122,6 +122,7 @@ class OrderCosts:
         for variable in self.computed_only:
             for number in numbers(reduce(or_, self.inputs[variable], 0)):
                 self._computed_from[number].append(variable)
+        self._repeated = len({atom.relation for atom in self.atoms}) < len(self.atoms)
         self._leading, self._building, self._upkeep = leading, building, upkeep
         self._crowds = {
             (number, 1 << variable): rows for (number, variable), rows in crowds.items()
@@ -291,14 +292,20 @@ class OrderCosts:
 
     def needed(self, order: Order) -> _Needed:
         """Costs of the key orders that a variable order needs: of making those that do not exist,
-        and of the upkeep of all.
+        once for all atoms that read one, and of the upkeep of all.
         """
         missing = upkeep = 0.0
+        made: set[tuple[str, Order]] = set()
         look(len(self.atoms))
-        for number in range(len(self.atoms)):
+        for number, atom in enumerate(self.atoms):
             needed = self._needed(number, order)
-            missing += needed.missing
             upkeep += needed.upkeep
+            if needed.missing and self._repeated:
+                key_order = atom.relation, atom.key_order(order)
+                if key_order in made:
+                    continue
+                made.add(key_order)
+            missing += needed.missing
         return _Needed(missing, upkeep)
 
     def _needed(self, number: int, order: Order) -> _Needed:
@@ -319,12 +326,15 @@ class OrderCosts:
         return self._prices[relation, order]
 
     def building(self, order: Order) -> float:
-        """Cost of the key orders that the last variable of an order makes it necessary to build."""
-        cost = 0.0
+        """Cost of the key orders that the last variable of an order makes it necessary to build,
+        each once.
+        """
+        made: dict[tuple[str, Order], float] = {}
         for number in self._at[order[-1]] if order else ():
             if self._fits(number, order[:-1]) and not self._fits(number, order):
-                cost += self._made(self.atoms[number])
-        return cost
+                atom = self.atoms[number]
+                made[atom.relation, atom.key_order(order)] = self._made(atom)
+        return sum(made.values())
 
     def _made(self, atom: AtomStatistics) -> float:
         """Cost of making another key order of a relation."""

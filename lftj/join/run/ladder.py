@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from lftj.join.access.star_join import StarEvaluation, UnfitError
+from lftj.join.access.star_join import Key, StarEvaluation, UnfitError
 from lftj.join.access.star_shape import Star
 from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import RulePlan
@@ -200,10 +200,14 @@ class StarJoin(Access):
         """
         context, before = self.change.context, self.change.context.budget.work
         plan, relations = self.change.planned
+        repeated: set[Key] = set()
         for star in self._stars:
+            if any(lookup.takes and lookup.of in repeated for lookup in star.lookups):
+                continue  # another look-up by this key was in vain
             try:
                 found = self._looked_up(star, relations)
-            except UnfitError:
+            except UnfitError as unfit:
+                repeated.update(filter(None, [unfit.repeated]))
                 continue
             context.resources.advisor.took(plan, context.budget.work - before)
             return found

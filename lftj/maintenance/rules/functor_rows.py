@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from lftj.errors import LftjError
 from lftj.frames.frame import Target
@@ -17,9 +18,11 @@ from lftj.frames.python_columns import code_values
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.shared_work import Account, each_of
-from lftj.program.functors import STRING_FUNCTORS, Functor
+from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import FunctorRule
 from lftj.types import STR, floats_to_codes
+from lftj.types import arrow_compute as pc
+from lftj.types.arrow_arrays import numpy_array
 from lftj.types.texts import Texts
 from scantree.rows import equal_runs, sort_rows
 
@@ -29,56 +32,93 @@ _TEXT_AT_ONCE = 4 << 20
 _TEXT_OF_STEP = 64
 """Bytes of text that a pattern is looked for in, in the time of a kernel step or two."""
 
+Found = TypeVar("Found")
+
 
 def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
     """The sorted rows of a functor's relation over these rows of its domain, which are sorted.
 
-    One Python call per row, about half a microsecond; values become codes, and codes values, a
-    column at a time. `match` goes through all texts of a pattern at once. Rows count as work, and
-    strings by their length: in a cycle they may grow for ever.
+    By columns in Arrow where the functor can, else one Python call per row, about half a
+    microsecond; values become codes, and codes values, a column at a time. `match` goes through all
+    texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may
+    grow for ever.
     """
     functor = STRING_FUNCTORS[rule.functor]
     try:
         if functor.at_once is not None:
             keep = _matching(functor.at_once, domain, context) ^ rule.functor.startswith("!")
             return [column[keep] for column in domain]
-        results = _each(functor, rule, domain, context)
+        if functor.many:
+            results = [found for piece in _slices(rule, domain, context, _each) for found in piece]
+            return _with_each(domain, results, context)
+        results = [np.empty(0, np.int64), *_slices(rule, domain, context, _codes_of)]
     except LftjError as error:
         error.span = error.span or rule.span
         raise
     if rule.result is None:
-        keep = np.array(results, bool)
+        keep = np.concatenate(results).astype(np.bool_)
         return [column[keep] for column in domain]
-    if functor.many:
-        return _with_each(domain, results, context)
-    return sort_rows(
-        [
-            *domain,
-            code_values(
-                results, Target(rule.functor, rule.result, context.resources.dictionary)
-            ).codes,
-        ]
-    )
+    return sort_rows([*domain, np.concatenate(results)])
 
 
-def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context) -> list[Any]:
-    """The result for each row."""
-    results: list[Any] = []
+_OfSlice = Callable[[FunctorRule, Columns, Context], tuple[Found, int]]
+"""The results for some rows of a domain, and how many characters of text these have."""
+
+
+def _slices(
+    rule: FunctorRule, domain: Columns, context: Context, of: _OfSlice[Found]
+) -> Iterator[Found]:
+    """Yield the results of some thousand rows after the other."""
     made = 0  # bytes of text, about
     at_once = context.tuning.slice_rows
     for first in range(0, len(domain[0]), at_once):
         some = [column[first : first + at_once] for column in domain]
-        arguments = [
-            to_values(type, column, context.resources.dictionary)
-            for type, column in zip(rule.types, some, strict=True)
-        ]
-        new = [functor.evaluate(*values) for values in zip(*arguments, strict=True)]
-        results += new
-        letters = sum(map(len, new)) if rule.result == STR else 0
+        found, letters = of(rule, some, context)
         made += letters
-        context.budget.spend(len(new) + letters // _CHARACTERS)
+        context.budget.spend(len(some[0]) + letters // _CHARACTERS)
         context.budget.check_memory(made)
-    return results
+        yield found
+
+
+def _each(rule: FunctorRule, some: Columns, context: Context) -> tuple[list[Any], int]:
+    """The result for each row, row by row."""
+    arguments = [
+        to_values(type, column, context.resources.dictionary)
+        for type, column in zip(rule.types, some, strict=True)
+    ]
+    evaluate = STRING_FUNCTORS[rule.functor].evaluate
+    found = [evaluate(*values) for values in zip(*arguments, strict=True)]
+    return found, sum(map(len, found)) if rule.result == STR else 0
+
+
+def _codes_of(rule: FunctorRule, some: Columns, context: Context) -> tuple[np.ndarray, int]:
+    """The code of each row's result, of a predicate a truth value."""
+    if (found := _by_columns(rule, some, context)) is not None:
+        if rule.result != STR:
+            return numpy_array(found).astype(np.int64), 0
+        letters = pc.sum(pc.utf8_length(found)).as_py()
+        return context.resources.dictionary.encode(found), letters
+    values, letters = _each(rule, some, context)
+    if rule.result is None:
+        return np.array(values, np.int64), letters
+    target = Target(rule.functor, rule.result, context.resources.dictionary)
+    return code_values(values, target).codes, letters
+
+
+def _by_columns(rule: FunctorRule, some: Columns, context: Context) -> pa.Array | None:
+    """The results for some rows as Arrow has them; None where it has none."""
+    columns, texts = STRING_FUNCTORS[rule.functor].columns, context.resources.dictionary.texts()
+    if columns is None:
+        return None
+    try:
+        return columns(
+            *(
+                texts.decode(column) if type == STR else column
+                for type, column in zip(rule.types, some, strict=True)
+            )
+        )
+    except pa.ArrowException:  # more text than it has room for: row by row limits tell
+        return None
 
 
 def _matching(

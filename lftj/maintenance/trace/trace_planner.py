@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import unevenness
 from lftj.join.plan.comparison_bounds import ends, is_alone, least
+from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.least_values import least_plan, many_proofs
@@ -82,6 +83,7 @@ def choose_trace(
         first is not None
         and _proofs_per_row(first, relations, context) >= context.tuning.first_proof
         and not _few_in_all(first, relations, context)
+        and not _sooner_counted(first, relations, context)
     ):
         return _within_budget(
             TracedBody(rule, first, context.resources.dictionary), relations, context, always=True
@@ -135,6 +137,22 @@ def _few_in_all(plan: RulePlan, relations: Relations, context: Context) -> bool:
     if not one or not plan.choice.bindings:
         return False
     return not many_proofs(plan, relations, context)
+
+
+def _sooner_counted(plan: RulePlan, relations: Relations, context: Context) -> bool:
+    """Test for all proofs that are counted, row by row, before a wide relation has the key order in
+    which first ones are searched for; the order would also take as much memory as the relation.
+    """
+    narrow = context.tuning.narrow_columns
+    made = {
+        (atom.relation, atom.order)
+        for atom in plan.atoms
+        if len(atom.order) > narrow and atom.order not in relations[atom.relation].orders()
+    }
+    cost = sum(
+        NEW_ORDER * len(order) / narrow * relations[relation].count for relation, order in made
+    )
+    return cost > plan.choice.bindings[-1]
 
 
 def _within_budget(

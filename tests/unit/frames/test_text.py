@@ -322,3 +322,12 @@ def test_python_writes_what_we_read(tmp_path: Path) -> None:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([("src", "amt", "who"), *rows])
     assert load(text.getvalue(), tmp_path) == rows
+
+
+@pytest.mark.parametrize("quoted", [True, False])
+def test_the_first_record_is_read_without_the_rest(quoted: bool) -> None:
+    data = b"a,b\n" + b"1,2\n" * 100_000 + b"3,\xff\n"
+    text = DelimitedText("x", data, ",", quoted, header=True, blank_lines=False)
+    assert text.first_record() == (1, ["a", "b"])
+    with pytest.raises(LftjError, match="line 100002: the text is not UTF-8"):
+        text.columns(2)

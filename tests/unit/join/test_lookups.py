@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import lftj
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.access import star_join
+from lftj.join.access.computed_columns import _Known
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
@@ -360,3 +363,44 @@ def test_limits_hold(threads: int) -> None:
                 ".decl sold(n: number, x: symbol)\nsold(n, x) :- sale(n, s, _, _, _), shop(s, x)."
             )
         assert "sold" not in workspace.relations
+
+
+def test_a_key_that_several_rows_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(
+        star_join, "row_table", lambda key, tuning: (made.append(1), row_table(key, tuning))[1]
+    )
+    # the rows that share a key are not among those of a sample
+    keys = [n - (n == 3001) for n in range(FACTS)]
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1))
+    workspace.add_rules(".decl r(n: number, k: number, l: number)")
+    workspace.load("r", [(n, key, key) for n, key in enumerate(keys)])
+    workspace.add_rules(
+        ".decl again(n: number, m: number)\nagain(n, m) :- r(n, k, l), r(m, k, l), n < m."
+    )
+    assert workspace["again"].fetchall() == [(3000, 3001)]
+    assert len(made) == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-30, 30), min_size=1, max_size=8), max_size=8),
+    st.integers(1, 70),
+)
+def test_what_is_computed_of_a_code_is_computed_once(blocks: list[list[int]], most: int) -> None:
+    known, asked = _Known(most), Counter[int]()
+
+    def squares(codes: np.ndarray) -> np.ndarray | None:
+        asked.update(set(codes.tolist()))
+        return None if 13 in codes else codes * codes
+
+    span = 1 << (most.bit_length() - 1)
+    met: list[int] = []
+    for block in blocks:
+        codes, met = np.array(block, np.int64), met + block
+        assert known.takes(codes) == (max(met) - min(met) < span)
+        if max(met) - min(met) >= span:
+            return
+        found = known.of(codes, squares)
+        assert 13 in block if found is None else (found == codes * codes).all()
+    assert 13 in met or all(asked[code] == 1 for code in met)

@@ -413,3 +413,11 @@ def test_what_many_atoms_of_a_kind_know_of_a_variable_is_known_once() -> None:
         others = sum(1 << other + 1 for other in range(0, 8, 2) if other != number)
         assert skew[number, 1] == [(others, pytest.approx(rows))]
     assert {number for number, _ in skew} == {0, 2, 4, 6}
+
+
+@each_search
+def test_a_key_order_that_two_atoms_read_is_made_once(search: str):
+    body = Body("n c d m", [("p", "ncd"), ("p", "mcd")], filters=[("<", "n", "m")])
+    sizes = {"p": (2_000_000, 2_000_000, 45_000, 28_000)}
+    order = chosen(body.rule, sizes, tuning=SEARCHES[search]).order
+    assert set(order[:2]) == {1, 2}, "both atoms by (c, d), not each n sought in a new key order"

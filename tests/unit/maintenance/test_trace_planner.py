@@ -204,3 +204,22 @@ def test_no_trace_is_kept_where_logging_would_search_without_bounds(bounds: str)
     assert "by its trace" not in str(workspace.plan(workspace.rules[-1]))
     assert work(workspace)["steps"] < 60 * 6000
     assert sorted(workspace["since"].fetchall()) == sorted(workspace["during"].fetchall())
+
+
+def test_proofs_are_counted_where_a_trace_would_want_a_key_order_of_a_wide_relation():
+    workspace = lftj.connect()
+    wide = ", ".join(f"c{n}: number" for n in range(8))
+    workspace.add_rules(f".decl wide({wide})  .decl kind(k: number, name: number)")
+    workspace.load("wide", [(n, *[n * 7919 % 1009] * 6, n % 5) for n in range(20_000)])
+    workspace.load("kind", [(k, k // 2) for k in range(5)])
+    workspace.add_rules(
+        ".decl p(name: number) p(n) :- wide(_, _, _, _, _, _, _, k), kind(k, n), n >= 1."
+    )
+    assert workspace["p"].fetchall() == [(1,), (2,)]
+    assert "its trace" not in str(workspace.plan(workspace.rules[-1]))
+    assert len(workspace.memory().df().query("relation == 'wide'")) == 1
+    with workspace.transaction() as transaction:
+        transaction.delete_where("wide", c7=4)
+        transaction.delete("kind", [(2, 1)])
+    assert workspace["p"].fetchall() == [(1,)]
+    assert workspace.verify() == []

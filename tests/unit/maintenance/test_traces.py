@@ -165,12 +165,14 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
     workspace = lftj.connect()
     workspace.add_rules("""
         .decl par(c: number, p: number)
+        .decl kid(c: number, p: number)
         .decl sib(a: number, b: number)
         .decl cousin(a: number)
-        cousin(a) :- par(a, p), sib(p, q), par(b, q).
+        cousin(a) :- par(a, p), sib(p, q), kid(b, q).
     """)
     with workspace.transaction() as transaction:
-        transaction.insert("par", [(c, c // 3) for c in range(1, 20_000)])
+        for name in ("par", "kid"):
+            transaction.insert(name, [(c, c // 3) for c in range(1, 20_000)])
         transaction.insert(
             "sib",
             [
@@ -184,6 +186,7 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
     for row in (30_000, -1), (30_001, -2):
         with workspace.transaction() as transaction:
             transaction.insert("par", [row])
+            transaction.insert("kid", [row])
         done = work(workspace)
         assert done["outcome"] == "update"
         assert int(str(done["steps"])) < 100

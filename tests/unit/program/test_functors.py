@@ -5,8 +5,13 @@ from __future__ import annotations
 import datetime
 import decimal
 import warnings
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lftj.errors import LftjError
 from lftj.program.functors import STRING_FUNCTORS, call
@@ -99,3 +104,27 @@ def test_a_bracket_in_a_class_brings_no_warning(pattern: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         call("match", (pattern, "a"))
+
+
+@given(st.lists(st.text("aä😀b", max_size=5), min_size=1), st.data())
+def test_whole_columns_give_what_rows_give(texts: list[str], data: st.DataObject) -> None:
+    part = data.draw(st.text("aä😀b", max_size=2))
+    start, length = data.draw(st.tuples(st.integers(-1, 4), st.integers(-1, 2**40)))
+    many = len(texts)
+    inside = start >= 0 and 0 <= length < 2**31
+    cases: list[tuple[str, list[list[Any]], bool]] = [
+        ("strlen", [texts], True),
+        ("cat", [texts, [part] * many, texts[::-1]], True),
+        ("substr", [texts, [start] * many, [length] * many], inside),
+        ("substr", [texts, list(range(many)), [length] * many], False),
+        ("contains", [[part] * many, texts], True),
+        ("!contains", [[part] * many, texts], True),
+        ("contains", [sorted(texts), texts], False),
+    ]
+    for functor, arguments, whole in cases:
+        columns = STRING_FUNCTORS[functor].columns
+        assert columns is not None
+        given = (pa.array(e) if isinstance(e[0], str) else np.array(e) for e in arguments)
+        found = columns(*given)
+        expected = [call(functor, row) for row in zip(*arguments, strict=True)]
+        assert found.to_pylist() == expected if found is not None else not whole
