@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from scantree.arena import Arena, Words
 from scantree.columns import Columns, as_matrix
 from scantree.monoid import COUNT, Aggregate, Monoid
+from scantree.page_kernels import ENTRIES, index_column
 from scantree.read_kernels import look_up, position_of, read_edges, read_numbered, read_rows
 from scantree.reorder_kernels import survey_leaves
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
-from scantree.sharing import Span, spans
+from scantree.sharing import Span, equal_spans, spans
 
 A = TypeVar("A")
 
@@ -129,15 +130,27 @@ class TreeReading:
 
     def extremes(self, only: Sequence[int]) -> list[tuple[int, int]]:
         """The least and the greatest value in each of the columns at these positions; no rows have
-        none. O(n), without copying.
+        none. O(n), without copying; the arena's threads help with many.
         """
         if not self.count:
             return []
-        picks = np.array(only, np.int64)
-        lows, highs = np.empty((2, len(picks)), np.int64)
-        survey_leaves(
-            self.arena.memory, self.root, self.height, picks, np.zeros_like(picks), lows, highs
-        )
+        picks, threads, memory = np.array(only, np.int64), self.arena.threads, self.arena.memory
+        roots, height = np.array([self.root]), self.height
+        tasks = len(spans(self.count, threads))
+        if tasks > 1 and height:
+            first = int(index_column(self.root, 0))
+            roots = memory[first : first + int(memory[self.root + ENTRIES])]
+            height -= 1
+
+        def survey(span: Span) -> Words:
+            found = np.empty((span[1] - span[0], 2, len(picks)), np.int64)
+            for root, ends in zip(roots[slice(*span)].tolist(), found, strict=True):
+                survey_leaves(memory, root, height, picks, np.zeros_like(picks), *ends)
+            return found
+
+        cuts = equal_spans(len(roots), min(len(roots), tasks))
+        ends = np.concatenate(threads.together(survey, cuts))
+        lows, highs = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
         return list(zip(lows.tolist(), highs.tolist(), strict=True))
 
     def sample(self, rows: int, *, behind: int = 0) -> list[Words]:

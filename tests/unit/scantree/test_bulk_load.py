@@ -96,6 +96,8 @@ def test_threads_share_many_rows(width):
         fresh[1:] = (rows_in_order[:, 1:] != rows_in_order[:, :-1]).any(axis=0)
         assert np.array_equal(np.array(tree.columns()), rows_in_order[:, fresh])
         assert np.array_equal(np.array(tree.columns([1, 0])), rows_in_order[1::-1, fresh])
+        ends = [(int(column.min()), int(column.max())) for column in rows_in_order]
+        assert tree.extremes([1, 0]) == ends[1::-1]
         some = np.flatnonzero(random.random(len(tree)) < 0.999)
         assert np.array_equal(tree.numbered(some, [1])[0], rows_in_order[1, fresh][some])
         keys = [column[[0, rows // 2, -1]] for column in rows_in_order]
