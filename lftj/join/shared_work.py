@@ -23,8 +23,10 @@ def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
     """
     threads, tuning = context.resources.threads, context.tuning
     count = 1
-    if threads is not None and threads.workers > 1 and rows * steps > threads.patience:
-        count = min(tuning.star_spans * threads.workers, max(1, rows // tuning.star_span))
+    spent = rows * steps
+    if threads is not None and threads.workers > 1 and spent * tuning.star_steps > threads.patience:
+        most = min(tuning.star_spans * threads.workers, rows)
+        count = min(most, max(1, spent // tuning.star_span))
     return equal_spans(rows, count)
 
 

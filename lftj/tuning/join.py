@@ -120,7 +120,13 @@ class JoinTuning:
     of their number.
     """
     star_span: int = 1 << 17
-    """Facts for each thread of a star join: work against the start of a thread."""
+    """Facts for each thread of a scan, fewer the more is looked up for each: work against the start
+    of a thread.
+    """
+    star_steps: int = 2
+    """Kernel steps in the time of one step of a scan, at least: what it does with a row takes 3 to
+    50 nanoseconds.
+    """
     star_spans: int = 2
     """Spans for each thread, so that one that is held up does not hold up all."""
     star_passing: float = 0.5

@@ -139,8 +139,11 @@ class StarEvaluation:
 
     def found(self) -> Gathering:
         """All that is found, by several threads where there are many facts."""
-        bounds = self._bounds
-        spans = spans_of(self._facts.count, 1 + len(self._dimensions), self._context)
+        bounds, context = self._bounds, self._context
+        spans = spans_of(self._facts.count, 1 + len(self._dimensions), context)
+        least = self._facts.count // len(spans)
+        if bounds is not None and not added_up(bounds, least, context.tuning):
+            bounds = None  # or some spans, which may be a row longer, would be gathered otherwise
         return together(
             each_of(
                 len(spans), lambda part, own: self._span(spans[part], bounds, own), self._context

@@ -32,7 +32,7 @@ from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_r
 FACTS = 40_000
 
 
-ALWAYS = Tuning(columns_start=0, summed_rows=1, block_rows=7, star_span=5)
+ALWAYS = Tuning(columns_start=0, summed_rows=1, block_rows=7, star_span=15)
 """Facts are looked at however few they are, in blocks of a few, and added up where there are no
 more places than facts.
 """
@@ -50,7 +50,7 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
             made,
         ][1],
     )
-    for seed in range(12_600):
+    for seed in range(13_500):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
@@ -184,6 +184,17 @@ def star(threads: int = 1, **options: Any) -> Any:
     workspace.load("visit", [(n % 50, n) for n in range(200)])
     workspace.load("closed", [(n,) for n in range(100, 365)])
     return workspace
+
+
+def test_spans_that_differ_by_a_row_are_gathered_alike() -> None:
+    """Of 101 facts, four spans have 25, 25, 25 and 26, and there are as many groups as the last."""
+    workspace = lftj.connect(
+        executor=lftj.ThreadExecutor(2, patience=1), tuning=Tuning(star_span=1, summed_rows=1)
+    )
+    workspace.add_rules(".decl fact(n: number, g: number)\n.decl found(g: number)")
+    workspace.load("fact", [(n, n % 26) for n in range(101)])
+    workspace.add_rules("found(g) :- fact(_, g).")
+    assert sorted(workspace["found"].fetchall()) == [(g,) for g in range(26)]
 
 
 def sales() -> list[tuple[int, int, int, int, int]]:
