@@ -75,19 +75,38 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
 
 
 def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
-    """As `code_arrow` when it is called, which cannot fail; integers of 64 bits in one chunk are
-    the column's own memory. None where that may be: for NULL, NaN and other types. O(n) for floats.
+    """As `code_arrow` when it is called, which cannot fail; words of 64 bits in one chunk are the
+    column's own memory. None where it may fail, for NULL and NaN too, or other values would have to
+    be made first. O(n) for what has a range.
     """
+    if column.null_count or target.type.unsigned or not _is_held(column.type, target.type):
+        return None
     floats = target.type.name == "float"
-    fits = column.type.equals(pa.float64()) if floats else column.type in _EXACT
-    if not fits or target.type.unsigned or target.type.name not in ("int", "float"):
+    convert = _CONVERSIONS.get(target.type.name)
+    chunks = [chunk for chunk in column.chunks if len(chunk)]
+    try:
+        parts = [convert(c, target.type) if convert else numpy_array(c) for c in chunks]
+    except OverflowError:
         return None
-    parts = [numpy_array(chunk) for chunk in column.chunks if len(chunk)]
-    if column.null_count or (floats and any(np.isnan(part.min()) for part in parts)):
+    if floats and any(np.isnan(part.min()) for part in parts):
         return None
-    if len(parts) == 1 and parts[0].dtype == np.int64 and parts[0].flags.aligned:
+    if (
+        len(parts) == 1
+        and parts[0].dtype == np.int64
+        and parts[0].flags.c_contiguous
+        and parts[0].flags.aligned
+    ):
         return partial(writable_view, parts[0])
     return partial(_late, parts, len(column), floats)
+
+
+def _is_held(found: pa.DataType, type: Type) -> bool:
+    """Test for a column whose memory holds its codes, or floats, though perhaps in fewer bits."""
+    if type.name == "int":
+        return found in _EXACT
+    if type.name in ("float", "bool", "date", "decimal"):
+        return bool(found.equals(type.arrow))
+    return type.name == "timestamp" and bool(found.equals(pa.timestamp("us")))
 
 
 def _late(parts: Sequence[np.ndarray], rows: int, floats: bool) -> np.ndarray:

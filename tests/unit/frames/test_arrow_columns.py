@@ -11,7 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lftj.types import DATE, FLOAT, INT, STR, TIMESTAMP, decimal
+from lftj.frames.arrow_columns import code_arrow, late_codes
+from lftj.frames.frame import Target
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import message, read_back
 
 EDGE = [("src", INT), ("dst", INT)]
@@ -193,3 +196,41 @@ def test_lazy_frames_and_other_streams() -> None:
     )
     assert "Series does not come as an Arrow table" in message(polars.Series([1]), [("x", INT)])
     assert read_back(duckdb.sql("select 1::bigint as src, 2::bigint as dst"), EDGE) == [(1, 2)]
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize(
+    ("type", "values"),
+    [
+        (INT, pa.array([3, -(2**63), 2**63 - 1, 0])),
+        (INT, pa.array([3, -7, 127, 0], pa.int8())),
+        (FLOAT, pa.array([-0.0, 1e300, -2.5, float("inf")])),
+        (BOOL, pa.array([True, False, False, True])),
+        (DATE, pa.array([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)] * 2)),
+        (TIMESTAMP, pa.array([datetime.datetime(1, 1, 1), datetime.datetime.max] * 2)),
+        (decimal(18, 2), pa.array([Decimal("-1.50"), Decimal("9" * 16)] * 2, pa.decimal128(18, 2))),
+    ],
+)
+def test_what_cannot_fail_is_coded_late_as_it_is_at_once(
+    type: Type, values: pa.Array, pieces: int
+) -> None:
+    column = pa.chunked_array([values.slice(1)] * pieces)
+    target = Target("c", type, Dictionary())
+    late = late_codes(column, target)
+    assert late is not None
+    assert late().tolist() == code_arrow(column, target).codes.tolist()
+    assert late_codes(pa.chunked_array([values, pa.nulls(1, values.type)]), target) is None
+
+
+@pytest.mark.parametrize(
+    ("type", "values"),
+    [
+        (DATE, pa.array([-(10**6)], pa.int32()).cast(pa.date32())),
+        (TIMESTAMP, pa.array([2**62]).cast(pa.timestamp("us"))),
+        (TIMESTAMP, pa.array([1500]).cast(pa.timestamp("ns"))),
+        (FLOAT, pa.array([1.0, float("nan")])),
+        (decimal(4, 2), pa.array([Decimal("100.00")], pa.decimal128(18, 2))),
+    ],
+)
+def test_what_may_fail_is_coded_at_once(type: Type, values: pa.Array) -> None:
+    assert late_codes(pa.chunked_array([values]), Target("c", type, Dictionary())) is None
