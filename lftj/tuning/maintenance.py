@@ -235,15 +235,17 @@ class CountingTuning:
     """
     rows_tried: float = 0.125
     """Share of an evaluation that a deletion may cost before ranks are made for it, or proofs
-    counted.
+    counted; and one of a large share of what is read.
     """
     rows_counted: float = 2.2
-    """Evaluations that counting proofs may cost to be preferred to ranks then."""
+    """Evaluations that counting proofs may cost to be preferred to ranks then. Counts that cost
+    more have a price that is as many times as high.
+    """
     rows_iterations: int = 64
     """Iterations of an evaluation beyond which neither is done: both take as many."""
     ranked_plan: int = 200_000
-    """Cost of planning an atom over ranked rows. What was lost without ranks has to come to what
-    they cost.
+    """Cost of planning an atom over ranked rows. A deletion has to have as much left, and what
+    making ranks takes.
     """
     rederive_turn: int = 50_000
     """Steps that led to nothing after which a search for rows that return goes the other way."""

@@ -72,7 +72,13 @@ class _Counted(Strategy[Followed]):
             return Exhausted(Why.PROOFS, UNCOUNTABLE)
         if state is None:
             return Exhausted(Why.LONG_CHAIN, kept)
-        return replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
+        return replace(
+            state,
+            alone=kept.alone,
+            spent=kept.spent,
+            changes=kept.changes,
+            failures=kept.failures,
+        )
 
     @property
     def _empty(self) -> StratumState:
@@ -139,17 +145,29 @@ class CountedFromNothing(_Counted):
         if not self._possible:
             return False
         if isinstance(self.state, StratumState) and not self.state.lattices:
-            return self.state.used and self.change.tried is not None
+            return self._again
         return (
             isinstance(self.state, Uncounted)
             and self.change.tried is None
             and self.change.put_off(self.state) is None
         )
 
+    @property
+    def _again(self) -> bool:
+        """Tell whether counts that an update of this commit did without are made again in it: where
+        they served, and nothing was lost yet that would add to a dear evaluation.
+        """
+        kept, most = self.state, self.change.context.tuning.rows_counted
+        if not kept.used or self.change.tried is None:
+            return False
+        return not kept.alone or (
+            self.change.gave_up(Why.FORECAST) and kept.work <= most * kept.alone
+        )
+
     def run(self) -> Followed | Exhausted:
         """The stratum with counts."""
         kept = self.state
         if isinstance(kept, Uncounted):
-            kept = replace(self._empty, failures=kept.failures)
+            kept = replace(self._empty, failures=kept.failures, alone=kept.work)
         state = self._state(kept)
         return state if isinstance(state, Exhausted) else self.change.stored(state)

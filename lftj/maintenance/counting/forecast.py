@@ -89,20 +89,20 @@ def changes_below(stratum: Stratum, versions: Versions) -> Change:
 
 def allowance(kept: StratumState, change: Change, context: Context) -> int | None:
     """The effort that an update may take until it is given up; None for one that is not worth
-    starting.
+    starting. A share of what the state cost, which is lost with it, but not of many evaluations.
+    Where only the share of the rows that changed speaks against the update it is tried out.
     """
     tuning = context.tuning
-    share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * kept.work)
+    anew = min(kept.work, int(tuning.rows_counted * kept.alone) if kept.alone else _NO_LIMIT)
+    always = min(tuning.elastic_steps, tuning.rows_least if kept.alone else _NO_LIMIT)
+    share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * anew)
     expected = kept.expected(change.rows, tuning.seen_changes)
-    least = max(tuning.elastic_steps, share)
-    hopeless = (
-        change.cost(kept.steps) > tuning.elastic_forecast * least
-        if expected is None
-        else expected > tuning.elastic_seen * least
-    )
-    if hopeless or change.large(context):
+    least = max(always, share)
+    if change.large(context) or (expected or 0) > tuning.elastic_seen * least:
         return None
-    return max(tuning.elastic_forecast * tuning.elastic_steps, tuning.elastic_running * share)
+    if expected is None and change.cost(kept.steps) > tuning.elastic_forecast * least:
+        return max(always, int(tuning.rows_tried * kept.alone)) if kept.alone else None
+    return max(tuning.elastic_forecast * always, tuning.elastic_running * share)
 
 
 def disappointed(kept: StratumState, allowed: int, change: Change, tuning: Tuning) -> StratumState:

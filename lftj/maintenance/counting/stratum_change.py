@@ -163,7 +163,8 @@ class StratumChange:
     def put_off(self, kept: Uncounted) -> Uncounted | None:
         """State kept where no state is built at this change; None where one is."""
         change, context = self.below, self.context
-        if change.large(context) or (kept.work and change.hopeless(kept.work, kept.steps, context)):
+        hopeless = kept.work and change.hopeless(kept.work, kept.steps, context)
+        if change.large(context) or (hopeless and not kept.counts_pay(context.tuning)):
             return kept
         if kept.patience and not math.isinf(context.fraction):
             return replace(kept, patience=kept.patience - 1)
@@ -174,7 +175,8 @@ class StratumChange:
         if not self.decided or not self.keeps_counts or not self.countable:
             return NOTHING_KNOWN
         if isinstance(state, StratumState) and not state.lattices:
-            return given_up(state.failures + self.gave_up(Why.BUDGET, Why.VALUES))
+            failures = state.failures + self.gave_up(Why.BUDGET, Why.VALUES)
+            return given_up(0 if state.used else failures)
         if not isinstance(state, Uncounted):
             return NOTHING_KNOWN
         return state if self.tried is not None else self.put_off(state) or state

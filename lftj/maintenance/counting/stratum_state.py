@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Self
 
+from lftj.join.rent_or_buy import Rent
 from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
@@ -39,8 +40,8 @@ class _Experienced:
 @frozen
 class StratumState(_Experienced):
     """One immutable version. `work`: what the last bootstrap cost (see `cost_model`), `steps`: the
-    kernel steps of it; `used`: whether an update has succeeded since, and `failures`: how many were
-    given up in a row.
+    kernel steps of it; `alone`: what one without counts cost, 0 where that is not known; `used`:
+    whether an update has succeeded since, and `failures`: how many were given up in a row.
 
     `candidates`: of relations with a choice domain, with their proofs; of those `relations` have
     the rows that are accepted. `spent` and `changes`: what past updates cost, and the changed rows
@@ -55,6 +56,7 @@ class StratumState(_Experienced):
     rules: tuple[RuleQueries, ...]
     work: int = 0
     steps: int = 0
+    alone: int = 0
     used: bool = False
     failures: int = 0
     candidates: Mapping[str, Candidates] = field(default_factory=dict)
@@ -137,6 +139,15 @@ class Uncounted(_Experienced):
         none.
         """
         return self.spent / self.changes * changes if self.changes else 0.0
+
+    def counts_pay(self, tuning: Tuning) -> bool:
+        """Tell whether what changes have cost comes to the price of counting. Where it takes many
+        evaluations each row has many proofs; updates of counts, which move these, are as dear. So
+        the price is as many times as high as it takes more than `rows_counted` evaluations.
+        """
+        cheap = tuning.rows_counted * self.work
+        price = self.counting * max(1.0, self.counting / cheap if cheap else 1.0)
+        return Rent(self.regret).due(max(tuning.rows_steps, price))
 
     @property
     def bytes(self) -> int:

@@ -22,7 +22,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lftj.errors import ValueRangeError
-from lftj.join.rent_or_buy import Rent
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION, RANKED, STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
@@ -125,8 +124,7 @@ class Rows(Strategy[Followed]):
         takes = self._takes
         if takes and not isinstance(kept.ranks, Ranks) and self._counts_are_due:
             return False
-        asked = takes or self._some
-        return not (asked and change.below.hopeless(self._instead, kept.steps, change.context))
+        return not (self._some and self._unlikely)
 
     def forecast(self) -> Cost:
         """The share of an evaluation that it may take, or a little. A deletion that has lost its
@@ -135,24 +133,43 @@ class Rows(Strategy[Followed]):
         context = self.change.context
         if self._hopeless:
             return Cost(worthwhile=False)
-        if self._tried_out:
+        if self._tried_out or self._doubted:
             tried = int(context.tuning.rows_tried * self._instead)
             return Cost(allowed=max(context.tuning.rows_least, tried), price=STEP)
+        return Cost(allowed=max(self._least, self._allowed), price=STEP)
+
+    @property
+    def _allowed(self) -> int:
+        """The share of an evaluation that it may take, less what the commit lost elsewhere."""
+        context = self.change.context
         share = int(max(context.fraction, self._share) * self._instead)
-        lost = context.budget.lost if self._takes else 0
-        return Cost(allowed=max(self._least, share - lost), price=STEP)
+        return share - (context.budget.lost if self._takes else 0)
 
     @property
     def _hopeless(self) -> bool:
         """Tell whether earlier deletions make it likely that this one takes more than an
-        evaluation.
+        evaluation, or, where its share speaks against it too, than it may.
         """
         kept, change = self._uncounted, self.change
         if not self._takes or self._some or change.rule_change:
             return False
         tuning = change.context.tuning
-        most = max(tuning.rows_least, tuning.elastic_forecast * self._instead)
+        times = tuning.rows_worth if self._doubted else tuning.elastic_forecast
+        most = max(tuning.rows_least, times * self._instead)
         return kept.expected(change.below.rows) > most
+
+    @property
+    def _unlikely(self) -> bool:
+        """Tell whether the changed share of what is read speaks against an update."""
+        context, steps = self.change.context, self._uncounted.steps
+        return self.change.below.hopeless(self._instead, steps, context)
+
+    @property
+    def _doubted(self) -> bool:
+        """Tell whether a deletion may take little, though its share of what is read speaks against
+        that: one fact of few, which are not alike.
+        """
+        return self._takes and not self._some and self._unlikely
 
     @property
     def _takes(self) -> bool:
@@ -163,11 +180,12 @@ class Rows(Strategy[Followed]):
     def _tried_out(self) -> bool:
         """Tell whether a deletion is tried out before ranks are made for it, or proofs counted."""
         kept = self._uncounted
-        if not kept.work or not self._takes or self._some:
+        if not kept.work or not self._takes or self._some or self._unlikely:
             return False
         if not isinstance(self._rederivation.ranks, Trail):
             return False
-        return self._counted_next or kept.regret + self._instead > self._price
+        tried = int(self.change.context.tuning.rows_tried * self._instead)
+        return self._counted_next or self._allowed - tried > self._price
 
     @property
     def _counted_next(self) -> bool:
@@ -194,9 +212,8 @@ class Rows(Strategy[Followed]):
         as many iterations as an evaluation; where these are many they do not pay.
         """
         kept, tuning = self._uncounted, self.change.context.tuning
-        regretted = Rent(kept.regret).due(max(tuning.rows_steps, kept.counting))
         few = self._iterations <= tuning.rows_iterations
-        return kept.failures > 0 or (few and regretted)
+        return kept.failures > 0 or (few and kept.counts_pay(tuning))
 
     @property
     def _price(self) -> int:
@@ -269,6 +286,12 @@ class RankedRows(Rows):
     def applies(self) -> bool:
         """Tell whether it was tried out without."""
         return self.change.tried_out and not self._counted_next and super().applies()
+
+    @property
+    def _allowed(self) -> int:
+        """The same, less what making ranks takes."""
+        made = self._price if isinstance(self._uncounted.ranks, Trail) else 0
+        return super()._allowed - made
 
     @cached_property
     def _ranks(self) -> Ranks | Trail | None:

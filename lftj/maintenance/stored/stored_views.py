@@ -50,7 +50,7 @@ from scantree.frozen import frozen
 _ANY_WIDTH = Tuning(extremes_width=1 << 30)
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
 
-_COST = ("work", "steps", "used", "failures", "spent", "changes")
+_COST = ("work", "steps", "alone", "used", "failures", "spent", "changes")
 
 
 class ViewWriter:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
+from tests.retuning import retuned
 from tests.unit.recursion.following import (
     CLOSURE,
     EDGES,
@@ -273,10 +274,26 @@ def dense(elastic: float) -> Any:
 def test_no_state_is_built_for_a_change_that_touches_too_many_proofs():
     closure = dense(0.2)
     change(closure, {}, {"e": [(x, (x * 7 + 1) % 300) for x in range(60)]})
-    assert (strategies(closure), states(closure)) == (["bootstrap"], [])
+    assert (strategies(closure), states(closure)) == (["fallback"], [])
     with counted_at_once():
         change(closure, {}, {"e": [(100, (100 * 7 + 1) % 300)]})
     assert check(closure) == 1
+
+
+def test_an_update_that_is_given_up_is_followed_by_an_evaluation_without_counts():
+    closure = dense(0.2)
+    without = steps(closure)
+    with counted_at_once():
+        change(closure, {}, {"e": [(100, (100 * 7 + 1) % 300)]})
+        (state,) = states(closure)
+        assert state.work > 2 * state.alone > 0
+        change(closure, {}, {"e": [(101, (101 * 7 + 1) % 300)]})
+    assert strategies(closure) == ["update"]
+    with retuned(closure, elastic_running=0, elastic_steps=10_000):
+        change(closure, {}, {"e": [(x, (x * 7 + 1) % 300) for x in range(4)]})
+    assert (strategies(closure), states(closure)) == (["fallback"], [])
+    assert steps(closure) < 1.5 * without
+    assert closure.verify() == []
 
 
 def test_elastic_0_always_bootstraps_and_infinity_always_updates():
