@@ -147,13 +147,15 @@ class GroupStates:
                 for words in (first, states[:, at + 1]):
                     codes = floats_to_codes(words.copy().view(np.float64))
                     self._add(call, at, places, codes, None)
-                aside, theirs = self.aside[call], other.aside[call]
-                for groups, codes, counts in zip(
-                    theirs.groups, theirs.codes, theirs.counts, strict=True
-                ):
-                    aside.add(places[groups], codes, counts)
             else:
                 self._add(call, at, places, first, None)
+        self._take_aside(other, places)
+
+    def _take_aside(self, other: GroupStates, places: np.ndarray) -> None:
+        """Put aside what another has, whose groups are these here."""
+        for call, aside in other.aside.items():
+            for groups, codes, counts in zip(aside.groups, aside.codes, aside.counts, strict=True):
+                self.aside[call].add(places[groups], codes, counts)
 
     def _count(self, places: np.ndarray, counts: np.ndarray) -> None:
         if not self.layout.width and counts.size == 1:
@@ -237,11 +239,7 @@ class GroupStates:
         found.words = np.concatenate([part.states for part in whole]).reshape(-1)
         before = 0
         for part in whole:
-            for call, aside in part.aside.items():
-                for groups, codes, counts in zip(
-                    aside.groups, aside.codes, aside.counts, strict=True
-                ):
-                    found.aside[call].add(groups + before, codes, counts)
+            found._take_aside(part, np.arange(before, before + part.count))
             before += part.count
         return found
 
@@ -255,9 +253,15 @@ class GroupStates:
         groups: Columns = union(list(self.groups), list(other.groups))
         columns = np.ascontiguousarray(as_matrix(groups, self.layout.width))
         found = GroupStates(self.layout, columns, columns.shape[1])
-        for part in (self, other):
-            found.take(part, locate(list(part.groups), list(columns))[0])
+        few, many = sorted((self, other), key=lambda part: part.count)
+        found._put(many, locate(list(many.groups), list(columns))[0])
+        found.take(few, locate(list(few.groups), list(columns))[0])
         return found
+
+    def _put(self, other: GroupStates, places: np.ndarray) -> None:
+        """Have the states of another's groups for these, which have no assignments yet."""
+        self.states[places] = other.states
+        self._take_aside(other, places)
 
     def totals(self) -> GroupTotals:
         """All groups, which ascend. O(n), and O(n log n) for values that were put aside."""
