@@ -8,8 +8,9 @@ that may have it (`repair`) [Backward/Forward, for reachability]. Nothing is kep
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -21,13 +22,15 @@ from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.reachability.doubt import Doubtful, Seeds
 from lftj.maintenance.reachability.repair import Repair
-from lftj.maintenance.reachability.step_graph import StepGraph
+from lftj.maintenance.reachability.step_graph import Revised, StepGraph
+from lftj.maintenance.rules.full_evaluation import copied
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.separable import Nodes, steps_of
+from lftj.program.normal_form import NormalRule
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
-from scantree.rows import sort_rows
+from scantree.rows import differences, sort_rows
 
 
 class Reachability(Strategy[Followed]):
@@ -67,11 +70,11 @@ class Reachability(Strategy[Followed]):
         change, shape = self.change, self._shape
         assert shape is not None
         try:
-            old, new = self._read()
+            first, steps = self._read()
         except (ValueRangeError, OverflowError):
             return Exhausted(Why.PASS, self.state)  # evaluation decides about failures
         least, work = change.context.tuning.searched_least, self.state.work
-        repair = self._repair(shape, old, new, max(least, work // 8))
+        repair = self._repair(shape, first, steps, max(least, work // 8))
         if repair is None:
             delta = Delta.empty(change.versions[shape.relation].schema.arity)
         elif isinstance(repair, Exhausted) or repair.cost > max(least, work // 2):
@@ -86,60 +89,74 @@ class Reachability(Strategy[Followed]):
         return Exhausted(Why.BUDGET, self.state)
 
     # ── what it reads ─────────────────────────────────────────────────────────────────────────────
-    def _read(self) -> tuple[tuple[Columns, Columns], tuple[Columns, Columns]]:
-        """Rows of iteration 0 and steps, as they were and as they are; the same objects where
-        nothing they are made of changed.
-        """
-        shape, versions = self._shape, self.change.versions
-        assert shape is not None
-        new = self._of(versions)
-        before = {name: versions.before(name) for name in versions}
-        own = [rule for rule in self.change.rules if shape.relation not in rule.reads]
-        first, steps = new
-        if self._touched({base_name(shape.relation), *(n for rule in own for n in rule.reads)}):
-            first = self._first(before)
-        if shape.transitive:
-            steps = first
-        elif self._touched({name for rule in shape.steps for name in rule.reads}):
-            steps = self._steps(first, before)
-        return (first, steps), new
-
-    def _touched(self, names: set[str]) -> bool:
-        return not names.isdisjoint(self.change.versions.deltas)
-
-    def _of(self, relations: Relations) -> tuple[Columns, Columns]:
-        first = self._first(relations)
-        return first, self._steps(first, relations)
-
-    def _first(self, relations: Relations) -> Columns:
+    def _read(self) -> tuple[Revised, Revised]:
+        """Rows of iteration 0, and steps; the same object where both are copied alike."""
         change, shape = self.change, self._shape
         assert shape is not None
-        closure = Closure(change.schemas, change.rules, relations, change.context)
-        return closure.first(shape.relation)
+        own = [rule for rule in change.rules if shape.relation not in rule.reads]
+        closure = partial(Closure, change.schemas, change.rules, context=change.context)
+        first = self._revised(
+            lambda relations: closure(relations=relations).first(shape.relation),
+            own,
+            base_name(shape.relation),
+        )
+        if shape.transitive:
+            return first, first
+        copy = self._copied(own, base_name(shape.relation))
+        if copy is not None and copy == self._copied(shape.steps):
+            return first, first
+        return first, self._revised(
+            lambda relations: steps_of(shape, first.now, relations, change.context), shape.steps
+        )
 
-    def _steps(self, first: Columns, relations: Relations) -> Columns:
-        assert self._shape is not None
-        return steps_of(self._shape, first, relations, self.change.context)
+    def _revised(
+        self,
+        derive: Callable[[Relations], Columns],
+        rules: Sequence[NormalRule],
+        base: str | None = None,
+    ) -> Revised:
+        """Rows that these rules and base rows derive, and how they changed. Where rows are copied
+        their change is that of the relation; else they are derived from what was there, too.
+        """
+        versions, now = self.change.versions, derive(self.change.versions)
+        reads = {name for rule in rules for name in rule.reads}
+        if (reads | {base}).isdisjoint(versions.deltas):
+            return Revised(now, Delta.empty(len(now)))
+        copy = self._copied(rules, base)
+        if copy is not None:
+            name, columns = copy
+            delta = versions.deltas[name]
+            inserts, erases = (
+                sort_rows([side[column] for column in columns])
+                for side in (delta.inserts, delta.erases)
+            )
+            return Revised(now, Delta(inserts, erases))
+        went, came = differences(derive(versions.old_view), now)
+        return Revised(now, Delta(came, went))
+
+    def _copied(
+        self, rules: Sequence[NormalRule], base: str | None = None
+    ) -> tuple[str, list[int]] | None:
+        """The relation and the columns that are all that these rules and base rows derive."""
+        alone = len(rules) == 1 and base not in self.change.versions
+        return copied(rules[0]) if alone else None
 
     def _repair(
-        self,
-        shape: Decomposition,
-        old: tuple[Columns, Columns],
-        new: tuple[Columns, Columns],
-        most: int,
+        self, shape: Decomposition, first: Revised, steps: Revised, most: int
     ) -> Repair | Exhausted | None:
         """The repair that the change asks for; None where it matters to nothing, Exhausted where
         finding that out takes more than `most` steps.
         """
         change, context = self.change, self.change.context
-        some = [rows[shape.changing] for rows in (old[0], new[0])]
-        columns = [column for column in (*some, *old[1], *new[1]) if len(column)]
+        some = (first.now, first.change.erases)
+        columns = [rows[shape.changing] for rows in some]
+        columns = [rows for rows in (*columns, *steps.now, *steps.change.erases) if len(rows)]
         if not columns:
             return None
         nodes = Nodes(columns, context.tuning.walk_sparse)
-        graph = StepGraph(old[1], new[1], nodes, context)
-        now = _by_part(new[0], shape.changing)
-        seeds = Seeds(now if old[0] is new[0] else _by_part(old[0], shape.changing), now)
+        graph = StepGraph(steps, nodes, context)
+        rows = (*some, first.change.inserts)
+        seeds = Seeds(*(_by_part(each, shape.changing) for each in rows))
         doubtful = Doubtful(graph, seeds, nodes, context, most)
         if doubtful.unknown:
             return self.stopped(0)

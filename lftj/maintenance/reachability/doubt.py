@@ -21,7 +21,6 @@ from lftj.maintenance.separable.separable import Nodes
 from lftj.storage.delta import Columns
 from scantree.rows import (
     difference,
-    differences,
     equal_runs,
     locate,
     sort_order,
@@ -41,28 +40,26 @@ class _Matter(NamedTuple):
     unless: np.ndarray
 
 
-class Seeds:
-    """Nodes that parts begin with: sorted rows of the kept columns and the node, as they were and
-    as they are. Where nothing is kept there is one column of zeros.
+class Seeds(NamedTuple):
+    """Nodes that parts begin with: sorted rows of the kept columns and the node, as they are, and
+    those that went and came. Where nothing is kept there is one column of zeros.
     """
 
-    def __init__(self, old: Columns, new: Columns):
-        """O(rows), and nothing where both are the same object."""
-        none = [column[:0] for column in new]
-        self.new = new
-        self._went, self._came = (none, none) if old is new else differences(old, new)
+    new: Columns
+    went: Columns
+    came: Columns
 
     def all(self) -> Columns:
         """Rows that were there, or are."""
-        return union(self.new, self._went)
+        return union(self.new, self.went)
 
     def changed(self) -> Columns:
         """Rows that came or went."""
-        return union(self._went, self._came)
+        return union(self.went, self.came)
 
     def staying(self) -> Columns:
         """Rows that were there and are."""
-        return difference(self.new, self._came) if len(self._came[0]) else self.new
+        return difference(self.new, self.came) if len(self.came[0]) else self.new
 
 
 class Group(NamedTuple):

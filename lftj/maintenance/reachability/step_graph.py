@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +18,18 @@ from lftj.maintenance.reachability.graph_kernels import (
     reach,
 )
 from lftj.maintenance.separable.separable import Nodes
-from lftj.storage.delta import Columns
-from scantree.rows import differences, locate, sort_order, union
+from lftj.storage.delta import Columns, Delta
+from scantree.rows import locate, sort_order, union
 
 _SEARCH = 4_000
 """Steps in the time that a search takes besides its own."""
+
+
+class Revised(NamedTuple):
+    """Sorted rows as they are, and the change that made them so."""
+
+    now: Columns
+    change: Delta
 
 
 class StepGraph:
@@ -30,13 +38,11 @@ class StepGraph:
     O(steps) to make.
     """
 
-    def __init__(self, old: Columns, new: Columns, nodes: Nodes, context: Context):
-        went, came = differences(old, new) if old is not new else (old[:0], old[:0])
-        rows = union(new, went) if went else new
+    def __init__(self, steps: Revised, nodes: Nodes, context: Context):
+        rows = union(steps.now, steps.change.erases)
         flags = np.full(len(rows[0]), BOTH, np.uint8)
-        if went:
-            flags[locate(went, rows)[0]] = BEFORE
-            flags[locate(came, rows)[0]] = NOW
+        flags[locate(steps.change.erases, rows)[0]] = BEFORE
+        flags[locate(steps.change.inserts, rows)[0]] = NOW
         self.count = nodes.count
         self._context = context
         self._rows = [nodes.number(column) for column in rows]

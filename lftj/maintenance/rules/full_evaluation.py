@@ -85,22 +85,33 @@ def projected(
     return _compact(rows, counts, waiting, picks)
 
 
-def rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) -> Columns | None:
-    """The head rows of a rule that copies a relation, each once, in no order: read, not evaluated.
-    None for others. O(n).
+def copied(rule: NormalRule) -> tuple[str, list[int]] | None:
+    """The relation that a rule copies, and its columns as the head has them, each once; None for
+    other rules.
     """
     alone = Star.alone(rule)
     if alone is None or not alone.copies:
         return None
-    facts, place = relations[alone.facts.relation], alone.facts.place
+    place = alone.facts.place
     if not len(rule.atoms[0].args) == len(place) == len(set(rule.group)) == len(rule.group):
         return None
+    return alone.facts.relation, [place[variable] for variable in rule.group]
+
+
+def rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) -> Columns | None:
+    """The head rows of a rule that copies a relation, each once, in no order: read, not evaluated.
+    None for others. O(n).
+    """
+    found = copied(rule)
+    if found is None:
+        return None
+    facts, columns = relations[found[0]], found[1]
     if context.keep:
         # its rows are at hand now: after a workspace was opened, a sample would read all pages
         context.statistics.of(facts)
     context.budget.spend(facts.count)
-    context.budget.check_memory(8 * facts.count * (1 + len(place)))
-    return facts.columns([place[variable] for variable in rule.group])
+    context.budget.check_memory(8 * facts.count * (1 + len(columns)))
+    return facts.columns(columns)
 
 
 def running_totals(shape: AggregateShape, context: Context) -> Making[Grouping] | None:
