@@ -35,7 +35,7 @@ from scantree.rows import equal_runs, locate, sort_order, sort_rows
 _LOOKED_UP = 30  # steps of looking one row up among many
 _READ = 3  # steps of reading a row that lies beside others
 _AT_ONCE = 1 << 22  # rows of parts read at once: memory
-_ONE_BY_ONE = 64  # parts up to which each is read by itself
+_FOUND = 2_000  # steps of finding the rows of a part, in which as many rows are read
 _GROUP = 30_000  # steps in the time that a group takes, however small it is
 _ROOM = 1 << 16  # rows found for which there is room at first
 
@@ -45,7 +45,8 @@ class _Task:
     step leads to one; `touched`: steps from and to nodes in doubt.
     """
 
-    def __init__(self, group: Group, graph: StepGraph, size: float):
+    def __init__(self, group: Group, graph: StepGraph, reading: float):
+        """`reading`: the steps of reading all rows of one part."""
         self.parts, self.nodes = group
         back, ahead = graph.back.starts, graph.ahead.starts
         lows, highs = back[self.nodes], back[self.nodes + 1]
@@ -54,9 +55,9 @@ class _Task:
         self.asked = np.unique(np.append(self.nodes, graph.back.targets[places]))
         leaving = int((ahead[self.nodes + 1] - ahead[self.nodes]).sum())
         self.touched = int(sizes.sum()) + leaving + len(self.nodes)
-        self.by_look_up = _LOOKED_UP * len(self.asked) < _READ * size
-        reading = min(_LOOKED_UP * len(self.asked), _READ * size)
-        self.cost = _GROUP + len(self.parts[0]) * (reading + self.touched)
+        looking_up = _LOOKED_UP * len(self.asked)
+        self.by_look_up = looking_up < reading
+        self.cost = _GROUP + len(self.parts[0]) * (min(looking_up, reading) + self.touched)
 
 
 class Repair:
@@ -79,14 +80,21 @@ class Repair:
         self._anew = doubtful.anew
         self._kept = [column for column in range(version.schema.arity) if column != changing]
         self._size = version.count / max(1, len(equal_runs(seeds.new, len(seeds.new) - 1)))
-        self._tasks = [_Task(group, graph, self._size) for group in doubtful.groups]
+        self._tasks = [
+            _Task(group, graph, self._reading(len(group.parts[0]))) for group in doubtful.groups
+        ]
         self._room = graph.room()
 
     @property
     def cost(self) -> float:
         """The steps that it is expected to take."""
-        each = _READ * self._size + len(self.graph.flags)
-        return sum(task.cost for task in self._tasks) + len(self._anew[0]) * each
+        anew = len(self._anew[0])
+        each = self._reading(anew) + len(self.graph.flags)
+        return sum(task.cost for task in self._tasks) + anew * each
+
+    def _reading(self, parts: int) -> float:
+        """The steps of reading one of so many parts."""
+        return _READ * self._size + min(_FOUND, self.version.count / max(1, parts))
 
     def run(self) -> Delta:
         """The rows that came and went."""
@@ -144,8 +152,9 @@ class Repair:
             return self._of(parts, ordered)
         (keys,) = parts
         tree = self.version.tree((self._kept[0], self.changing))
-        if len(keys) > _ONE_BY_ONE:
-            return self._of(parts, tree.range((int(keys[0]),), after_prefix((int(keys[-1]),))))
+        between = (int(keys[0]),), after_prefix((int(keys[-1]),))
+        if len(keys) * _FOUND > tree.positions(*between)[2]:
+            return self._of(parts, tree.range(*between))
         pieces = [tree.range((key,), after_prefix((key,)), only=(1,))[0] for key in keys.tolist()]
         highs = np.cumsum([len(piece) for piece in pieces])
         nodes = self.numbers.number(np.concatenate(pieces))
@@ -154,6 +163,9 @@ class Repair:
     def _of(self, parts: Columns, ordered: Columns) -> Rows:
         """The nodes of some parts among rows in the order of their kept columns."""
         kept = len(parts)
+        if not len(ordered[0]):
+            none = np.zeros(len(parts[0]), np.int64)
+            return Rows(none, none, none[:0])
         heads = equal_runs(ordered, kept)
         ends = np.append(heads[1:], len(ordered[0]))
         places, there = locate(parts, [column.take(heads) for column in ordered[:kept]])
@@ -186,9 +198,6 @@ class Repair:
         seeds = self.seeds.new
         nodes = self.numbers.number(seeds[-1])
         picked = doubt.marks[nodes] != 0
-        if not picked.any():
-            none = np.zeros(len(parts[0]), np.int64)
-            return Rows(none, none, nodes)
         return self._of(parts, [column[picked] for column in seeds])
 
 

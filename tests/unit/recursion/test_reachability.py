@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import lftj
 from lftj.maintenance.ladder import OPTIONAL, STRATA
 from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
+from scantree import Tree
 from tests.unit.recursion.programs import expected
 
 DECLARED = """
@@ -105,6 +107,27 @@ def test_a_step_that_matters_takes_what_changes() -> None:
     assert len(workspace["t"]) == 300 * 300
     assert steps_of(workspace, insert=[(5, 1000)]) < 5_000
     assert len(workspace["t"]) == 300 * 300 + 300
+
+
+def test_parts_that_lie_apart_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain among thirty whose nodes take turns: a hundred parts lose what is behind a step."""
+    chains, length = 30, 200
+    edges = [(x, x + chains) for x in range(chains * (length - 1))]
+    workspace = closure(edges)
+    rows = len(workspace["t"])
+    read: list[int] = []
+    range_of = Tree.range
+
+    def counted(tree: Tree, *bounds: Any, **named: Any) -> Any:
+        found = range_of(tree, *bounds, **named)
+        read.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(Tree, "range", counted)
+    middle = chains * length // 2
+    steps_of(workspace, delete=[(middle, middle + chains)])
+    assert len(workspace["t"]) == rows - 101 * 99
+    assert sum(read) < rows / 4
 
 
 def test_no_proofs_are_counted_however_often_deletions_come() -> None:
