@@ -14,6 +14,7 @@ as a flag.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,6 +42,9 @@ _GALLOP = 8
 
 _LARGE = 1 << 17
 """Words of rows that are not kept as columns and as a matrix both."""
+
+_AT_ONCE = 1 << 16
+"""Rows that are made a matrix at once where the whole is not kept."""
 
 
 # ── sorting ───────────────────────────────────────────────────────────────────────────────────────
@@ -258,9 +262,21 @@ def contains(a: Columns, b: Columns) -> np.ndarray:
 
 
 def _in_both(a: Columns, b: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the rows of `a` that are in `b`, and the reverse. O(n + m)."""
+    """Mark the rows of `a` that are in `b`, and the reverse. O(n + m).
+
+    Some rows after the others, so that columns that are no matrix become one in the cache: fresh
+    memory for a matrix of many rows took longer than to compare them.
+    """
     in_a, in_b = np.zeros(len(a[0]), dtype=bool), np.zeros(len(b[0]), dtype=bool)
-    mark_common(_matrix(a), _matrix(b), in_a, in_b)
+    heads = a[0][_AT_ONCE::_AT_ONCE]
+    if not len(heads):
+        mark_common(_matrix(a), _matrix(b), in_a, in_b)
+        return in_a, in_b
+    cuts = [[0, *np.searchsorted(side[0], heads).tolist(), len(side[0])] for side in (a, b)]
+    for mine, theirs in zip(pairwise(cuts[0]), pairwise(cuts[1]), strict=True):
+        here, there = slice(*mine), slice(*theirs)
+        one, other = ([column[part] for column in side] for side, part in ((a, here), (b, there)))
+        mark_common(_matrix(one), _matrix(other), in_a[here], in_b[there])
     return in_a, in_b
 
 

@@ -133,6 +133,24 @@ def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
     assert found.tolist() == [row in set(right) for row in left]
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 7, 60])
+def test_sides_that_are_compared_in_pieces(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces end inside and between runs of a leading value, and are empty on either side."""
+    monkeypatch.setattr("scantree.rows._AT_ONCE", at_once)
+    random = np.random.default_rng(at_once)
+    for leading in (1, 3, 40):
+        a, b = (
+            sort_rows([random.integers(0, leading, rows), random.integers(0, 30, rows)])
+            for rows in (80, 60)
+        )
+        one, other = set(rows_of(a)), set(rows_of(b))
+        assert [rows_of(side) for side in differences(a, b)] == [
+            sorted(one - other),
+            sorted(other - one),
+        ]
+        assert contains(a, b).tolist() == [row in other for row in rows_of(a)]
+
+
 @given(two_sides())
 def test_news_are_what_only_the_first_side_has(case: tuple[int, Rows, Rows]) -> None:
     width, left, right = case
