@@ -21,7 +21,7 @@ from lftj.join.access.gathering import (
     together,
 )
 from lftj.join.access.lookup_tables import Buffers, row_table
-from lftj.join.access.star_shape import Lookup, Star
+from lftj.join.access.star_shape import Key, Lookup, Star
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.shared_work import Account, each_of, spans_of
@@ -33,10 +33,6 @@ _COUNTED = (1 << 63) - 1
 
 Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
-
-
-Key = tuple[str, frozenset[int]]
-"""A relation and the columns by which one row of it was to be found."""
 
 
 class UnfitError(Exception):

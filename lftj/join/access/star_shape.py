@@ -24,6 +24,8 @@ from scantree.frozen import frozen
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
 
 Relations = Mapping[str, RelationVersion]
+Key = tuple[str, frozenset[int]]
+"""A relation and the columns by which one row of it is to be found."""
 
 
 class Lookup(NamedTuple):
@@ -37,7 +39,7 @@ class Lookup(NamedTuple):
     negated: bool = False
 
     @property
-    def of(self) -> tuple[str, frozenset[int]]:
+    def of(self) -> Key:
         """The relation and the columns of the key."""
         return self.read.relation, frozenset(self.read.place[variable] for variable in self.key)
 

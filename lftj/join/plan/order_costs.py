@@ -21,7 +21,7 @@ from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.variable_orders import bits, numbers, variables_of
 from lftj.program.normal_form import NormalRule
-from lftj.storage.relation import Order
+from lftj.storage.relation import Order, RelationVersion
 from lftj.syntax.attention import look
 from lftj.tuning import DEFAULT, Tuning
 
@@ -47,6 +47,16 @@ more often.
 """
 EVEN: Crowds = MappingProxyType({})
 """All values are taken to be alike."""
+
+
+def making(
+    orders: Iterable[tuple[str, Order]], relations: Mapping[str, RelationVersion], tuning: Tuning
+) -> float:
+    """Cost of making key orders, by the relations' names, each once; more for wide relations."""
+    return sum(
+        NEW_ORDER * max(1.0, len(order) / tuning.narrow_columns) * relations[name].count
+        for name, order in set(orders)
+    )
 
 
 class Begun(NamedTuple):

@@ -7,19 +7,18 @@ keys look these up; what is left is searched, and a search can find everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
-from lftj.join.access.star_join import Key, StarEvaluation, UnfitError
-from lftj.join.access.star_shape import Star
-from lftj.join.plan.order_costs import NEW_ORDER
+from lftj.join.access.star_join import StarEvaluation, UnfitError
+from lftj.join.access.star_shape import Key, Star
+from lftj.join.plan.order_costs import NEW_ORDER, making
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.body_query import BodyQuery, Found
 from lftj.join.run.by_groups import pieces_of_groups
 from lftj.join.run.evaluate import Relations, chunks
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why, first_of, walk
-from lftj.storage.relation import Order
 from lftj.storage.transient_relation import TransientRelation
 
 _MOST = 1 << 30
@@ -164,27 +163,16 @@ class StarJoin(Access):
         the variable order.
         """
         sought = ((probe.relation, probe.order) for probe in plan.probes)
-        return self._making(
-            ((name, order) for name, order in sought if order not in relations[name].orders()),
-            relations,
-        )
+        missing = (each for each in sought if each[1] not in relations[each[0]].orders())
+        return making(missing, relations, self.change.context.tuning)
 
     def _orders_of_transient(self, plan: RulePlan, relations: Relations) -> float:
         """Cost of making key orders of rows that have none and are read once: a look-up needs none.
         A plan takes them for granted.
         """
         read = ((atom.relation, atom.order) for atom in plan.atoms)
-        return self._making(
-            (each for each in read if isinstance(relations[each[0]], TransientRelation)), relations
-        )
-
-    def _making(self, orders: Iterable[tuple[str, Order]], relations: Relations) -> float:
-        """Cost of making key orders, by the relations' names."""
-        narrow = self.change.context.tuning.narrow_columns
-        return sum(
-            NEW_ORDER * max(1.0, len(order) / narrow) * relations[name].count
-            for name, order in set(orders)
-        )
+        made = (each for each in read if isinstance(relations[each[0]], TransientRelation))
+        return making(made, relations, self.change.context.tuning)
 
     def applies(self) -> bool:
         """Tell whether each row finds at most one partner in every other atom."""

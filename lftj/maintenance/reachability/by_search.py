@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -94,15 +94,16 @@ class Reachability(Strategy[Followed]):
         change, shape = self.change, self._shape
         assert shape is not None
         own = [rule for rule in change.rules if shape.relation not in rule.reads]
-        closure = partial(Closure, change.schemas, change.rules, context=change.context)
-        first = self._revised(
-            lambda relations: closure(relations=relations).first(shape.relation),
-            own,
-            base_name(shape.relation),
-        )
+        base = base_name(shape.relation)
+
+        def begin(relations: Relations) -> Columns:
+            closure = Closure(change.schemas, change.rules, relations, change.context)
+            return closure.first(shape.relation)
+
+        first = self._revised(begin, own, base)
         if shape.transitive:
             return first, first
-        copy = self._copied(own, base_name(shape.relation))
+        copy = self._copied(own, base)
         if copy is not None and copy == self._copied(shape.steps):
             return first, first
         return first, self._revised(

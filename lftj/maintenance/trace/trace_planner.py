@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import unevenness
 from lftj.join.plan.comparison_bounds import ends, is_alone, least
-from lftj.join.plan.order_costs import NEW_ORDER
+from lftj.join.plan.order_costs import making
 from lftj.join.plan.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.least_values import least_plan, many_proofs
@@ -143,16 +143,13 @@ def _sooner_counted(plan: RulePlan, relations: Relations, context: Context) -> b
     """Test for all proofs that are counted, row by row, before a wide relation has the key order in
     which first ones are searched for; the order would also take as much memory as the relation.
     """
-    narrow = context.tuning.narrow_columns
-    made = {
+    made = (
         (atom.relation, atom.order)
         for atom in plan.atoms
-        if len(atom.order) > narrow and atom.order not in relations[atom.relation].orders()
-    }
-    cost = sum(
-        NEW_ORDER * len(order) / narrow * relations[relation].count for relation, order in made
+        if len(atom.order) > context.tuning.narrow_columns
+        and atom.order not in relations[atom.relation].orders()
     )
-    return cost > plan.choice.bindings[-1]
+    return making(made, relations, context.tuning) > plan.choice.bindings[-1]
 
 
 def _within_budget(
