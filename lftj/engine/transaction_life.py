@@ -18,9 +18,14 @@ from lftj.engine.subscription import Subscriptions
 from lftj.engine.uncopied import Uncopied
 from lftj.engine.writer_lock import WriterLock
 from lftj.errors import TransactionError
+from scantree.garbage import collector_paused
 from scantree.interrupts import interrupts_as_such, raised_by_signal
 
 _log = logging.getLogger("lftj.commits")
+_PAUSE = 0.1
+"""Seconds of a commit in which no cyclic garbage is looked for: it makes none, its objects take the
+place of as many, and to go through all objects of the process takes longer than most commits.
+"""
 
 
 class Committed(Protocol):
@@ -134,9 +139,10 @@ class Writing(Uncopied, Generic[Draft]):
         draft = self._open()
         self._ended = "rolled back"
         try:
-            if message is not None:
-                draft.annotate(self._text(message))
-            self._backend.commit(draft)
+            with collector_paused(_PAUSE):
+                if message is not None:
+                    draft.annotate(self._text(message))
+                self._backend.commit(draft)
         finally:
             if draft.committed is not None:  # an interrupt may have come after that
                 self._committed, self._ended = draft.committed, "committed"

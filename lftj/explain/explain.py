@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, overload
@@ -23,6 +22,7 @@ from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import Proof
 from lftj.proofs.steps import Origin, Step
 from lftj.syntax import tree
+from scantree.garbage import collector_paused
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def explain(
     check_count("rows", rows)
     relation, values = asked_row(state, what, row)
     found = _proofs(engine, state, relation, values, rows)
-    with _uncollected():
+    with collector_paused():
         first = next(found)
         if proofs is None:
             found.close()  # its graph goes before anybody looks for garbage
@@ -113,7 +113,7 @@ def _proofs(
     program = partial(program_text, state, relation)
     since = partial(_origins, engine, state)
     with engine.dictionary.in_use():  # codes stay what they are while somebody asks for more
-        with interrupts_as_such(), _short(), engine.looking(), _uncollected():
+        with interrupts_as_such(), _short(), engine.looking(), collector_paused():
             found = made()
             root = found.heights.prove(found.goal)
             assert root.height < UNKNOWN, f"no proof of {found.goal}"
@@ -121,7 +121,7 @@ def _proofs(
         yield Proof(steps, smallest, program, count, partial(since, steps))
         others = found.others(root)
         while True:
-            with interrupts_as_such(), _short(), engine.looking(), _uncollected():
+            with interrupts_as_such(), _short(), engine.looking(), collector_paused():
                 steps = next(others, None)
             if steps is None:
                 return
@@ -130,21 +130,6 @@ def _proofs(
 
 def _short() -> AbstractContextManager[None]:
     return short_of_memory("there is no explanation", "ask for fewer rows")
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the collection of garbage for the length of one search: nothing of its graph is garbage
-    before the end, and looking through it again and again takes a third of the time.
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _count(engine: Engine, made: partial[_Explanation]) -> int:

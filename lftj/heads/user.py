@@ -29,6 +29,7 @@ from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
 from lftj.types import Type, encode_scalar, type_of_python
 from lftj.types.dictionary import Dictionary
+from scantree.garbage import resume_in_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class UserAggregate:
 
     def fold(self, rows: Sequence[tuple[Any, ...]], counts: Sequence[int]) -> Any:
         """The state of argument tuples in their order, each as often as its count says."""
+        resume_in_time()  # a user's functions may take long and make cycles
         total = self.zero
         for row, times in zip(rows, counts, strict=True):
             total = self.combine(total, self.repeated(self.lift(*row), times))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from lftj.errors import LimitError
 from partition.split import KeyRange
 from scantree.frozen import record
+from scantree.garbage import resume_in_time
 
 WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""
@@ -136,9 +137,12 @@ class Budget:
         self.check_memory()
 
     def look(self) -> None:
-        """Raise LimitError (E330, E331) when the work or the time is over."""
+        """Raise LimitError (E330, E331) when the work or the time is over. A collector that was
+        paused for a short commit goes on.
+        """
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)
+        resume_in_time()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
 

@@ -27,9 +27,9 @@ from lftj.program.statistics_hints import Answers, Asking, Known, Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.syntax import tree
 from lftj.syntax.attention import look
-from lftj.syntax.parser import no_cyclic_garbage
 from lftj.types.sources import is_reserved
 from scantree.frozen import frozen
+from scantree.garbage import collector_paused
 
 _RULE = 16
 """Steps of reading that bringing a rule to normal form takes about."""
@@ -96,7 +96,7 @@ class Program:
         text. `repeats` decides which normal form suits the rows. Raises ProgramErrors with all
         problems.
         """
-        with no_cyclic_garbage():
+        with collector_paused():
             checked = check(parsed, self.catalog)
         normalizer = _Normalizer(checked, repeats, self.next_source)
         sources, ids = (
@@ -129,7 +129,7 @@ class Program:
     def _again(self, number: int, repeats: Repeats) -> Program:
         """Replace the normal form of a rule by the one that suits the rows."""
         source, left = self.sources[number], self.remove(number)
-        with no_cyclic_garbage():
+        with collector_paused():
             checked = check(tree.ParsedProgram((source.rule,)), left.catalog)
         taken = [
             schema.name for schema in source.normal.hidden
@@ -226,7 +226,7 @@ class Program:
         none yet. Those that are `known` stay the same objects. Raises ProgramErrors for rules
         that no program had.
         """
-        with no_cyclic_garbage():
+        with collector_paused():
             checked = check(tree.ParsedProgram(tuple(each.rule for each in rules)), self.catalog)
         sources: dict[int, SourceRule] = {}
         for place, (number, _, repeats, cycle, taken) in enumerate(rules):

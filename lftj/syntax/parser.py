@@ -7,12 +7,9 @@ are raised together.
 
 from __future__ import annotations
 
-import gc
-import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 from lark import Lark, Token, UnexpectedInput
@@ -27,6 +24,7 @@ from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after
 from lftj.syntax.source import Source
 from scantree.forking import held_while_forking
+from scantree.garbage import collector_paused
 
 # A short way for plain facts: programs may hold a hundred thousand of them, and the general parser
 # takes some 0.15 ms for each.
@@ -116,42 +114,6 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     return tree.Rule((atom,), tree.Body(()), span=span(found.start(), found.end()))
 
 
-# Python's collector of cycles while a program is read: it finds none, and goes through all that is
-# read so far again and again.
-
-_stopped: set[object] = set()
-"""One for each time that it was going on and was stopped, until it goes on."""
-
-
-@contextmanager
-def no_cyclic_garbage() -> Iterator[None]:
-    """Have no cycles collected within, in any thread. What is read are trees; of a text with many
-    facts looking for cycles in them was most of the time. Several threads may be within at once:
-    the one that came first lets the collector go on.
-    """
-    stopping = object() if gc.isenabled() else None
-    try:
-        if stopping is not None:
-            _stopped.add(stopping)
-            gc.disable()
-        yield
-    finally:
-        if stopping is not None:
-            _stopped.discard(stopping)
-            gc.enable()
-
-
-def _go_on() -> None:
-    """Restart the collector in a forked child; another thread of the parent may have stopped it."""
-    if _stopped:
-        _stopped.clear()
-        gc.enable()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_go_on)
-
-
 MOST_ERRORS = 20
 """After this many errors the rest of the text is not read."""
 
@@ -204,7 +166,7 @@ def parse(
     the text. Costs time linear in the text, some 0.2 ms a rule.
     """
     source = Source(text, file, within)
-    with _one_at_a_time, no_cyclic_garbage():
+    with _one_at_a_time, collector_paused():
         lark, actions = _reader()
         actions.begin(source)
         clauses = _read(lark, actions, source)

@@ -6,7 +6,6 @@ Numba is imported with this module, which is imported only where the library of 
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numba
 from numba import types
 from numba.extending import typeof_impl
 
+from scantree.garbage import collector_paused
 from scantree.interrupts import interrupts_wait
 from scantree.jit import announcing, lowerings  # noqa: F401 -- loads, stores and the like
 from scantree.jit.compile_lock import turn
@@ -35,14 +35,8 @@ def _undisturbed() -> Iterator[None]:
     So does the collection of cyclic garbage: the compiler makes millions of small objects that live
     till its end, and a tenth of its time would go into looking at them again and again.
     """
-    with interrupts_wait():
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            yield
-        finally:
-            if collecting:
-                gc.enable()
+    with interrupts_wait(), collector_paused():
+        yield
 
 
 @contextmanager

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from lftj.errors import ProgramErrors
 from lftj.program.program import Program
-from lftj.syntax.parser import no_cyclic_garbage, parse
+from lftj.syntax.parser import parse
 
 FACTS = ".decl e(x: int, s: str)\n" + "".join(f'e({i}, "n{i}").\n' for i in range(3000))
 
@@ -55,14 +54,3 @@ def test_the_collector_is_as_it_was(text: str, enabled: bool):
     except ProgramErrors:
         assert text is not FACTS
     assert gc.isenabled() is enabled
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.parametrize("enabled", [True, False])
-def test_a_child_that_is_forked_meanwhile_collects_as_before(enabled: bool):
-    (gc.enable if enabled else gc.disable)()
-    with no_cyclic_garbage():
-        child = os.fork()
-        if not child:
-            os._exit(int(gc.isenabled()))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == enabled

@@ -1,9 +1,13 @@
-"""Garbage that commits leave to Python's collector: no cycles, and few objects to go through."""
+"""Garbage that commits leave to Python's collector: no cycles, few objects to go through; and the
+collector, which waits until a short commit is over.
+"""
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import pytest
 
@@ -98,6 +102,43 @@ def test_a_commit_leaves_few_tracked_objects_behind() -> None:
         commit(number)
     gc.collect()
     assert len(gc.get_objects()) - before < 50 * views / 4  # far from one for each view
+
+
+def _collections_within_commits(ws: lftj.Workspace) -> int:
+    """Count the runs of the collector while ten commits are computed."""
+    within = 0
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        nonlocal within
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code.co_name != "carry_out":
+            frame = frame.f_back
+        within += phase == "start" and frame is not None
+
+    enabled, before = gc.isenabled(), gc.get_threshold()
+    gc.enable()
+    gc.set_threshold(50)
+    gc.callbacks.append(note)
+    try:
+        for number in range(10):
+            ws.load("e", [(number % 3, 100 + number)])
+            assert gc.isenabled()
+            assert gc.get_threshold()[0] == 50
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
+        (gc.enable if enabled else gc.disable)()
+    return within
+
+
+def test_the_collector_waits_for_short_commits_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+    ws.add_rules(PROGRAM)
+    ws.load("e", [(each % 7, each % 11) for each in range(40)])
+    monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", 60.0)
+    assert _collections_within_commits(ws) == 0
+    monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", -1.0)
+    assert _collections_within_commits(ws) > 0
 
 
 def test_work_is_kept_as_plain_values() -> None:
