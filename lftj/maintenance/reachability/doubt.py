@@ -146,15 +146,13 @@ class Doubtful:
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
     def _groups(self, seeds: Seeds) -> Iterator[Group]:
         """The parts by the steps that matter to them. A bit may stand for several steps."""
-        rows = seeds.all()
-        heads = equal_runs(rows, len(rows) - 1)
-        parts = [column.take(heads) for column in rows[:-1]]
-        of_parts = self._bits([each.origins for each in self._mattering], rows, heads)
+        parts, of_parts = self._bits([each.origins for each in self._mattering], seeds.all())
+        if not len(of_parts):
+            return
         if len(self._mattering) <= _BITS:
-            staying = seeds.staying()
-            starts = equal_runs(staying, len(staying) - 1)
-            excepted = self._bits([each.unless for each in self._mattering], staying, starts)
-            places, there = locate([column.take(starts) for column in staying[:-1]], parts)
+            unless = [each.unless for each in self._mattering]
+            some, excepted = self._bits(unless, seeds.staying())
+            places, there = locate(some, parts)
             of_parts[places[there]] &= ~excepted[there]
         for mask in np.unique(of_parts[of_parts != 0]).tolist():
             chosen = [column[of_parts == mask] for column in parts]
@@ -162,15 +160,20 @@ class Doubtful:
             if len(left[0]):
                 yield Group(left, self._nodes_of(mask))
 
-    def _bits(self, nodes: list[np.ndarray], rows: Columns, heads: np.ndarray) -> np.ndarray:
-        """A word for each part of seeds, with a bit for each of the sets of nodes it has a seed
-        in.
+    def _bits(self, nodes: list[np.ndarray], rows: Columns) -> tuple[Columns, np.ndarray]:
+        """The parts of seeds with some among sets of nodes, in ascending order, and a word for each
+        of them, with a bit for each of the sets.
         """
         bits = np.zeros(self._graph.count, np.int64)
         for number, some in enumerate(nodes):
             bits[some] |= 1 << number % _BITS
         of_rows = bits[self._numbers.number(rows[-1])]
-        return np.bitwise_or.reduceat(of_rows, heads) if len(heads) else of_rows
+        held = np.flatnonzero(of_rows)
+        parts, words = [column.take(held) for column in rows[:-1]], of_rows.take(held)
+        if not len(held):
+            return parts, words
+        heads = equal_runs(parts, len(parts))
+        return [column.take(heads) for column in parts], np.bitwise_or.reduceat(words, heads)
 
     def _nodes_of(self, mask: int) -> np.ndarray:
         some = [
