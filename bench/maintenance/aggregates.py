@@ -57,6 +57,7 @@ class Groups:
         self.workspace.add_rules(
             f".decl view(g: number, a: {type_})  view(g, {function}) :- {body}."
         )
+        self.workspace.prepare()  # rows behind extremes are put in order
 
     @property
     def steps(self) -> int:

@@ -227,9 +227,11 @@ class Engine:
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
-    def carry_out(self, proposal: Proposal, before: State | None = None) -> Outcome:
+    def carry_out(
+        self, proposal: Proposal, before: State | None = None, tuning: Tuning | None = None
+    ) -> Outcome:
         """Carry out a proposal, on the tip or on the state `before`; nothing is published. The
-        caller holds the writer lock.
+        caller holds the writer lock. `tuning`: another one than the workspace's.
         """
         if self.limits.current.memory is not None:
             self.past.let_go()
@@ -238,6 +240,8 @@ class Engine:
             short_of_memory("the transaction was rolled back", "commit less at a time"),
         ):
             context = self.context(proposal.aggregates)
+            if tuning is not None:
+                context.statistics = Statistics(self.statistics.known, tuning)
             with attending(context.budget.plan_on):
                 return carry_out(before or self.tip, proposal, context)
 

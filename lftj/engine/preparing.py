@@ -8,6 +8,7 @@ all that these changes asked for, and takes the place of the committed state.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -75,7 +76,9 @@ def _changed(engine: Engine, state: State, name: str, operation: Operation, rows
     staging = Staging(state.base(name))
     staging.add(operation, rows)
     proposal = Proposal(state.program, state.views, state.aggregates, frozenset(), {name: staging})
-    return engine.carry_out(proposal, state).state
+    # What waits until an extreme is erased is made now.
+    tuning = replace(engine.tuning, extremes_rows=sys.maxsize)
+    return engine.carry_out(proposal, state, tuning).state
 
 
 def _same_rows(before: State, after: State) -> bool:

@@ -10,6 +10,7 @@ order:
 | `sum`, `mean` of int, decimal | the exact total: ±value | `integer_sum` | `integer_sum` |
 | `sum`, `mean` of float | the exact total: ±value | `float_sum` | `float_sum` |
 | `min`, `max` | rows (group, value), counted | `aggregate` | `ordered_rows` |
+| the same, of many rows | results, until one is erased | `grouping` | `unordered_extremes` |
 | `concat` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
 | a user's with an inverse | a total | `user` | `user_totals` |
 | a user's without | rows (group, arguments), counted | `user` | `ordered_rows`, `scans` |

@@ -15,6 +15,7 @@ from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows, ordered_args
 from lftj.heads.scans import Concatenation, Fold, Scan
+from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user_totals import UserTotals
 from lftj.types import Type
 from scantree import Arena
@@ -41,9 +42,11 @@ class AggregatePlan:
 
 
 def plan_aggregates(
-    shape: AggregateShape, arena: Arena, surroundings: Surroundings
+    shape: AggregateShape, arena: Arena, surroundings: Surroundings, *, ordered: bool = True
 ) -> AggregatePlan:
-    """The states for a head. O(calls²)."""
+    """The states for a head. O(calls²). Not `ordered`: no rows are put in order for extremes of
+    what is no text.
+    """
     published: list[int] = []
     width = 1
     for call in shape.calls:
@@ -53,12 +56,14 @@ def plan_aggregates(
     width = _plan_integer_totals(shape, published, width, serving)
     _plan_float_totals(shape, arena, serving)
     _plan_user_totals(shape, arena, surroundings, serving)
+    if not ordered:
+        _plan_unordered_extremes(shape, published, serving)
     _plan_ordered_rows(shape, arena, surroundings, serving)
     kept = list({id(state): state for state in serving.values()}.values())
     places = {id(state): number for number, state in enumerate(kept)}
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
-    ordered = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
-    texts = tuple(sorted(arg for arg in ordered if shape.types[arg].name == "str"))
+    in_order = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
+    texts = tuple(sorted(arg for arg in in_order if shape.types[arg].name == "str"))
     return AggregatePlan(
         tuple(kept), server, tuple(published), width, texts, _by_groups(shape, kept)
     )
@@ -113,6 +118,18 @@ def _plan_user_totals(
             serving[call] = UserTotals.empty(
                 arena, call, aggregate, surroundings.dictionary, max(1, shape.width)
             )
+
+
+def _plan_unordered_extremes(
+    shape: AggregateShape, published: Sequence[int], serving: _KeptBy
+) -> None:
+    calls: dict[int, list[CallShape]] = {}
+    for call in shape.calls:
+        if call.function in ("min", "max") and call.types[0].name != "str":
+            calls.setdefault(call.args[0], []).append(call)
+    for arg, mine in calls.items():
+        columns = {call.function: published[shape.calls.index(call)] for call in mine}
+        serving.update(dict.fromkeys(mine, UnorderedExtremes(arg, columns)))
 
 
 def _plan_ordered_rows(

@@ -21,6 +21,7 @@ from lftj.heads.kept import GroupChange, GroupTotals, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
+from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
@@ -85,10 +86,14 @@ class AggregateState:
         shape: AggregateShape,
         dictionary: Dictionary,
         user: Mapping[str, UserAggregate] | None = None,
+        *,
+        ordered: bool = True,
     ) -> AggregateState:
-        """The state of a head without assignments."""
+        """The state of a head without assignments. Not `ordered`: changes raise OrderNeededError
+        where only rows in order tell what is the least or greatest value now.
+        """
         surroundings = Surroundings(dictionary, user or {})
-        plan = plan_aggregates(shape, arena, surroundings)
+        plan = plan_aggregates(shape, arena, surroundings, ordered=ordered)
         order = TextOrder.of(arena, dictionary, np.empty(0, np.int64)) if plan.texts else None
         return AggregateState(
             shape,
@@ -260,6 +265,11 @@ class AggregateState:
         )
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
+    @property
+    def ordered(self) -> bool:
+        """Test for a state that follows every change."""
+        return not any(isinstance(state, UnorderedExtremes) for state in self.kept)
+
     def __len__(self) -> int:
         return len(self.groups)
 

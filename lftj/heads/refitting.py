@@ -24,6 +24,7 @@ from lftj.heads.kept import Advance, GroupChange, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.scans import Scan
 from lftj.heads.text_order import TextOrder
+from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
 from lftj.storage.delta import Columns
@@ -50,7 +51,9 @@ def refitted(
         state = replace(state, surroundings=replace(state.surroundings, user=user))
     arena, around = state.groups.arena, state.surroundings
     if not len(state.groups):
-        return AggregateState.empty(arena, shape, around.dictionary, around.user)
+        return AggregateState.empty(
+            arena, shape, around.dictionary, around.user, ordered=state.ordered
+        )
     return _Refitting(state, shape, places).done()
 
 
@@ -69,7 +72,7 @@ class _Refitting:
         self.state = state
         self.shape = shape
         self.arena = state.groups.arena
-        self.plan = plan_aggregates(shape, self.arena, state.surroundings)
+        self.plan = plan_aggregates(shape, self.arena, state.surroundings, ordered=state.ordered)
         self.place = {old: new for new, old in enumerate(places) if old is not None}
         columns = state.groups.columns()
         self.groups = as_matrix(columns[: state.groups.key_width], state.groups.key_width)
@@ -122,6 +125,13 @@ class _Refitting:
                 }
                 rows = replace(old, args=wanted.args, scans=scans)
                 return Advance(rows, [], partial(rows.results, change=self._change(None)))
+            if (
+                isinstance(wanted, UnorderedExtremes)
+                and isinstance(old, UnorderedExtremes)
+                and self._renumbered((old.arg,)) == (wanted.arg,)
+                and wanted.published.keys() <= old.published.keys()
+            ):
+                return Advance(wanted, [], partial(old.results, self.before))
             if (
                 isinstance(wanted, IntegerTotals)
                 and isinstance(old, IntegerTotals)

@@ -51,8 +51,8 @@ class RuleTuning:
     keeps a minimum or maximum.
     """
     extremes_rows: int = 1 << 15
-    """Rows up to which that key order is made at once; of more it waits until a minimum or maximum
-    is deleted.
+    """Rows up to which that key order, or the order of the rows behind the minima and maxima of one
+    relation in other heads, is made at once; of more it waits until one of these is deleted.
     """
     asked_changes: int = 10_000
     """Changed rows among which constants of rules are looked for; among more it takes longer than

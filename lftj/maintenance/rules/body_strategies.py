@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.heads.grouped_results import additive
+from lftj.heads.grouped_results import additive, totalled
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.ladder import satisfying
@@ -138,7 +138,7 @@ class TraceFromNothing(Strategy[Evaluated]):
 
 class ByGroups(Strategy[Evaluated]):
     """All assignments of a head that aggregates: totalled by groups as they come, where the head is
-    made of sums and counts, else in pieces of whole groups.
+    made of sums and counts, or its extremes need no order yet, else in pieces of whole groups.
     """
 
     name = "by groups"
@@ -152,7 +152,8 @@ class ByGroups(Strategy[Evaluated]):
     def run(self) -> Evaluated:
         """The assignments, or their totals where the head needs no more."""
         body, change = self.change.body, self.change
-        make = running_totals(body.shape, change.context) if additive(body.shape) else None
+        fits = totalled if change.unordered else additive
+        make = running_totals(body.shape, change.context) if fits(body.shape) else None
         query = BodyQuery(
             body.rule,
             body.needed,

@@ -59,7 +59,8 @@ class BodyEvaluation:
     """A body that is to be evaluated from nothing: for the rows of its head, or in pieces of whole
     `groups`.
 
-    `before`: what was chosen for it before; `traced`: whether it may be traced.
+    `before`: what was chosen for it before; `traced`: whether it may be traced; `unordered`: its
+    groups may be totalled where they have extremes, whose rows wait to be put in order.
     """
 
     body: Body
@@ -68,6 +69,7 @@ class BodyEvaluation:
     before: Chosen | None
     groups: bool = False
     traced: bool = True
+    unordered: bool = False
 
     @cached_property
     def chosen_again(self) -> bool:

@@ -11,12 +11,15 @@ import numpy as np
 
 from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_state import AggregateState, GroupsMoved
+from lftj.heads.grouped_results import additive
+from lftj.heads.unordered_extremes import OrderNeededError
 from lftj.join.context import Context
-from lftj.join.run.evaluate import Columns
+from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.strategy import Exhausted, Why, within
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.chosen_way import BodyChange, BodyEvaluation, Ways
+from lftj.maintenance.rules.body import Body
+from lftj.maintenance.rules.chosen_way import BodyChange, BodyEvaluation, Evaluated, Ways
 from lftj.maintenance.rules.extremes import extremes_of
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
@@ -24,7 +27,7 @@ from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.program.stratification import StratifiedProgram
 from lftj.storage.delta import Delta
-from lftj.tuning.aids import FINER_HEADS
+from lftj.tuning.aids import EXTREMES, FINER_HEADS
 from scantree.frozen import record
 
 
@@ -146,6 +149,8 @@ class CommitHeads:
     # ── evaluating ────────────────────────────────────────────────────────────────────────────────
     def _followed(self, head: SharedHead, work: RuleWork, *, alone: bool = False) -> _Done:
         """A head after the change of its body. `alone`: without looking for others that tell it."""
+        if not (head.aggregate.ordered or self._waits(head.shared.body, self._versions)):
+            head = head._replace(aggregate=self._ordered(head))
         finer = None if alone else self._finer_change(head, work)
         if finer is not None:
             (columns, signed), trace = finer, None
@@ -159,7 +164,11 @@ class CommitHeads:
                 head if trace is head.trace else head._replace(trace=trace),
                 changed=(columns, signed),
             )
-        aggregate, moved = head.aggregate.advanced(columns, signed, self._context.resources.threads)
+        threads = self._context.resources.threads
+        try:
+            aggregate, moved = head.aggregate.advanced(columns, signed, threads)
+        except OrderNeededError:
+            aggregate, moved = self._ordered(head).advanced(columns, signed, threads)
         return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
     def _finer_change(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
@@ -235,27 +244,54 @@ class CommitHeads:
         shared = SharedBody(members, before.shared if before is not None else None)
         body, relations, context = shared.body, self._versions, self._context
         started = context.budget.work
-        evaluation = BodyEvaluation(body, relations, context, before, groups=True)
+        waits = self._waits(body, relations)
+        evaluation = BodyEvaluation(body, relations, context, before, groups=True, unordered=waits)
         evaluated = self.ways.evaluate(evaluation)
-        aggregate = AggregateState.empty(
-            context.resources.arena,
-            body.shape,
-            context.resources.dictionary,
-            context.resources.user_aggregates,
-        )
-        work.assignments = 0
-        if evaluated.totals is not None:
-            aggregate, _ = aggregate.gathered(evaluated.totals)
-            work.assignments = int(evaluated.totals.counts.sum())
-        for columns, counts in evaluated.pieces:
-            aggregate, _ = aggregate.advanced(columns, counts, context.resources.threads)
-            work.assignments += int(counts.sum())
+        aggregate, work.assignments = self._gathered(body, evaluated)
         return _Done(
             SharedHead(
                 shared, aggregate, context.budget.work - started, evaluated.trace, evaluation.sizes
             ),
             anew=True,
         )
+
+    def _gathered(self, body: Body, evaluated: Evaluated) -> tuple[AggregateState, int]:
+        """The state of these assignments, and their number."""
+        resources, totals = self._context.resources, evaluated.totals
+        aggregate = AggregateState.empty(
+            resources.arena,
+            body.shape,
+            resources.dictionary,
+            resources.user_aggregates,
+            ordered=totals is None or additive(body.shape),
+        )
+        assignments = 0
+        if totals is not None:
+            aggregate, _ = aggregate.gathered(totals)
+            assignments = int(totals.counts.sum())
+        for columns, counts in evaluated.pieces:
+            aggregate, _ = aggregate.advanced(columns, counts, resources.threads)
+            assignments += int(counts.sum())
+        return aggregate, assignments
+
+    def _waits(self, body: Body, relations: Relations) -> bool:
+        """Tell whether rows behind extremes wait to be put in order: those of many rows of one
+        relation, which are soon read again. To join again may take much longer than to order.
+        """
+        rule, tuning = body.rule, self._context.tuning
+        if EXTREMES in tuning.without or len(rule.atoms) != 1 or rule.negated:
+            return False
+        return relations[rule.atoms[0].relation].count > tuning.extremes_rows
+
+    def _ordered(self, head: SharedHead) -> AggregateState:
+        """The groups of a head before the commit, with the rows behind its extremes in order. Costs
+        an evaluation, and takes nothing of what its update may cost: it is done once.
+        """
+        body = head.shared.body
+        before = {name: self._versions.before(name) for name in body.rule.reads}
+        evaluation = BodyEvaluation(body, before, self._context, None, groups=True, traced=False)
+        with self._context.budget.allow(None):
+            return self._gathered(body, self.ways.evaluate(evaluation))[0]
 
     def keeps_groups(self, rule: NormalRule | FunctorRule) -> bool:
         """Tell whether a rule aggregates, and not only what can be read off a key order."""

@@ -70,6 +70,8 @@ class Extremes:
         here, after = followed or self._rows(
             versions[self.relation].tree(self.order), groups, context
         )
+        if few and not made:
+            versions[self.relation].tree(self.order)
         differs = here != there
         for place in self.head:
             if place >= self.width:

@@ -12,6 +12,7 @@ from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
+from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import Slots, UserTotals
 from lftj.join.run.evaluate import Relations
@@ -23,6 +24,8 @@ from lftj.types.dictionary import Dictionary
 from scantree import Tree
 
 Rule = NormalRule | FunctorRule
+_UNORDERED = "unordered"
+"""Data of extremes whose rows nobody has in order."""
 
 
 class NotStoredError(Exception):
@@ -64,7 +67,13 @@ def shared_head_of(
     shared = SharedBody(list(map(Member.of, members)))
     if _columns(shared) != data["columns"]:
         raise ValueError("the columns of a shared head are others now")
-    empty = AggregateState.empty(trees.arena, shared.body.shape, dictionary, verbs)
+    empty = AggregateState.empty(
+        trees.arena,
+        shared.body.shape,
+        dictionary,
+        verbs,
+        ordered=_UNORDERED not in data["kept"],
+    )
     kept = tuple(
         _kept_of(each, found, trees) for each, found in zip(empty.kept, data["kept"], strict=True)
     )
@@ -98,6 +107,8 @@ def _kept_data(state: Kept, trees: StoredTrees) -> Any:
         return trees.number(state.words)
     if isinstance(state, OrderedRows):
         return [trees.number(state.rows.tree), state.epoch]
+    if isinstance(state, UnorderedExtremes):
+        return _UNORDERED
     if isinstance(state, UserTotals):
         if state.aggregate.words is None:
             raise NotStoredError(state.aggregate.name)

@@ -1,9 +1,10 @@
-"""`min` and `max` read off key orders: the rows of brute force after every change, in work per
-changed row, and without a state.
+"""`min` and `max` read off key orders, or told from the results before: the rows of brute force
+after every change, in work per changed row, and without a state.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,20 @@ cheapest(s, min(c)) :- offer(_, s, c).
 .decl dear(shop: number, top: number)
 dear(s, max(c)) :- offer(_, s, c).
 """
+KEPT = """
+.decl costs(shop: number, top: number, n: number, sum: number, low: number, next: number)
+costs(s, max(c), count(), sum(c), min(c), max(c + 1)) :- offer(_, s, c).
+.decl positive(low: float, shop: number)
+positive(min(to_float(c)), s) :- offer(_, s, c), c > 0.
+.decl whole(top: number, n: number)
+whole(max(c), count()) :- offer(_, _, c).
+"""
+"""Views whose heads keep a state."""
+LATER = """
+.decl later(shop: number, low: number, words: symbol)
+later(s, min(c), concat(x, ",", x)) :- offer(x, s, c).
+"""
+"""A view that asks for more of the groups of `costs`."""
 Row = tuple[str, int, int]
 rows = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(-3, 3))
 
@@ -45,20 +60,34 @@ def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
         "all": [(min(c for _, _, c in offers),)] if offers else [],
         "cheapest": [(s, min(costs[s])) for s in shops],
         "dear": [(s, max(costs[s])) for s in shops],
+        "costs": [
+            (s, max(costs[s]), len(costs[s]), sum(costs[s]), min(costs[s]), max(costs[s]) + 1)
+            for s in shops
+        ],
+        "positive": sorted(
+            (float(min(found)), s) for s in shops if (found := [c for c in costs[s] if c > 0])
+        ),
+        "whole": [(max(c for _, _, c in offers), len(offers))] if offers else [],
     }
 
 
 @pytest.mark.parametrize("rows_at_once", [DEFAULT.extremes_rows, 0])
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.sets(rows, max_size=6), st.sets(rows, max_size=6)), max_size=6))
+@given(
+    st.lists(st.tuples(st.sets(rows, max_size=6), st.sets(rows, max_size=6)), max_size=6),
+    st.sets(st.integers(0, 6)),
+)
 def test_after_every_commit_the_rows_are_those_of_brute_force(
     rows_at_once: int,
     steps: list[tuple[set[Row], set[Row]]],
+    prepared: set[int],
 ) -> None:
     workspace = lftj.connect(tuning=lftj.Tuning(extremes_rows=rows_at_once))
-    workspace.add_rules(OFFER + VIEWS)
+    workspace.add_rules(OFFER + VIEWS + KEPT)
     offers: set[Row] = set()
-    for wanted, unwanted in steps:
+    for number, (wanted, unwanted) in enumerate(steps):
+        if number in prepared and number > 2:
+            workspace.prepare()
         with workspace.transaction() as transaction:
             transaction.insert("offer", sorted(wanted))
             transaction.delete("offer", sorted(unwanted))
@@ -106,6 +135,88 @@ def test_the_key_order_of_many_rows_waits_until_an_extreme_is_deleted() -> None:
         transaction.delete("offer", [(0, 3, 5000), (0, 10, 7)])
     assert (dear()[3], 10 in dear(), orders()) == (993, False, 2)
     assert workspace.verify() == []
+
+
+def _in_order(workspace: Any) -> list[str]:
+    """The heads that keep rows in order."""
+    return [name for name, what, *_ in workspace.memory().fetchall() if "rows in order" in what]
+
+
+def _costs(workspace: Any) -> dict[int, tuple[int, ...]]:
+    return {shop: tuple(rest) for shop, *rest in workspace["costs"].fetchall()}
+
+
+def _with_costs(**options: Any) -> Any:
+    workspace = lftj.connect(tuning=lftj.Tuning(extremes_rows=100), **options)
+    workspace.add_rules(OFFER)
+    workspace.load("offer", [(f"i{n}", n % 10, n) for n in range(1000)])
+    workspace.add_rules(KEPT)
+    return workspace
+
+
+def test_rows_behind_extremes_are_put_in_order_when_one_is_erased() -> None:
+    workspace = _with_costs()
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [("i500", 0, 500), ("i995", 5, 995)])
+        transaction.insert("offer", [("new", 5, 2000), ("new", 10, 7), ("new", 4, -1)])
+    assert _costs(workspace)[0] == (990, 99, 49500 - 500, 0, 991)
+    assert _costs(workspace)[5][0] == 2000  # what goes and comes as good needs no order
+    assert (_costs(workspace)[10], _costs(workspace)[4][3]) == ((7, 1, 7, 7, 8), -1)
+    assert not _in_order(workspace)
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [("new", 5, 2000), ("new", 10, 7)])
+    assert (_costs(workspace)[5][0], 10 in _costs(workspace)) == (985, False)
+    assert len(transaction.changes("costs")) == 3  # one group has other values, one is gone
+    assert _in_order(workspace)
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [("i985", 5, 985)])
+    assert _costs(workspace)[5][0] == 975
+    assert workspace.profile(last=1)["outcome"].unique().tolist() == ["update"]
+    assert workspace.verify() == []
+
+
+def test_preparing_puts_them_in_order() -> None:
+    workspace = _with_costs()
+    assert not _in_order(workspace)
+    workspace.prepare()
+    assert len(_in_order(workspace)) == 3
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [("i999", 9, 999)])
+    assert _costs(workspace)[9][0] == 989
+    assert transaction.work < 100  # of what was prepared, nothing is evaluated
+    assert workspace.verify() == []
+
+
+def test_a_rule_that_asks_for_more_joins_groups_without_order() -> None:
+    workspace = _with_costs()
+    (less,) = workspace.add_rules(
+        ".decl less(shop: number, low: number) less(s, min(c)) :- offer(_, s, c), c >= 0, s >= 0."
+    )
+    workspace.add_rules(LATER)
+    assert (3, 3) in [row[:2] for row in workspace["later"].fetchall()]
+    with workspace.transaction() as transaction:
+        transaction.delete("offer", [("i3", 3, 3), ("i993", 3, 993)])
+    assert (3, 13) in [row[:2] for row in workspace["later"].fetchall()]
+    assert _costs(workspace)[3][::3] == (983, 13)
+    workspace.remove_rule(less)
+    assert workspace.verify() == []
+
+
+def test_extremes_without_order_are_stored(tmp_path: Path) -> None:
+    with _with_costs(path=tmp_path / "w") as workspace:
+        assert not _in_order(workspace)
+    with lftj.connect(tmp_path / "w") as workspace:
+        assert not _in_order(workspace)
+        with workspace.transaction() as transaction:
+            transaction.delete("offer", [("i999", 9, 999)])
+        assert _costs(workspace)[9][0] == 989
+        assert _in_order(workspace)
+    with lftj.connect(tmp_path / "w") as workspace:
+        assert _in_order(workspace)
+        with workspace.transaction() as transaction:
+            transaction.delete("offer", [("i989", 9, 989)])
+        assert _costs(workspace)[9][0] == 979
+        assert workspace.verify() == []
 
 
 def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
