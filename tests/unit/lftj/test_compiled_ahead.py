@@ -9,10 +9,11 @@ import _thread
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from signal import SIGKILL
-from threading import Timer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -255,6 +256,14 @@ def nothing_compiled(
     assert [path.name for path in folder.glob("*")] in ([], ["being-built"])
 
 
+def _interrupt_once_more_are_started(helpers: list[Any], known: int) -> None:
+    """Interrupt the main thread as soon as more helpers are started, before they can end."""
+    end = time.monotonic() + 60.0
+    while len(helpers) == known and time.monotonic() < end:
+        time.sleep(0.005)
+    _thread.interrupt_main()
+
+
 @pytest.mark.usefixtures("heeding_interrupts")
 @pytest.mark.parametrize("over", ["one process", "parts"])
 def test_limits_and_interrupts_end_compilation_and_leave_the_workspace_as_it_was(
@@ -269,7 +278,7 @@ def test_limits_and_interrupts_end_compilation_and_leave_the_workspace_as_it_was
         with ws.limits(seconds=0.2), pytest.raises(lftj.LimitError, match="time limit") as raised:
             ws.add_rules(RULES)
         assert raised.value.code == "E331"
-        Timer(0.5, _thread.interrupt_main).start()
+        Thread(target=_interrupt_once_more_are_started, args=(helpers, len(helpers))).start()
         with pytest.raises(KeyboardInterrupt):
             ws.add_rules(RULES)
         assert len(helpers) >= 2
