@@ -241,7 +241,8 @@ class Engine:
         ):
             context = self.context(proposal.aggregates)
             if tuning is not None:
-                context.statistics = Statistics(self.statistics.known, tuning)
+                context.statistics = copy(self.statistics)  # what is estimated is known to both
+                context.statistics.tuning = tuning
             with attending(context.budget.plan_on):
                 return carry_out(before or self.tip, proposal, context)
 
