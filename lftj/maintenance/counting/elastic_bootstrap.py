@@ -18,7 +18,7 @@ from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.rules.full_evaluation import projected, rows_as_they_lie
+from lftj.maintenance.rules.full_evaluation import projected
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.proof_table import ProofTable
@@ -82,22 +82,10 @@ def _steps(
     """All steps (value before, value after), ascending, and how many instantiations each stands
     for.
     """
-    found = [_step_rows(rule, relations, context) for rule in shape.steps]
+    found = [projected(rule, relations, context) for rule in shape.steps]
     rows = [np.concatenate(columns) for columns in zip(*(rows for rows, _ in found), strict=True)]
     (before, after), weights = sort_and_count(rows, np.concatenate([counts for _, counts in found]))
     return before, after, weights
-
-
-def _step_rows(
-    rule: NormalRule, relations: Relations, context: Context
-) -> tuple[Columns, np.ndarray]:
-    """The steps of one rule, in no order."""
-    read = rows_as_they_lie(rule, relations, context)
-    return (
-        projected(rule, relations, context)
-        if read is None
-        else (read, np.ones(len(read[0]), np.int64))
-    )
 
 
 def _numbered(

@@ -58,7 +58,7 @@ def projected(
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support
     each [LFTJ-IVM 2.2].
     """
-    lying = rows_as_they_lie(rule, relations, context)
+    lying = _rows_as_they_lie(rule, relations, context)
     if lying is not None:
         return lying, np.ones(len(lying[0]), np.int64)
     needed, picks = head_picks(rule)
@@ -98,7 +98,7 @@ def copied(rule: NormalRule) -> tuple[str, list[int]] | None:
     return alone.facts.relation, [place[variable] for variable in rule.group]
 
 
-def rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) -> Columns | None:
+def _rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) -> Columns | None:
     """The head rows of a rule that copies a relation, sorted: read, not evaluated. None for others.
     O(n), O(n log n) where the copy has its columns in another order.
     """
