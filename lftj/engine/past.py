@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -84,15 +84,38 @@ def _without_states(state: State) -> State:
 
 
 class Entry(NamedTuple):
-    """The record of a commit: its version, seconds since 1970, the message, the rows that each
-    relation won and lost, and the seconds it took.
+    """The record of a commit: its version, seconds since 1970, the message, the rows that relations
+    `won` and `lost`, and the seconds it took.
+
+    Python's collector does not go through dicts of strings and numbers, as it would through pairs.
     """
 
     version: int
     time: float
     message: str | None = None
-    rows: dict[str, tuple[int, int]] = {}  # noqa: RUF012 - never changed
+    won: dict[str, int] = {}  # noqa: RUF012 - never changed
+    lost: dict[str, int] = {}  # noqa: RUF012 - never changed
     seconds: float = 0.0
+
+    @property
+    def rows(self) -> dict[str, tuple[int, int]]:
+        """The rows that each relation won and lost."""
+        names = sorted({*self.won, *self.lost})
+        return {name: (self.won.get(name, 0), self.lost.get(name, 0)) for name in names}
+
+    @classmethod
+    def of(
+        cls,
+        version: int,
+        time: float,
+        message: str | None,
+        rows: Mapping[str, tuple[int, int]],
+        seconds: float,
+    ) -> Entry:
+        """The record of a commit by which relations won and lost so many `rows`."""
+        won = {name: won for name, (won, _) in rows.items() if won}
+        lost = {name: lost for name, (_, lost) in rows.items() if lost}
+        return cls(version, time, message, won, lost, seconds)
 
 
 def log_result(entries: Iterable[Entry], version: int) -> Result:
@@ -104,7 +127,7 @@ def log_result(entries: Iterable[Entry], version: int) -> Result:
             each.message or "",
             ", ".join(
                 f"{name}{f' +{won}' if won else ''}{f' -{lost}' if lost else ''}"
-                for name, (won, lost) in sorted(each.rows.items())
+                for name, (won, lost) in each.rows.items()
             ),
             each.seconds,
         )

@@ -142,11 +142,11 @@ class StoredPast:
             notes = read_notes(connection, self._commits(), noted=noted)
         before = [0, *(version for version, _, _ in notes)]
         return [
-            Entry(
+            Entry.of(
                 version,
                 moment,
                 note.get("message"),
-                {name: (won, lost) for name, (won, lost) in note.get("rows", {}).items()},
+                note.get("rows", {}),
                 note.get("seconds", 0.0),
             )
             for (version, moment, note), earlier in zip(notes, before, strict=False)

@@ -72,7 +72,7 @@ class _Search:
         """Test for a commit that brought rows. Those of a view of its own may be derived as
         well.
         """
-        return bool(entry.rows.get(name, (0, 0))[0]) or base_name(name) in self._state.database
+        return name in entry.won or base_name(name) in self._state.database
 
     def _logged(self, version: int) -> Iterator[tuple[int, Mapping[str, list[np.ndarray]]]]:
         durable = self._engine.durable

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from lftj.join.budget import Divided
 from scantree.frozen import record
@@ -83,29 +85,35 @@ class RuleWork:
             self.largest_part = max(self.largest_part, *division.steps)
 
 
-_FIELDS = tuple(field.name for field in fields(RuleWork))
-_values_behind_name = attrgetter(*_FIELDS[1:])
+_TEXTS = ("relation", "rule", "strategy", "outcome")
+_NUMBERS = {
+    field.name: type(field.default) for field in fields(RuleWork) if field.name not in _TEXTS
+}
+_texts_behind_name, _numbers = attrgetter(*_TEXTS[1:]), attrgetter(*_NUMBERS)
+_Kept: TypeAlias = tuple[int, np.ndarray, *tuple[str, ...]]
 
 
 class WorkHistory:
     """Work of the last commits, the oldest first: pairs of a version and its `RuleWork`s. The name
     of a relation is kept as a plain string where it is a `Source`.
 
-    A commit is kept as one tuple of numbers and plain strings, which Python's collector lets go of
-    when it first sees it: a thousand commits below a hundred views have a hundred thousand works,
-    and going through so many objects stops a process for a tenth of a second.
+    A commit is kept as one tuple of plain strings and an array of numbers, which Python's collector
+    lets go of when it first sees it: a thousand commits below a hundred views have a hundred
+    thousand works, and going through so many objects stops a process for a tenth of a second.
     """
 
     def __init__(self, maxlen: int | None):
         """`maxlen`: the number of commits that are kept; None: all."""
         self.maxlen = maxlen
-        self._kept: deque[tuple[Any, ...]] = deque(maxlen=maxlen)
+        self._kept: deque[_Kept] = deque(maxlen=maxlen)
 
     def append(self, commit: tuple[int, Iterable[RuleWork]], /) -> None:
         """Keep a commit. O(works)."""
         version, works = commit
-        values = ((str.__str__(work.relation), *_values_behind_name(work)) for work in works)
-        self._kept.append((version, *chain.from_iterable(values)))
+        works = [*works]
+        texts = [(str.__str__(work.relation), *_texts_behind_name(work)) for work in works]
+        numbers = np.fromiter(chain.from_iterable(map(_numbers, works)), np.float64)
+        self._kept.append((version, numbers, *chain.from_iterable(texts)))
 
     def __iter__(self) -> Iterator[tuple[int, tuple[RuleWork, ...]]]:
         return map(_unpacked, list(self._kept))
@@ -117,7 +125,14 @@ class WorkHistory:
         return len(self._kept)
 
 
-def _unpacked(kept: tuple[Any, ...]) -> tuple[int, tuple[RuleWork, ...]]:
-    width = len(_FIELDS)
-    works = (RuleWork(*kept[at : at + width]) for at in range(1, len(kept), width))
-    return kept[0], tuple(works)
+def _unpacked(kept: _Kept) -> tuple[int, tuple[RuleWork, ...]]:
+    version, numbers, *texts = kept
+    remaining_texts, remaining_numbers = iter(texts), iter(numbers.tolist())
+    works: list[RuleWork] = []
+    for _ in range(len(texts) // len(_TEXTS)):
+        named = {name: next(remaining_texts) for name in _TEXTS}
+        counted: dict[str, Any] = {
+            name: kind(next(remaining_numbers)) for name, kind in _NUMBERS.items()
+        }
+        works.append(RuleWork(**named, **counted))
+    return version, tuple(works)
