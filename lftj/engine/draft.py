@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,13 @@ from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.tuning.aids import COLUMNAR_LOAD
 from lftj.types.texts import Texts
+from scantree.garbage import collector_paused
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
+
+_FEW = 1_000
+"""Rows of a list that are read without looking for cyclic garbage, as reading makes none."""
 
 
 class Draft(ProgramDraft):
@@ -181,7 +185,8 @@ class Draft(ProgramDraft):
 
     def framed(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> frames.Frame:
         """The data as a frame of the relation's columns; `options`: of `frames.read`."""
-        return frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
+        with _paused_for(data):
+            return frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
@@ -269,6 +274,14 @@ class Draft(ProgramDraft):
         self._changed_rules |= changed
         for name, columns in facts:
             self.staging(name).add("delete", columns)
+
+
+def _paused_for(data: object) -> AbstractContextManager[None]:
+    """Pause the collector for a list of few rows. Others may take long, or be made by the user's
+    code while they are read.
+    """
+    few = type(data) is list and len(data) <= _FEW
+    return collector_paused() if few else nullcontext()
 
 
 def _stored(schema: RelationSchema, frame: frames.Frame) -> Columns:

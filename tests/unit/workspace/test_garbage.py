@@ -104,14 +104,14 @@ def test_a_commit_leaves_few_tracked_objects_behind() -> None:
     assert len(gc.get_objects()) - before < 50 * views / 4  # far from one for each view
 
 
-def _collections_within_commits(ws: lftj.Workspace) -> int:
-    """Count the runs of the collector while ten commits are computed."""
+def _collections_within(function: str, load: Callable[[int], object]) -> int:
+    """Count the runs of the collector within a function during ten loads."""
     within = 0
 
     def note(phase: str, info: dict[str, int]) -> None:
         nonlocal within
         frame: FrameType | None = sys._getframe()
-        while frame is not None and frame.f_code.co_name != "carry_out":
+        while frame is not None and frame.f_code.co_name != function:
             frame = frame.f_back
         within += phase == "start" and frame is not None
 
@@ -121,7 +121,7 @@ def _collections_within_commits(ws: lftj.Workspace) -> int:
     gc.callbacks.append(note)
     try:
         for number in range(10):
-            ws.load("e", [(number % 3, 100 + number)])
+            load(number)
             assert gc.isenabled()
             assert gc.get_threshold()[0] == 50
     finally:
@@ -135,10 +135,29 @@ def test_the_collector_waits_for_short_commits_alone(monkeypatch: pytest.MonkeyP
     ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
     ws.add_rules(PROGRAM)
     ws.load("e", [(each % 7, each % 11) for each in range(40)])
+
+    def load(number: int) -> None:
+        ws.load("e", [(number % 3, 100 + number)])
+
     monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", 60.0)
-    assert _collections_within_commits(ws) == 0
+    assert _collections_within("carry_out", load) == 0
     monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", -1.0)
-    assert _collections_within_commits(ws) > 0
+    assert _collections_within("carry_out", load) > 0
+
+
+def test_the_collector_waits_while_few_rows_of_a_list_are_read() -> None:
+    ws = lftj.connect()
+    ws.add_rules(".decl name(x: number, n: symbol)")
+
+    def rows(many: int, number: int) -> list[tuple[int, str]]:
+        return [(each, f"{number} {each}") for each in range(many)]
+
+    def as_they_come(number: int) -> None:
+        ws.load("name", ((x, [n][0]) for x, n in rows(200, number)))
+
+    assert _collections_within("framed", lambda number: ws.load("name", rows(200, number))) == 0
+    assert _collections_within("framed", lambda number: ws.load("name", rows(2000, number))) > 0
+    assert _collections_within("framed", as_they_come) > 0
 
 
 def test_work_is_kept_as_plain_values() -> None:
