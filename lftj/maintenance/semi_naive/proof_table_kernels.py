@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load, store
+from scantree.jit import compiled, fetch, inlined, load, store
 
-BLOCK = 64  # rows whose slots are fetched together
+BLOCK = 64  # rows that are looked up together
 _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 
 
@@ -39,19 +39,20 @@ def same_row(entries, at, rows, row, picks):
 
 
 @compiled
-def fetch(rows, first, last, picks, slots, shift, block):
-    """Put the home slots of rows [first, last) into `block` and read them, so that the waits for
-    memory overlap; gives a sum of no use.
+def look_ahead(rows, first, last, picks, slots, shift, entries, block):
+    """Put the home slots of rows [first, last) into `block`, and fetch them and the entries they
+    lead to, so that the waits for memory overlap.
     """
-    total = 0
     for row in range(first, last):
         hashed = 0
         for column in range(picks.size):
             hashed = mix(hashed, rows[picks[column], row])
         slot = slot_of(hashed, shift)
         store(block, row - first, slot)
-        total += load(slots, slot)
-    return total
+        fetch(slots, slot)
+    for place in range(last - first):
+        entry = load(slots, load(block, place))
+        fetch(entries, max(0, entry - 1) * (picks.size + 1))
 
 
 @compiled
@@ -67,7 +68,7 @@ def add_proofs(rows, picks, slots, shift, entries, count, fresh):
     block = np.empty(BLOCK, np.int64)
     for first in range(0, rows.shape[1], BLOCK):
         last = min(first + BLOCK, rows.shape[1])
-        fetch(rows, first, last, picks, slots, shift, block)
+        look_ahead(rows, first, last, picks, slots, shift, entries, block)
         for row in range(first, last):
             slot = load(block, row - first)
             entry = load(slots, slot)
@@ -91,11 +92,18 @@ def add_proofs(rows, picks, slots, shift, entries, count, fresh):
 def rehash(entries, width, count, slots, shift):
     """Fill an empty table of slots with all entries."""
     mask = slots.size - 1
-    for entry in range(count):
-        hashed = 0
-        for column in range(width):
-            hashed = mix(hashed, load(entries, entry * (width + 1) + column))
-        slot = slot_of(hashed, shift)
-        while load(slots, slot) != 0:
-            slot = (slot + 1) & mask
-        store(slots, slot, entry + 1)
+    block = np.empty(BLOCK, np.int64)
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        for entry in range(first, last):
+            hashed = 0
+            for column in range(width):
+                hashed = mix(hashed, load(entries, entry * (width + 1) + column))
+            slot = slot_of(hashed, shift)
+            store(block, entry - first, slot)
+            fetch(slots, slot)
+        for entry in range(first, last):
+            slot = load(block, entry - first)
+            while load(slots, slot) != 0:
+                slot = (slot + 1) & mask
+            store(slots, slot, entry + 1)
