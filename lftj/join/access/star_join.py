@@ -218,8 +218,7 @@ class StarEvaluation:
             if variable in facts.place
         }
         if facts.tests:
-            kept = np.flatnonzero(passing(facts.tests, columns, self._context))
-            found, rows = _taken(found, kept), len(kept)
+            found, rows, _ = _where(passing(facts.tests, columns, self._context), found, None)
         for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
             found, rows, times = self._looked_up(lane, dimension, wanted, found, rows, times)
         if self._star.tests:
@@ -268,7 +267,9 @@ class StarEvaluation:
 def _where(
     passes: np.ndarray, found: Variables, times: np.ndarray | None
 ) -> tuple[Variables, int, np.ndarray | None]:
-    """The rows that pass."""
+    """The rows that pass, or their number where no more is asked for."""
+    if not found and times is None:
+        return found, int(np.count_nonzero(passes)), None
     kept = np.flatnonzero(passes)
     return _taken(found, kept), len(kept), None if times is None else times.take(kept)
 
