@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from lftj.program.normal_form import (
@@ -86,6 +87,7 @@ def _transitive(rule: NormalRule, name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1_000)  # each commit asks again
 def _step(rule: NormalRule, name: str) -> tuple[int, NormalRule] | None:
     """The column that a recursive rule changes, and the rule for its steps."""
     recursive = [atom for atom in rule.atoms if atom.relation == name]
