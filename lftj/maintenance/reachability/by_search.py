@@ -55,7 +55,6 @@ class Reachability(Strategy[Followed]):
             and change.rule_change is NO_CHANGE
             and context.keep
             and context.fraction > 0
-            and not change.below.large(context)
         )
         shape = self._shape if possible else None
         return shape is not None and change.versions.before(shape.relation).count > 0

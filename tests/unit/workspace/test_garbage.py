@@ -153,7 +153,7 @@ def test_the_collector_waits_while_few_rows_of_a_list_are_read() -> None:
         return [(each, f"{number} {each}") for each in range(many)]
 
     def as_they_come(number: int) -> None:
-        ws.load("name", ((x, [n][0]) for x, n in rows(200, number)))
+        ws.load("name", ((x, [n][0]) for x, n in rows(2000, number)))
 
     assert _collections_within("framed", lambda number: ws.load("name", rows(200, number))) == 0
     assert _collections_within("framed", lambda number: ws.load("name", rows(2000, number))) > 0
