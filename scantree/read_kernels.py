@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, fetch, inlined, load, store
+from scantree.jit import compiled, fetch, inlined, load
 from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
 from scantree.seek_kernels import (
     END,
@@ -26,16 +26,10 @@ FETCHED = 2 * CACHE_LINE  # every so many rows of a column are fetched
 AT_ONCE = 32  # keys that are looked up side by side
 
 
-@inlined
-def word_of(matrix, row, column):
-    """The word of a matrix, from its first one, whose rows are contiguous."""
-    return row * (matrix.strides[0] >> 3) + column
-
-
 @compiled
 def read_rows(memory, root, height, first, last, picks, out):
     """Copy the columns `picks` of the first rows in positions [first, last) to `out` (shape picks ×
-    n, n rows at most, each row of `out` contiguous). The position behind them. O(n + log).
+    n, n rows at most). The position behind them. O(n + log).
     """
     position = first
     row = 0
@@ -44,10 +38,10 @@ def read_rows(memory, root, height, first, last, picks, out):
         low = position & SLOT_MASK
         high = min(window_end(memory, leaf, position, last), low + out.shape[1] - row)
         for column in range(out.shape[0]):
-            base = leaf_column(leaf, picks[column])
-            to = word_of(out, column, row) - low  # an index that may be negative is not vectorised
-            for slot in range(low, high):
-                store(out, to + slot, load(memory, base + slot))
+            base = leaf_column(leaf, picks[column]) + low
+            part = out[column, row : row + high - low]
+            for i in range(high - low):  # from 0: an index that may be negative is not vectorised
+                part[i] = load(memory, base + i)
         row += high - low
         position = (
             position + high - low
@@ -96,9 +90,8 @@ def read_numbered(memory, root, height, numbers, picks, out):
             last += 1
         for column in range(out.shape[0]):
             base = leaf_column(leaf, picks[column]) - first
-            to = word_of(out, column, 0)
             for i in range(done, last):
-                store(out, to + i, load(memory, base + load(numbers, i)))
+                out[column, i] = load(memory, base + load(numbers, i))
         done = last
 
 
