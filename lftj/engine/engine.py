@@ -248,8 +248,9 @@ class Engine:
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
         """The record of a commit of this moment."""
-        rows = {name: (each.inserted, each.erased) for name, each in outcome.changes.items()}
-        return Entry.of(outcome.state.version, round(time.time(), 6), message, rows, seconds)
+        won = {name: each.inserted for name, each in outcome.changes.items() if each.inserted}
+        lost = {name: each.erased for name, each in outcome.changes.items() if each.erased}
+        return Entry(outcome.state.version, round(time.time(), 6), message, won, lost, seconds)
 
     def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -102,20 +102,6 @@ class Entry(NamedTuple):
         """The rows that each relation won and lost."""
         names = sorted({*self.won, *self.lost})
         return {name: (self.won.get(name, 0), self.lost.get(name, 0)) for name in names}
-
-    @classmethod
-    def of(
-        cls,
-        version: int,
-        time: float,
-        message: str | None,
-        rows: Mapping[str, tuple[int, int]],
-        seconds: float,
-    ) -> Entry:
-        """The record of a commit by which relations won and lost so many `rows`."""
-        won = {name: won for name, (won, _) in rows.items() if won}
-        lost = {name: lost for name, (_, lost) in rows.items() if lost}
-        return cls(version, time, message, won, lost, seconds)
 
 
 def log_result(entries: Iterable[Entry], version: int) -> Result:

@@ -142,11 +142,12 @@ class StoredPast:
             notes = read_notes(connection, self._commits(), noted=noted)
         before = [0, *(version for version, _, _ in notes)]
         return [
-            Entry.of(
+            Entry(
                 version,
                 moment,
                 note.get("message"),
-                note.get("rows", {}),
+                {name: won for name, (won, _) in note.get("rows", {}).items() if won},
+                {name: lost for name, (_, lost) in note.get("rows", {}).items() if lost},
                 note.get("seconds", 0.0),
             )
             for (version, moment, note), earlier in zip(notes, before, strict=False)
