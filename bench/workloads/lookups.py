@@ -156,3 +156,16 @@ def next_events(ws: lftj.Workspace) -> Iterator[None]:
     ws.load("event", pa.table({"t": draw.integers(0, 1 << 30, 3_000)}))
     yield
     ws.query("at(t), s = min x : { event(x), x > t }").fetchall()
+
+
+def rings_of_four(ws: lftj.Workspace) -> Iterator[None]:
+    """The number of rings of four in a graph in which few nodes have many edges."""
+    draw = np.random.default_rng(6)
+    ws.add_rules(".decl follows(x: number, y: number)")
+    ends = draw.integers(0, 1_000, (2, 30_000)) ** 2 // 1_000
+    ws.load("follows", pa.table({"x": ends[0], "y": ends[1]}))
+    yield
+    ws.add_rules(
+        ".decl rings(n: number)\n"
+        "rings(count()) :- follows(a, b), follows(b, c), follows(c, d), follows(d, a)."
+    )

@@ -12,6 +12,8 @@ INDEX_ADVISOR = "index advisor"
 """Key orders built once evaluations have lost as much for want of them."""
 RUNNING_TOTALS = "running totals"
 """Groups totalled as assignments come, of which none is listed."""
+KEPT_COUNTS = "kept counts"
+"""Proofs counted once for all bindings before that agree where it matters."""
 EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
 FINER_HEADS = "finer heads"
@@ -26,6 +28,7 @@ GATES = {
     SEMIJOIN_REDUCTION: "shipped orders",
     INDEX_ADVISOR: "followers of followers",
     RUNNING_TOTALS: "totals by device",
+    KEPT_COUNTS: "rings of four",
     EXTREMES: "last seen",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",

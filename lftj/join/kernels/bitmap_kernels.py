@@ -5,7 +5,8 @@ much work went into intersecting with it as it has rows, its values go into a bi
 further E(y,z) is tested against it. Building costs no more than was already spent, so the bound of
 the leapfrog join stands, up to a factor of two.
 
-    cache = CACHE_WORDS words of bits, then the list of the bits that are set, for clearing
+    cache = CACHE_WORDS words of bits, then the list of the bits that are set, for clearing, then
+        kept counts (`kept_count_kernels`)
 
 A bitmap is clear before and after a run.
 """
@@ -19,10 +20,16 @@ from lftj.join.kernels.iterator_kernels import (
 from lftj.join.kernels.layout_kernels import (
     CACHE_HIGH,
     CACHE_LOW,
+    CACHE_RANGES,
     CACHE_READY,
     CACHE_ROWS,
     CACHE_WORK,
     CAPACITY,
+    LEVEL_FIRST,
+    LEVEL_INVARIANT,
+    LEVEL_RECORD,
+    LEVEL_TABLE,
+    LEVELS,
     LIMIT,
     PART_COLUMN,
     PART_HEIGHT,
@@ -76,6 +83,22 @@ def mark(cache, state, value):
     store(cache, bit >> 6, load(cache, bit >> 6) | (1 << (bit & 63)))
     store(cache, CACHE_WORDS + rows, bit)
     store(state, CACHE_ROWS, rows + 1)
+
+
+@compiled
+def renew_cache(plan, state):
+    """Forget the bitmap, and the work that was done without, unless what it holds has stayed."""
+    last = load(plan, LEVEL_TABLE) + (load(plan, LEVELS) - 1) * LEVEL_RECORD
+    first, stays = load(plan, last + LEVEL_FIRST), True
+    for number in range(min(2, load(plan, last + LEVEL_INVARIANT))):
+        at, known = part_state(state, first + number), CACHE_RANGES + 2 * number
+        start, limit = load(state, at + START), load(state, at + LIMIT)
+        stays = stays and start == load(state, known) and limit == load(state, known + 1)
+        store(state, known, start)
+        store(state, known + 1, limit)
+    if not stays:
+        store(state, CACHE_READY, 0)
+        store(state, CACHE_WORK, 0)
 
 
 @compiled

@@ -1,11 +1,11 @@
 """Layout of the two int64 arrays that a triejoin runs on: the plan, which it reads, and the state,
-from which it can be resumed. the plan, which it reads, and the state, which it can be resumed from.
+from which it can be resumed.
 
 plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records
 and their arguments, output levels,
-        channel records, expression code
-state = header of STATE_HEADER words, part states, bindings (one per level), running intervals,
-expression stack
+        channel records, key levels, expression code
+state = header of STATE_HEADER words, part states, bindings (one per level), counts begun (one per
+level, and one more), running intervals, expression stack
 
 The plan's header says where each table begins; the first and last of a record are numbers of
 records, the last one not included. Places of code count from CODE_TABLE. Some words of the headers
@@ -33,20 +33,25 @@ PROBE_TABLE = 7
 ARGUMENT_TABLE = 8
 OUTPUT_TABLE = 9
 CHANNEL_TABLE = 10
-CODE_TABLE = 11
-PARTS = 12
-CHANNELS = 13
-LOG_FROM = 14  # the first level that is logged; the number of levels when none is
+KEY_TABLE = 11  # levels whose bindings decide what is found below others
+CODE_TABLE = 12
+PARTS = 13
+CHANNELS = 14
+LOG_FROM = 15  # the first level that is logged; the number of levels when none is
 # after an output row the search goes on before this level: EMIT_LEVEL, or one less for the first
 # row of each group
-GROUP_LEVEL = 15
+GROUP_LEVEL = 16
 # the levels from this one on are done at once: the last one, or the last columns of one atom
 # (`last_level_kernels`)
-TAIL = 16
+TAIL = 17
 # the level before the tail, or before the last two, when it is merged with them
 # (`merge_join_kernels`), or −1
-MERGED = 17
-PLAN_HEADER = 18
+MERGED = 18
+# the first level from which on proofs are counted once per key (`kept_count_kernels`), or two more
+# than there are levels
+COUNTED = 19
+COUNT_WIDTH = 20  # words that a kept count takes
+PLAN_HEADER = 21
 
 # level record
 LEVEL_FIRST = 0
@@ -65,7 +70,13 @@ LEVEL_LEADER = 9
 # the levels that the code of its value reads, as a set of bits (`deferred_failure_kernels`)
 LEVEL_READS = 10
 LEVEL_CROSS = 11  # 1: the last level follows, and both are read out side by side (`cross_kernels`)
-LEVEL_RECORD = 12
+# in the key table, the levels that decide how many proofs there are from this one on; the first is
+# −1 where counts are not kept
+LEVEL_KEY_FIRST = 12
+LEVEL_KEY_LAST = 13
+# the part whose values are passed over while the counts below them are known, or −1
+LEVEL_PASSING = 14
+LEVEL_RECORD = 15
 
 # part record
 PART_ROOT = 0
@@ -130,7 +141,13 @@ DOUBT = 20  # 1 + the first level whose binding rests on arithmetic that failed,
 DOUBT_FAILURE = 21  # what went wrong there
 UNKNOWN = 22  # the levels without a value, as a set of bits
 FREE = 23  # the levels that go through all values because theirs could not be computed
-STATE_HEADER = 24
+# where the ranges of the (at most two) invariant parts of the last level are that the bitmap holds:
+# START and LIMIT of each
+CACHE_RANGES = 24
+COUNTS_BEGUN = 28  # where the counts begin: of each level 1 + the proofs when it was begun, or 0
+COUNT_SLOTS = 29  # slots for kept counts, a power of two, or 0
+COUNTS_KEPT = 30  # counts kept since there are so many slots
+STATE_HEADER = 31
 
 # part state
 START = 0  # the part's range: positions from START up to LIMIT

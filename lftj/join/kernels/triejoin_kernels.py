@@ -12,6 +12,7 @@ LOG_FULL and PAUSED the same call goes on.
 
 from __future__ import annotations
 
+from lftj.join.kernels.bitmap_kernels import renew_cache
 from lftj.join.kernels.cross_kernels import cross
 from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free, resolve_doubt
 from lftj.join.kernels.filter_kernels import passes
@@ -24,15 +25,16 @@ from lftj.join.kernels.iterator_kernels import (
     open_level,
     open_roots,
 )
+from lftj.join.kernels.kept_count_kernels import is_known, keep_count, pass_known
 from lftj.join.kernels.last_level_kernels import finish_level
 from lftj.join.kernels.layout_kernels import (
     ADVANCE,
     BINDINGS,
     BUDGET,
-    CACHE_READY,
     CACHE_WORK,
     CAPACITY,
     CHANNELS,
+    COUNTED,
     DEPTH,
     DONE,
     DOUBT,
@@ -50,6 +52,7 @@ from lftj.join.kernels.layout_kernels import (
     LEVEL_FIRST,
     LEVEL_INVARIANT,
     LEVEL_LAST,
+    LEVEL_PASSING,
     LEVEL_VALUE,
     LEVELS,
     LOG_FROM,
@@ -183,7 +186,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
     through memory at each turn.
     """
     open_roots(plan, state)
-    levels = load(plan, LEVELS)
+    levels, counted = load(plan, LEVELS), load(plan, COUNTED)
     emit_level = load(plan, EMIT_LEVEL)
     group_level = load(plan, GROUP_LEVEL)
     tail, merged = load(plan, TAIL), load(plan, MERGED)
@@ -196,6 +199,13 @@ def run(memory, plan, state, offsets, text, cache, out, log):
         if load(state, STEPS) >= load(state, BUDGET):
             status = PAUSED
             break
+        if depth + 1 >= counted:
+            if phase == ADVANCE:
+                keep_count(plan, state, depth + 1, cache)
+            elif phase == OPEN and is_known(plan, state, depth, cache):
+                depth -= 1
+                phase = ADVANCE
+                continue
         if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0:
             if not emit_proofs(plan, state, out):
                 status = FULL
@@ -207,6 +217,19 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 continue
         if load(state, DOUBT) != 0:
             resolve_doubt(state, depth, phase)
+        if (
+            depth + 1 >= counted
+            and load(plan, level_record(plan, depth) + LEVEL_PASSING) >= 0
+            and load(state, DOUBT) == 0
+        ):
+            found = pass_known(memory, plan, state, depth, phase, cache)
+            if found == PAUSED:
+                status = PAUSED
+                phase = ADVANCE
+                break
+            depth += 1 if found == FOUND else -1
+            phase = OPEN if found == FOUND else ADVANCE
+            continue
         if depth == tail and load(state, DOUBT) == 0:
             taken = take_tail(memory, plan, state, depth, phase, cache, out)
             if taken == 2:
@@ -239,8 +262,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 status = DONE
                 continue
             if phase == OPEN:
-                store(state, CACHE_READY, 0)
-                store(state, CACHE_WORK, 0)
+                renew_cache(plan, state)
         before = load(state, STEPS)
         found = find(memory, plan, state, depth, phase, offsets, text, log)
         if depth == levels - 1:

@@ -12,7 +12,9 @@ from itertools import chain
 import numpy as np
 
 from lftj.join.kernels import layout_kernels as at
+from lftj.join.kernels.kept_count_kernels import HEAD
 from lftj.join.plan import comparison_bounds
+from lftj.join.plan.counted_levels import CountedLevels
 from lftj.join.plan.expression_code import ExpressionCode
 from lftj.join.plan.last_levels import LastLevels
 from lftj.join.plan.plan import RulePlan
@@ -38,6 +40,8 @@ class Assembly:
         relations: Mapping[str, RelationVersion],
         dictionary: Dictionary,
         logged: Logged = NOTHING,
+        *,
+        keep_counts: bool = True,
     ):
         self.plan = plan
         self.dictionary = dictionary
@@ -57,6 +61,9 @@ class Assembly:
         }
         self._last = LastLevels(
             plan, self._parts, [len(channels) > 0 for channels in self._channels]
+        )
+        self._counted = CountedLevels(
+            plan, self._parts, self._last.searched if keep_counts and not self.channels else 0
         )
         self._log_from = logged.log_from if self.channels else len(plan.levels)
         self.words = self._assemble()
@@ -146,6 +153,7 @@ class Assembly:
             arguments,
             list(plan.outputs),
             channels,
+            self._counted.key_levels,
             self._code.words,
         ]
         header = [0] * at.PLAN_HEADER
@@ -158,6 +166,8 @@ class Assembly:
         header[at.LOG_FROM] = self._log_from
         header[at.GROUP_LEVEL] = plan.group_level
         header[at.TAIL], header[at.MERGED] = self._last.tail, self._last.merged
+        header[at.COUNTED] = self._counted.first
+        header[at.COUNT_WIDTH] = HEAD + self._counted.longest_key
         start = at.PLAN_HEADER
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
@@ -221,6 +231,8 @@ class Assembly:
                 leader,
                 reads,
                 0,
+                *self._counted.keys[number],
+                -1 if (passing := self._counted.passing[number]) is None else first + passing,
             ]
             first += len(parts)
             channel = channel_last
@@ -301,11 +313,13 @@ class Assembly:
     def fresh_state(self) -> np.ndarray:
         """A state at the beginning of a run."""
         bindings = at.STATE_HEADER + at.PART_STATE * int(self.words[at.PARTS])
-        running = bindings + len(self.plan.levels)
+        begun = bindings + len(self.plan.levels)
+        running = begun + len(self.plan.levels) + 1
         stack = running + at.INTERVAL_STATE * len(self.channels)
         state = np.zeros(stack + self._code.stack + _ROOM_FOR_STACK, np.int64)
         state[at.PART_STATES] = at.STATE_HEADER
         state[at.BINDINGS] = bindings
+        state[at.COUNTS_BEGUN] = begun
         state[at.RUNNING] = running
         state[at.STACK] = stack
         return state

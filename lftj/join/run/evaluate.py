@@ -22,6 +22,7 @@ from lftj.join.run.run import Run, evaluation_failure
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
+from lftj.tuning.aids import KEPT_COUNTS
 
 Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
@@ -131,7 +132,12 @@ def chunks(
     (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing.
     """
     if assembly is None:
-        assembly = Assembly(plan, relations, context.resources.dictionary)
+        assembly = Assembly(
+            plan,
+            relations,
+            context.resources.dictionary,
+            keep_counts=KEPT_COUNTS not in context.tuning.without,
+        )
     if assembly.empty and log is None:
         return
     before = context.budget.work

@@ -27,6 +27,7 @@ from lftj.join.run.run import (
     evaluation_failure,
     return_cache,
 )
+from lftj.tuning.aids import KEPT_COUNTS
 from lftj.types.texts import Flat
 from scantree import Tree
 from scantree.jit import address
@@ -50,7 +51,12 @@ class PreparedPlan:
 
     def __init__(self, plan: RulePlan, relations: Relations, context: Context, room: int = _ROOM):
         self.plan = plan
-        assembly = Assembly(plan, relations, context.resources.dictionary)
+        assembly = Assembly(
+            plan,
+            relations,
+            context.resources.dictionary,
+            keep_counts=KEPT_COUNTS not in context.tuning.without,
+        )
         log = LogBuffer(len(plan.levels), 0, _ROOM)
         self._log_words = log.words
         self._words = assembly.words

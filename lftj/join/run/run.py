@@ -7,7 +7,8 @@ import numpy as np
 from lftj.errors import LftjError, ValueRangeError
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.kernels.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
+from lftj.join.kernels.bitmap_kernels import CACHE_WORDS, clear_cache
+from lftj.join.kernels.kept_count_kernels import COUNT_WORDS, COUNTS
 from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan.plan import RulePlan
 from lftj.join.resources import Buffer
@@ -68,8 +69,11 @@ class Run:
         self._tell(assembly.words)
 
     def begin(self, state: np.ndarray) -> None:
-        """Take up another state of the same assembly that has not run yet: of a part."""
+        """Take up another state of the same assembly that has not run yet: of a part. Counts that
+        were kept hold for it too.
+        """
         state[at.CAPACITY] = self._room
+        state[at.COUNT_SLOTS : at.COUNTS_KEPT + 1] = self.state[at.COUNT_SLOTS : at.COUNTS_KEPT + 1]
         self._buffer.attach(state)
         self.state = state
         self.status = at.PAUSED
@@ -144,8 +148,10 @@ class Run:
 
 
 def borrow_cache(context: Context) -> Buffer:
-    """A bitmap without a bit set. One whose run was broken off is not to be returned."""
-    return _borrowed(context.resources.caches, CACHE_WORDS + CACHE_LIST, CACHE_WORDS)
+    """A bitmap without a bit set, and room for counts. One whose run was broken off is not to be
+    returned.
+    """
+    return _borrowed(context.resources.caches, COUNTS + COUNT_WORDS, CACHE_WORDS)
 
 
 def borrow_output(context: Context) -> Buffer:

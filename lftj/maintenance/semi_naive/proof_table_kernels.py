@@ -10,17 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from scantree.hash_kernels import mix
 from scantree.jit import compiled, fetch, inlined, load, store
 
 BLOCK = 64  # rows that are looked up together
 _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
-
-
-@inlined
-def mix(packed, value):
-    """A hash of what was hashed so far and one more value."""
-    packed = (packed ^ value) * _MULTIPLIER
-    return packed ^ ((packed >> 29) & 0x7FFFFFFFF)
 
 
 @inlined
