@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lftj.join.plan.order_costs import FIRST_COUNTED, LONGEST_KEY
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.normal_form import Expression, Ref
-
-_LONGEST_KEY = 6
 
 
 class CountedLevels:
@@ -57,24 +56,22 @@ class CountedLevels:
     def _find(self) -> None:
         found: list[tuple[int, set[int]]] = []
         leading = next((i for i, each in enumerate(self._plan.levels) if each.value is None), 0)
-        # a run is divided at its first two levels: what depends on neither is not the same in parts
-        for level in range(max(leading + 2, self._plan.emit_level), self._searched):
+        first = max(leading + FIRST_COUNTED, self._plan.emit_level)
+        for level in range(first, self._searched):
             key = self._key(level)
             if (
-                len(key) > _LONGEST_KEY
+                len(key) > LONGEST_KEY
                 or not self._comes_again(level, key)
                 or any(self._once(level, key, *other) for other in found)
                 or not self._dear(level)
             ):
                 continue
-            found.append((level, set(key)))
-            passing = self._passing(level - 1, key)
-            if passing is not None:
-                self.passing[level - 1] = passing
-                key.add(level - 1)
-            first = len(self.key_levels)
+            found.append((level, key))
+            if level - 1 in key:
+                self.passing[level - 1] = self._passing(level - 1, key)
+            begin = len(self.key_levels)
             self.key_levels += sorted(key)
-            self.keys[level] = first, len(self.key_levels)
+            self.keys[level] = begin, len(self.key_levels)
             self.longest_key = max(self.longest_key, len(key))
 
     def _key(self, level: int) -> set[int]:

@@ -52,7 +52,9 @@ class OrderSearch:
     among equals only. With `upkeep`, what commits do for key orders counts too. `crowds`: where
     values come from rows drawn at random; elsewhere all values are taken to be alike. `counting`:
     whether all proofs are counted; a search for one ends before loose variables, if these come
-    last.
+    last. `keeping`: whether counts that are kept make an order cheaper (`counted_levels`). Only
+    where the plan runs over the sizes it is made for: what is cheap with kept counts may go through
+    all values of a level, whatever few rows a change has.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class OrderSearch:
         upkeep: Upkeep | None = None,
         counting: bool = True,
         crowds: Crowds = EVEN,
+        keeping: bool = False,
         tuning: Tuning = DEFAULT,
     ):
         self._tuning = tuning
@@ -81,6 +84,7 @@ class OrderSearch:
             building,
             upkeep,
             crowds,
+            keeping,
             tuning=tuning,
         )
         self.costs = self._costs_with()

@@ -20,7 +20,7 @@ from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.variable_orders import bits, numbers, variables_of
-from lftj.program.normal_form import NormalRule
+from lftj.program.normal_form import NormalRule, Ref
 from lftj.storage.relation import Order, RelationVersion
 from lftj.syntax.attention import look
 from lftj.tuning import DEFAULT, Tuning
@@ -37,6 +37,13 @@ _UNSORTED_HEAD = (
 )
 
 
+_KEPT = 1.0  # kernel steps of a look-up of a kept count
+LONGEST_KEY = 6
+"""Variables in the key of a kept count, at most."""
+FIRST_COUNTED = 2
+"""Variables before the first level whose counts are kept: a run is divided by the first two, and
+what depends on neither is not the same in all parts.
+"""
 _MOST = 1e300  # where estimates stop: ∞ · 0 has no value
 
 
@@ -64,6 +71,8 @@ class Begun(NamedTuple):
     without that of `building` key orders.
 
     `bound`: its variables as bits; `ready`: those that are only computed and can be bound next.
+    `searched`: the bindings at its end below which the next level is searched, not all of them
+    where counts are kept.
     """
 
     order: Order = ()
@@ -73,6 +82,7 @@ class Begun(NamedTuple):
     building: float = 0.0
     bound: int = 0
     ready: int = 0
+    searched: float = 1.0
 
 
 class _Level(NamedTuple):
@@ -96,7 +106,8 @@ class OrderCosts:
     """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables.
 
     `informed`: by what samples tell of values that many rows have, and of those that comparisons
-    leave; else all values have as many rows, and all comparisons leave as many values.
+    leave; else all values have as many rows, and all comparisons leave as many values. `keeping`:
+    by counts of proofs that are kept.
     """
 
     def __init__(
@@ -108,6 +119,7 @@ class OrderCosts:
         building: float,
         upkeep: Upkeep | None,
         crowds: Crowds,
+        keeping: bool,
         informed: bool = False,
         tuning: Tuning = DEFAULT,
     ):
@@ -149,6 +161,9 @@ class OrderCosts:
         many values, which are taken to be independent.
         """
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
+        self._together_in = self._all_together(rule) if keeping else []
+        self._emitted = bits(leading)
+        self._keys: dict[int, float] = {}
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
         self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
         self._needs: list[dict[Order, _Needed]] = [{} for _ in self.atoms]
@@ -172,6 +187,15 @@ class OrderCosts:
         found = {number: self.atoms[number].spread(variable) for number in self._at[variable]}
         return {number: codes for number, codes in found.items() if codes}
 
+    def _all_together(self, rule: NormalRule) -> list[int]:
+        """Variables that share an atom, a comparison or an expression, as sets."""
+        return [
+            *self._variables,
+            *(bits(a.variable for a in atom.args if isinstance(a, Ref)) for atom in rule.negated),
+            *(bits(variables_of(each.left) | variables_of(each.right)) for each in rule.filters),
+            *(bits({a.variable, *variables_of(a.expression)}) for a in rule.assignments),
+        ]
+
     def _looks_at(self, variable: int) -> int:
         """The variables whose being bound makes a difference at the level of this one."""
         looked_at = self._comparisons.looks_at(variable)
@@ -192,22 +216,48 @@ class OrderCosts:
     def longer(self, begun: Begun, variable: int) -> Begun:
         """An order with one more variable."""
         look()
-        order, bindings, cost, sizes, building, bound, ready = begun
-        fewest, atoms, kept = self.level(bound, variable)
-        kept = min(kept * bindings, _MOST)
+        order, bindings, cost, sizes, building, bound, ready, searched = begun
+        fewest, atoms, share = self.level(bound, variable)
+        kept = min(share * bindings, _MOST)
         bound |= 1 << variable
         for other in self._computed_from[variable]:
             if self.ready(other, bound):
                 ready |= 1 << other
+        cost += searched * fewest * atoms
+        searched *= share
+        different = self._different(bound, len(order) + 1)
+        if different < searched:
+            cost += searched * _KEPT  # each is looked up
+            searched = different
         return Begun(
             (*order, variable),
             kept,
-            min(cost + bindings * fewest * atoms, _MOST),
+            min(cost, _MOST),
             (*sizes, kept),
             building,
             bound,
             ready & ~bound,
+            min(searched, _MOST),
         )
+
+    def _different(self, bound: int, level: int) -> float:
+        """Number of bindings of these variables that differ for the levels from this one on, where
+        counts are kept there.
+        """
+        if not self._together_in or self._emitted & ~bound or level < FIRST_COUNTED:
+            return _MOST
+        if (found := self._keys.get(bound)) is None:
+            open_groups = [group for group in self._together_in if group & ~bound]
+            key = bound & reduce(or_, open_groups, 0)
+            found, known = _MOST, 0
+            # the rows of one atom are counted at once
+            if len(open_groups) > 1 and key != bound and key.bit_count() <= LONGEST_KEY:
+                found = 1.0
+                for variable in numbers(key):
+                    found *= self.level(known, variable).kept
+                    known |= 1 << variable
+            found = self._keys[bound] = min(found, _MOST)
+        return found
 
     def begun(self) -> Begun:
         """The order of no variables."""

@@ -37,6 +37,7 @@ def make_plan(
     forced: tuple[str, ...] | None = None,
     lasting: bool = False,
     upkeep: Upkeep | None = None,
+    keeping: bool = False,
 ) -> RulePlan:
     """Choose an order and lay out the levels. `needed` are the variables whose values come out, in
     that order.
@@ -44,13 +45,20 @@ def make_plan(
     `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the
     first proof. `forced` is a variable order by name. A `lasting` plan runs at many commits, so key
     orders that do not exist yet cost it little: they are built once. With `upkeep` it counts what
-    commits do for them.
+    commits do for them. `keeping`: as of `OrderSearch`.
     """
     needed = tuple(needed)
     if forced is None or lasting:
         building = KEPT_ORDER if lasting else NEW_ORDER
         choice = choose_order(
-            rule, needed, relations, statistics, building=building, upkeep=upkeep, counting=count
+            rule,
+            needed,
+            relations,
+            statistics,
+            building=building,
+            upkeep=upkeep,
+            counting=count,
+            keeping=keeping,
         )
     else:
         choice = _forced(rule, forced)
@@ -67,9 +75,10 @@ def choose_order(
     upkeep: Upkeep | None = None,
     counting: bool = True,
     crowds: Crowds = EVEN,
+    keeping: bool = False,
 ) -> Choice:
     """The variable order for the values of `needed`, as `make_plan` chooses it. `building`,
-    `counting`, `crowds`: as of `OrderSearch`.
+    `counting`, `crowds`, `keeping`: as of `OrderSearch`.
     """
     about, orders = (
         (lambda name: statistics.of(relations[name])),
@@ -84,6 +93,7 @@ def choose_order(
         upkeep,
         counting,
         crowds,
+        keeping,
         statistics.tuning,
     ).choose()
 

@@ -80,8 +80,16 @@ def plan_rule(
         for pair in zip(sizes, known[0], strict=True)
     ):
         return known[1]
+    keeping = count and not (lasting or repeated) and KEPT_COUNTS not in context.tuning.without
     plan = make_plan(
-        rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep
+        rule,
+        needed,
+        relations,
+        context.statistics,
+        count=count,
+        lasting=lasting,
+        upkeep=upkeep,
+        keeping=keeping,
     )
     if len(context.resources.plans) >= _PLANS:
         context.resources.plans.clear()

@@ -27,7 +27,8 @@ from lftj.types import INT
 from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
-from tests.unit.join.bodies import graph_rule
+from tests.unit.join.bodies import Body, graph_rule
+from tests.unit.join.bodies import relations as relations_of
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
 
@@ -175,3 +176,26 @@ def test_a_switch_and_a_trace_keep_no_counts():
     assert unkept.words[at.COUNTED] == none
     logged = Assembly(plan, relations, Dictionary(), Logged({(0, 0): EXACT}))
     assert logged.words[at.COUNTED] == none
+
+
+def test_an_order_is_chosen_for_its_kept_counts():
+    """Nothing but a comparison links v to the rest: its pairs with y are few."""
+    body = Body("u v x y", [("e", "uv"), ("a", "x"), ("a", "y")], filters=[("!=", "v", "y")])
+    arena = Arena()
+    sizes = {"e": (400, 20, 400), "a": (100, 100)}
+    found = relations_of(sizes, arena)
+    rows, works = [], []
+    for keeping in (False, True):
+        plan = make_plan(
+            body.rule,
+            body.numbers("x y"),
+            found,
+            surroundings(arena).statistics,
+            count=True,
+            keeping=keeping,
+        )
+        kept, work = outcome(plan, found, arena)
+        rows.append(kept)
+        works.append(work)
+    assert rows[0] == rows[1]
+    assert 2 * works[1] < works[0]
