@@ -44,6 +44,8 @@ class RuleTuning:
     """Estimated proofs for each head row from which on a search for the first one, and its trace,
     pays.
     """
+    first_proof_steps: int = 1 << 19
+    """Kernel steps that it may take however few counting all proofs is expected to take."""
     outgrown: int = 4
     """Growth of a relation after which a rule chooses anew between delta queries and a trace."""
     extremes_width: int = 3

@@ -27,6 +27,8 @@ ROW = 60
 """A row that such a bootstrap found, brought in order, compared with the one before and laid into
 trees.
 """
+TRACED = 8
+"""A step of a search that is traced, with the interval that it leaves."""
 WALKED = 10
 """A row that walks found, which come in order."""
 ROW_ALONE = 20

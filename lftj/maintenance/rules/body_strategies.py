@@ -13,9 +13,10 @@ import numpy as np
 
 from lftj.heads.grouped_results import additive, totalled
 from lftj.join.run.body_query import BodyQuery
-from lftj.join.run.evaluate import Columns
+from lftj.join.run.evaluate import Columns, plan_rule
 from lftj.join.run.ladder import satisfying
-from lftj.join.strategy import Strategy
+from lftj.join.strategy import UNBOUNDED, Cost, Strategy
+from lftj.maintenance.cost.cost_model import TRACED
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
 from lftj.maintenance.rules.full_evaluation import projected, running_totals
@@ -127,6 +128,19 @@ class TraceFromNothing(Strategy[Evaluated]):
     def applies(self) -> bool:
         """Tell whether indices are expected to serve better than delta queries."""
         return self.change.chosen_again and self._choice is not None
+
+    def forecast(self) -> Cost:
+        """A search for first proofs that takes more than counting all of them is not short: too few
+        of what it comes to are proofs. Others may take what they take.
+        """
+        choice, body, change = self._choice, self.change.body, self.change
+        context = change.context
+        assert choice is not None
+        if choice.body.plan.count or context.forced.trace is not None:
+            return UNBOUNDED
+        counted = plan_rule(body.rule, change.relations, context, needed=body.needed, count=True)
+        allowed = max(context.tuning.first_proof_steps, int(2 * counted.choice.cost))
+        return Cost(allowed=allowed, price=TRACED)
 
     def run(self) -> Evaluated:
         """The assignments that the search finds, and its indices."""
