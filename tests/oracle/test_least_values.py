@@ -36,6 +36,9 @@ last(t, t) :- at(t, k), 1 = count : { event(u, _), u = max s : { event(s, _), s 
 least(t, min(s)) :- at(t, _), event(s, _), s > t.
 least(k, min(s)) :- at(t, k), event(s, _), shut(s), s > t.
 least(t, min(s)) :- at(t, k), event(k, s).
+least(k, min(s)) :- at(t, k), event(s, _), s >= t, !shut(t).
+least(k, min(s)) :- at(t, k), event(r, k), event(s, _), s > t, s >= r, s != k.
+least(k, min(s)) :- at(t, k), event(s, x), x > t, s < t.
 both(t, min(s), max(s)) :- at(t, _), event(s, _), s > t.
 first(min(s)) :- event(s, k), at(k, _), s > k.
 first(max(s)) :- event(s, k), at(t, _), s < t.

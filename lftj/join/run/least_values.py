@@ -43,14 +43,40 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     ]
     if any(may_fail(each) and not variables_of(each) <= set(group) for each in computed):
         return None
-    return plan_behind(rule, group, (*group, value), relations, context.statistics, least=True)
+    # in next(a, min(s)) :- at(a, t), event(s), s > t. the least s behind each t of an a comes first
+    beside = [
+        v
+        for test in rule.filters
+        if value in (read := variables_of(test.left) | variables_of(test.right))
+        for v in sorted(read)
+        if v not in (value, *group)
+    ]
+    for more in (tuple(dict.fromkeys(beside)), ()):
+        plan = plan_behind(
+            rule, (*group, *more), (*group, value), relations, context.statistics, least=True
+        )
+        if plan is not None and (not more or _few_before(plan, value, relations, context)):
+            return plan
+    return None
+
+
+def _few_before(plan: RulePlan, value: int, relations: Relations, context: Context) -> bool:
+    """Test for no more bindings before the value than there are rows to find them in, about."""
+    place = plan.choice.order.index(value)
+    before = plan.choice.bindings[place - 1] if place and plan.choice.bindings else 1.0
+    return before <= context.tuning.least_proofs * _rows_read(plan, relations)
+
+
+def _rows_read(plan: RulePlan, relations: Relations) -> int:
+    """Number of rows of all atoms."""
+    return sum(relations[atom.relation].count for atom in plan.rule.atoms)
 
 
 def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
     """Test for a body expected to have many more proofs in all than there are rows to find them
     in.
     """
-    read = sum(relations[atom.relation].count for atom in plan.rule.atoms)
+    read = _rows_read(plan, relations)
     return (
         bool(plan.choice.bindings)
         and plan.choice.bindings[-1]

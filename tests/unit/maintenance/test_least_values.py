@@ -121,6 +121,22 @@ def test_items_of_which_one_has_most_rows_keep_no_more_than_rows(rule: str):
     assert workspace.verify() == []
 
 
+@pytest.mark.parametrize("bound", ["s > t", "t <= s"])
+def test_the_bound_need_not_be_in_the_group(bound: str):
+    workspace = lftj.connect()
+    workspace.add_rules(".decl at(i: int, t: int)  .decl event(s: int)  .decl v(i: int, u: int)")
+    workspace.load("at", [(n // 2, 2 * n) for n in range(ROWS // 2)])
+    workspace.load("event", [(n,) for n in range(5, ROWS, 10)])
+    with workspace.limits(work=20_000):
+        workspace.add_rules(f"v(i, min(s)) :- at(i, t), event(s), {bound}.")
+    first = [2 * n for n in range(0, ROWS // 2, 2)]
+    expected = [(i, t // 10 * 10 + (5 if t % 10 < 5 else 15)) for i, t in enumerate(first)]
+    assert sorted(workspace["v"].fetchall()) == [each for each in expected if each[1] < ROWS]
+    workspace.load("event", [(1502,)])
+    assert steps(workspace) < 200
+    assert workspace.verify() == []
+
+
 @pytest.mark.parametrize("rule", [NEXT, LAST], ids=["next", "last"])
 def test_questions_and_verification_look_at_no_more(rule: str):
     workspace = bounded(rule)

@@ -192,3 +192,20 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
         assert int(str(done["steps"])) < 100
         assert int(str(done["regions"])) < 10
     assert workspace.verify() == []
+
+
+def test_a_search_for_first_proofs_that_finds_none_is_given_up():
+    """Each edge leads to a node that is shut: no path is a proof, and there are millions."""
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+    workspace.add_rules(".decl e(x: int, y: int)  .decl shut(x: int, k: int)  .decl h(x: int)")
+    edges = {(n, (7 * n + 13 * k) % 500) for n in range(500) for k in range(10)}
+    workspace.load("e", sorted(edges))
+    workspace.load("shut", [(n, n % 3) for n in range(500)])
+    with workspace.limits(work=500_000):
+        workspace.add_rules("h(x) :- e(x, y), e(y, z), e(z, w), e(w, v), !shut(v, _).")
+        assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+        with workspace.transaction() as tx:
+            tx.delete("shut", [(0, 0)])
+    assert set(workspace.profile(last=1)["outcome"]) == {"update"}
+    assert len(workspace["h"]) > 100
+    assert workspace.verify() == []
