@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lftj.join.plan.order_costs import FIRST_COUNTED, LONGEST_KEY
+from lftj.join.plan.order_costs import FIRST_COUNTED, LONGEST_KEY, MOST_COUNTED
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.arithmetic import comparison_may_fail, may_fail
@@ -21,13 +21,6 @@ class CountedLevels:
     def __init__(self, plan: RulePlan, parts: Sequence[Sequence[tuple[int, int]]], searched: int):
         self._plan, self._parts, self._searched = plan, parts, searched
         count = len(plan.levels)
-        place = {
-            level.variable: i for i, level in enumerate(plan.levels) if level.variable is not None
-        }
-        self._read = [
-            [place[v] for expression in self._expressions(number) for v in variables_of(expression)]
-            for number in range(count)
-        ]
         self.key_levels: list[int] = []
         """The levels of all keys, one key behind the other."""
         self.keys: list[tuple[int, int]] = [(-1, -1)] * count
@@ -37,8 +30,7 @@ class CountedLevels:
         known.
         """
         self.longest_key = 0
-        self._place = place
-        if plan.count and not plan.least:
+        if plan.count and not plan.least and count <= MOST_COUNTED:
             self._find()
         self.first = next((i for i, key in enumerate(self.keys) if key[0] >= 0), count + 2)
         """The first level whose counts are kept; a number that no level has if there is none."""
@@ -54,6 +46,18 @@ class CountedLevels:
             yield from (each for each in self._plan.probes[probe].args if isinstance(each, Ref))
 
     def _find(self) -> None:
+        levels = self._plan.levels
+        self._place = {
+            level.variable: i for i, level in enumerate(levels) if level.variable is not None
+        }
+        self._read = [
+            [
+                self._place[v]
+                for expression in self._expressions(number)
+                for v in variables_of(expression)
+            ]
+            for number in range(len(levels))
+        ]
         found: list[tuple[int, set[int]]] = []
         leading = next((i for i, each in enumerate(self._plan.levels) if each.value is None), 0)
         first = max(leading + FIRST_COUNTED, self._plan.emit_level)

@@ -38,6 +38,10 @@ _UNSORTED_HEAD = (
 
 
 _KEPT = 1.0  # kernel steps of a look-up of a kept count
+MOST_COUNTED = 62
+"""Levels and variables of a plan whose counts are kept, at most: which ones are is found by looking
+at all pairs.
+"""
 LONGEST_KEY = 6
 """Variables in the key of a kept count, at most."""
 FIRST_COUNTED = 2
@@ -161,7 +165,9 @@ class OrderCosts:
         many values, which are taken to be independent.
         """
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
-        self._together_in = self._all_together(rule) if keeping else []
+        self._together_in = (
+            self._all_together(rule) if keeping and self.every <= MOST_COUNTED else []
+        )
         self._emitted = bits(leading)
         self._keys: dict[int, float] = {}
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
