@@ -11,6 +11,7 @@ from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.resources import Resources
 from lftj.tuning import Tuning
+from lftj.tuning.aids import KEPT_COUNTS
 from scantree.frozen import frozen, record
 
 
@@ -46,3 +47,8 @@ class Context:
     def tuning(self) -> Tuning:
         """Thresholds that choose between ways."""
         return self.statistics.tuning
+
+    @property
+    def keep_counts(self) -> bool:
+        """Tell whether searches keep counts of proofs."""
+        return KEPT_COUNTS not in self.tuning.without

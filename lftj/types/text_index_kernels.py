@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from scantree.hash_kernels import MULTIPLIER
 from scantree.jit import compiled, fetch, inlined, load, load_byte, store
 
-_MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 _HASH = (1 << 63) - 1
 CODE_BITS = 40
 _CODE = (1 << CODE_BITS) - 1
@@ -45,13 +45,13 @@ def hash_of(data, first, last):
     hashed = int(last - first)  # a number without bounds where this is interpreted
     at = first
     while at + 8 <= last:
-        hashed = ((hashed ^ eight_bytes(data, at)) * _MULTIPLIER) & _HASH
+        hashed = ((hashed ^ eight_bytes(data, at)) * MULTIPLIER) & _HASH
         hashed ^= hashed >> 29
         at += 8
     word = 0
     for i in range(at, last):
         word = word << 8 | load_byte(data, i)
-    hashed = ((hashed ^ word) * _MULTIPLIER) & _HASH
+    hashed = ((hashed ^ word) * MULTIPLIER) & _HASH
     return hashed ^ (hashed >> 32)
 
 

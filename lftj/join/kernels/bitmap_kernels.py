@@ -14,6 +14,7 @@ A bitmap is clear before and after a run.
 from __future__ import annotations
 
 from lftj.join.kernels.iterator_kernels import (
+    level_record,
     part_record,
     part_state,
 )
@@ -27,8 +28,6 @@ from lftj.join.kernels.layout_kernels import (
     CAPACITY,
     LEVEL_FIRST,
     LEVEL_INVARIANT,
-    LEVEL_RECORD,
-    LEVEL_TABLE,
     LEVELS,
     LIMIT,
     PART_COLUMN,
@@ -88,7 +87,7 @@ def mark(cache, state, value):
 @compiled
 def renew_cache(plan, state):
     """Forget the bitmap, and the work that was done without, unless what it holds has stayed."""
-    last = load(plan, LEVEL_TABLE) + (load(plan, LEVELS) - 1) * LEVEL_RECORD
+    last = level_record(plan, load(plan, LEVELS) - 1)
     first, stays = load(plan, last + LEVEL_FIRST), True
     for number in range(min(2, load(plan, last + LEVEL_INVARIANT))):
         at, known = part_state(state, first + number), CACHE_RANGES + 2 * number

@@ -21,11 +21,10 @@ from lftj.join.kernels.bitmap_kernels import CACHE_LIST, CACHE_WORDS, renew_cach
 from lftj.join.kernels.iterator_kernels import (
     bind_runs,
     level_record,
+    meet,
     open_level,
     part_record,
     part_state,
-    part_value,
-    seek_part,
 )
 from lftj.join.kernels.layout_kernels import (
     BINDINGS,
@@ -86,15 +85,21 @@ def have_slots(plan, state, cache, slots):
 
 
 @inlined
+def key_value(plan, state, place):
+    """The binding of the level at this place of the key table."""
+    return load(state, load(state, BINDINGS) + load(plan, load(plan, KEY_TABLE) + place))
+
+
+@inlined
 def slot_of(plan, state, depth):
     """Slot of the count of a level, by the bindings of its key. Values of the last level that
     follow one another lie side by side.
     """
-    level, bindings = level_record(plan, depth), load(state, BINDINGS)
+    level = level_record(plan, depth)
     hashed, value = depth, 0
     for i in range(load(plan, level + LEVEL_KEY_FIRST), load(plan, level + LEVEL_KEY_LAST)):
         hashed = mix(hashed, value)
-        value = load(state, bindings + load(plan, load(plan, KEY_TABLE) + i))
+        value = key_value(plan, state, i)
     slot = mix(hashed, value >> _BLOCK_BITS) & -_BLOCK | value & (_BLOCK - 1)
     return COUNTS + (slot & (load(state, COUNT_SLOTS) - 1)) * load(plan, COUNT_WIDTH)
 
@@ -104,11 +109,10 @@ def has_key(plan, state, depth, cache, slot):
     """Test for a slot with the count for the present bindings."""
     if load(cache, slot + _TAG) != depth + 1:
         return False
-    level, bindings = level_record(plan, depth), load(state, BINDINGS)
+    level = level_record(plan, depth)
     first = load(plan, level + LEVEL_KEY_FIRST)
     for i in range(load(plan, level + LEVEL_KEY_LAST) - first):
-        key_level = load(plan, load(plan, KEY_TABLE) + first + i)
-        if load(cache, slot + _KEY + i) != load(state, bindings + key_level):
+        if load(cache, slot + _KEY + i) != key_value(plan, state, first + i):
             return False
     return True
 
@@ -155,23 +159,10 @@ def keep_count(plan, state, depth, cache):
     slot = slot_of(plan, state, depth)
     store(cache, slot + _TAG, depth + 1)
     store(cache, slot + _COUNT, load(state, PROOFS) - before)
-    level, bindings = level_record(plan, depth), load(state, BINDINGS)
+    level = level_record(plan, depth)
     first = load(plan, level + LEVEL_KEY_FIRST)
     for i in range(load(plan, level + LEVEL_KEY_LAST) - first):
-        key_level = load(plan, load(plan, KEY_TABLE) + first + i)
-        store(cache, slot + _KEY + i, load(state, bindings + key_level))
-
-
-@inlined
-def others_meet(memory, plan, state, first, last, part, value):
-    """Seek `value` in every part of a level but one; True when all have it, and stand there."""
-    for other in range(first, last):
-        if other != part and (
-            not seek_part(memory, plan, state, other, value)
-            or part_value(memory, plan, state, other) != value
-        ):
-            return False
-    return True
+        store(cache, slot + _KEY + i, key_value(plan, state, first + i))
 
 
 @compiled
@@ -207,7 +198,9 @@ def pass_known(memory, plan, state, depth, phase, cache):
             value = load(memory, base + slot)
             store(state, binding, value)
             if not add_kept(plan, state, depth + 1, cache):
-                if others_meet(memory, plan, state, first, last, part, value):
+                if meet(memory, plan, state, first, part, value) and meet(
+                    memory, plan, state, part + 1, last, value
+                ):
                     position += slot - (position & SLOT_MASK)
                     store(state, at + POSITION, position)
                     bind_runs(memory, plan, state, first, last, part, value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lftj.join.plan.order_costs import FIRST_COUNTED, LONGEST_KEY, MOST_COUNTED
+from lftj.join.plan.kept_keys import FIRST_COUNTED, LONGEST_KEY, MOST_COUNTED
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.arithmetic import comparison_may_fail, may_fail

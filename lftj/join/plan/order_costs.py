@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from math import prod
+from math import inf, prod
 from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
@@ -19,8 +19,9 @@ from lftj.join.plan.atom_statistics import NO_SKEW, AtomStatistics, Skew, skew_o
 from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
+from lftj.join.plan.kept_keys import MOST_COUNTED, KeptKeys
 from lftj.join.plan.variable_orders import bits, numbers, variables_of
-from lftj.program.normal_form import NormalRule, Ref
+from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order, RelationVersion
 from lftj.syntax.attention import look
 from lftj.tuning import DEFAULT, Tuning
@@ -38,16 +39,6 @@ _UNSORTED_HEAD = (
 
 
 _KEPT = 1.0  # kernel steps of a look-up of a kept count
-MOST_COUNTED = 62
-"""Levels and variables of a plan whose counts are kept, at most: which ones are is found by looking
-at all pairs.
-"""
-LONGEST_KEY = 6
-"""Variables in the key of a kept count, at most."""
-FIRST_COUNTED = 2
-"""Variables before the first level whose counts are kept: a run is divided by the first two, and
-what depends on neither is not the same in all parts.
-"""
 _MOST = 1e300  # where estimates stop: ∞ · 0 has no value
 
 
@@ -165,11 +156,11 @@ class OrderCosts:
         many values, which are taken to be independent.
         """
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
-        self._together_in = (
-            self._all_together(rule) if keeping and self.every <= MOST_COUNTED else []
+        self._keys = (
+            KeptKeys(rule, self._variables, bits(leading))
+            if keeping and self.every <= MOST_COUNTED
+            else None
         )
-        self._emitted = bits(leading)
-        self._keys: dict[int, float] = {}
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
         self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
         self._needs: list[dict[Order, _Needed]] = [{} for _ in self.atoms]
@@ -192,15 +183,6 @@ class OrderCosts:
         """Known values of a variable, by the numbers of atoms."""
         found = {number: self.atoms[number].spread(variable) for number in self._at[variable]}
         return {number: codes for number, codes in found.items() if codes}
-
-    def _all_together(self, rule: NormalRule) -> list[int]:
-        """Variables that share an atom, a comparison or an expression, as sets."""
-        return [
-            *self._variables,
-            *(bits(a.variable for a in atom.args if isinstance(a, Ref)) for atom in rule.negated),
-            *(bits(variables_of(each.left) | variables_of(each.right)) for each in rule.filters),
-            *(bits({a.variable, *variables_of(a.expression)}) for a in rule.assignments),
-        ]
 
     def _looks_at(self, variable: int) -> int:
         """The variables whose being bound makes a difference at the level of this one."""
@@ -231,7 +213,9 @@ class OrderCosts:
                 ready |= 1 << other
         cost += searched * fewest * atoms
         searched *= share
-        different = self._different(bound, len(order) + 1)
+        different = inf
+        if self._keys is not None:
+            different = self._keys.different(bound, len(order) + 1, self._kept)
         if different < searched:
             cost += searched * _KEPT  # each is looked up
             searched = different
@@ -246,24 +230,9 @@ class OrderCosts:
             min(searched, _MOST),
         )
 
-    def _different(self, bound: int, level: int) -> float:
-        """Number of bindings of these variables that differ for the levels from this one on, where
-        counts are kept there.
-        """
-        if not self._together_in or self._emitted & ~bound or level < FIRST_COUNTED:
-            return _MOST
-        if (found := self._keys.get(bound)) is None:
-            open_groups = [group for group in self._together_in if group & ~bound]
-            key = bound & reduce(or_, open_groups, 0)
-            found, known = _MOST, 0
-            # the rows of one atom are counted at once
-            if len(open_groups) > 1 and key != bound and key.bit_count() <= LONGEST_KEY:
-                found = 1.0
-                for variable in numbers(key):
-                    found *= self.level(known, variable).kept
-                    known |= 1 << variable
-            found = self._keys[bound] = min(found, _MOST)
-        return found
+    def _kept(self, bound: int, variable: int) -> float:
+        """Values of a variable for each binding of those bound."""
+        return self.level(bound, variable).kept
 
     def begun(self) -> Begun:
         """The order of no variables."""

@@ -22,7 +22,6 @@ from lftj.join.run.run import Run, evaluation_failure
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
-from lftj.tuning.aids import KEPT_COUNTS
 
 Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
@@ -80,7 +79,7 @@ def plan_rule(
         for pair in zip(sizes, known[0], strict=True)
     ):
         return known[1]
-    keeping = count and not (lasting or repeated) and KEPT_COUNTS not in context.tuning.without
+    keeping = count and not (lasting or repeated) and context.keep_counts
     plan = make_plan(
         rule,
         needed,
@@ -144,7 +143,7 @@ def chunks(
             plan,
             relations,
             context.resources.dictionary,
-            keep_counts=KEPT_COUNTS not in context.tuning.without,
+            keep_counts=context.keep_counts,
         )
     if assembly.empty and log is None:
         return

@@ -51,7 +51,7 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
         for v in sorted(read)
         if v not in (value, *group)
     ]
-    for more in (tuple(dict.fromkeys(beside)), ()):
+    for more in dict.fromkeys((tuple(dict.fromkeys(beside)), ())):
         plan = plan_behind(
             rule, (*group, *more), (*group, value), relations, context.statistics, least=True
         )

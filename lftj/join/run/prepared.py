@@ -27,7 +27,6 @@ from lftj.join.run.run import (
     evaluation_failure,
     return_cache,
 )
-from lftj.tuning.aids import KEPT_COUNTS
 from lftj.types.texts import Flat
 from scantree import Tree
 from scantree.jit import address
@@ -55,7 +54,7 @@ class PreparedPlan:
             plan,
             relations,
             context.resources.dictionary,
-            keep_counts=KEPT_COUNTS not in context.tuning.without,
+            keep_counts=context.keep_counts,
         )
         log = LogBuffer(len(plan.levels), 0, _ROOM)
         self._log_words = log.words

@@ -10,17 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.hash_kernels import mix
+from scantree.hash_kernels import mix, slot_of
 from scantree.jit import compiled, fetch, inlined, load, store
 
 BLOCK = 64  # rows that are looked up together
-_MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
-
-
-@inlined
-def slot_of(hashed, shift):
-    """The top bits of a product."""
-    return ((hashed * _MULTIPLIER) >> shift) & ((1 << (64 - shift)) - 1)
 
 
 @inlined

@@ -13,17 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from scantree.hash_kernels import slot_of
 from scantree.jit import claim, compiled, inlined, load, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 BLOCK = 128  # rows whose slots are fetched together
-_MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
-
-
-@inlined
-def slot_of(packed, shift):
-    """Fibonacci hashing: the top bits of a product."""
-    return ((packed * _MULTIPLIER) >> shift) & ((1 << (64 - shift)) - 1)
 
 
 @inlined

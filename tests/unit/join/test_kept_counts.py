@@ -61,12 +61,11 @@ def plan_of(
     relations: dict[str, RelationVersion],
     arena: Arena,
     order: tuple[int, ...],
-    needed: tuple[int, ...] = (),
 ) -> RulePlan:
     rule = graph_rule(atoms)
     names = tuple(rule.variables[v].name for v in order)
     statistics = surroundings(arena).statistics
-    return make_plan(rule, needed, relations, statistics, count=True, forced=names)
+    return make_plan(rule, (), relations, statistics, count=True, forced=names)
 
 
 def outcome(
