@@ -5,6 +5,7 @@ at as if every order existed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import permutations
 
 import numpy as np
@@ -32,12 +33,13 @@ class TransientRelation(RelationVersion):
     `rows` may be a matrix of columns × rows.
     """
 
-    __slots__ = ("_matrix", "_rows")
+    __slots__ = ("_matrix", "_rows", "_tested")
 
     def __init__(self, schema: RelationSchema, arena: Arena, rows: Columns | np.ndarray):
         super().__init__(schema, arena, {})
         self._matrix = rows if isinstance(rows, np.ndarray) else None
         self._rows = list(rows)
+        self._tested: dict[tuple[tuple[int, int], ...], bool] = {}
 
     @property
     def count(self) -> int:
@@ -68,6 +70,18 @@ class TransientRelation(RelationVersion):
             if self.count
             else []
         )
+
+    def holds(self, constants: tuple[tuple[int, int], ...]) -> bool:
+        """Test for a row with these codes, each with its column; of no constants it holds. O(n)
+        once for the same constants.
+        """
+        held = self._tested.get(constants)
+        if held is None:
+            columns = self.columns()
+            alike = [columns[column] == code for column, code in constants]
+            held = not alike or bool(reduce(np.logical_and, alike).any())
+            self._tested[constants] = held
+        return held
 
     def orders(self) -> tuple[Order, ...]:
         """Every key order, since none has to be kept."""

@@ -26,6 +26,7 @@ from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations
 from lftj.maintenance.counting.iterated_relation import is_iterated
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.storage.relation import Order, RelationVersion
+from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types import INT, encode_constant
 
@@ -70,9 +71,8 @@ class ElasticQuery:
         )
         self._names = [variable.name for variable in body.variables]
         self.rule = _with_iterations(self.body)
-        self._constants: list[tuple[int, int]] | None = (
-            None  # of the atom that reads what moves: columns and codes
-        )
+        # of the atom that reads what moves: columns and codes
+        self._constants: tuple[tuple[int, int], ...] | None = None
         self._planned: dict[int, _Planned] = {}
 
     @property
@@ -90,29 +90,23 @@ class ElasticQuery:
         rows = [found[pick] for pick in self.picks] or [np.zeros(len(iterations), np.int64)]
         return Proofs(rows, iterations, found[-1])
 
-    def may_match(
-        self, change: str, readings: Mapping[str, RelationVersion], context: Context
-    ) -> bool:
+    def may_match(self, change: TransientRelation, context: Context) -> bool:
         """Test for a row of `change`, which an atom reads, with that atom's constants: rules often
         read or make rows of one kind.
         """
-        columns = readings[change].columns()
         if self._constants is None:
-            self._constants = self._constants_of(change, context)
-        alike = [columns[column] == code for column, code in self._constants]
-        return not alike or bool(
-            (alike[0] if len(alike) == 1 else np.logical_and.reduce(alike)).any()
-        )
+            self._constants = self._constants_of(change.schema.name, context)
+        return change.holds(self._constants)
 
-    def _constants_of(self, relation: str, context: Context) -> list[tuple[int, int]]:
+    def _constants_of(self, relation: str, context: Context) -> tuple[tuple[int, int], ...]:
         """The columns of the atom that reads this relation which are constants, or variables that
         are set to one, with the codes.
         """
         atom = next(atom for atom in self.body.atoms if atom.relation == relation)
-        return [
+        return tuple(
             (column, encode_constant(value.type, value.value, context.resources.dictionary))
             for column, value in self.body.constants(atom)
-        ]
+        )
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """Key orders that the plans made so far read."""
@@ -156,15 +150,14 @@ class ElasticQuery:
         if planned is None:
             return None
         fewest = sizes.index(min(sizes))
-        read = {argument for atom in self.rule.atoms for argument in atom.args}
-        first = next(
-            (
-                Ref(variable)
-                for variable in planned.prepared.plan.choice.order
-                if Ref(variable) in read
-            ),
-            None,
-        )
+        read = {
+            value.variable
+            for atom in self.rule.atoms
+            for value in atom.args
+            if isinstance(value, Ref)
+        }
+        order = planned.prepared.plan.choice.order
+        first = next((Ref(variable) for variable in order if variable in read), None)
         if first not in self.rule.atoms[fewest].args and planned.cost > little:
             return None
         known = (*planned.sizes[:fewest], sizes[fewest], *planned.sizes[fewest + 1 :])

@@ -168,15 +168,15 @@ class ElasticUpdate:
         for name, each in moves.items():
             if each is not None and len(each.lost[0]):
                 self._rediscover(name, iteration, each.lost)
-        moved = [
-            name for name, each in moves.items() if self._seen(name, iteration, due[name][0], each)
-        ]
+        moved = {
+            name: seen
+            for name, each in moves.items()
+            if (seen := self._seen(name, iteration, due[name][0], each)) is not None
+        }
         for name in moved:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
-                    if query.relation == name and query.may_match(
-                        Source(name, Role.MOVED), self.readings, self.context
-                    ):
+                    if query.relation == name and query.may_match(moved[name], self.context):
                         self._wait(queries.rule.relation, query)
         for name in moved:
             for order in self.readings[Source(name, Role.BEFORE_MOVE)].orders()[1:]:
@@ -226,20 +226,22 @@ class ElasticUpdate:
             np.full(len(lost), iteration),
         )
 
-    def _seen(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> bool:
+    def _seen(
+        self, name: str, iteration: int, due: Columns, moves: Moves | None
+    ) -> MovedRows | None:
         """Tell the rules what moved of the rows that they see, which are those accepted where there
-        is a choice; whether anything did.
+        is a choice; None when nothing did.
         """
         if name in self.choosing:
             moves = self._accept(name, iteration, due, moves)
         if moves is None:
             self.readings[Source(name, Role.BEFORE_MOVE)] = self.relations[name]
-            return False
+            return None
         self.net[name].add(moves)
-        self.readings[Source(name, Role.MOVED)] = MovedRows(
+        self.readings[Source(name, Role.MOVED)] = seen = MovedRows(
             self.moving[name], self.context.resources.arena, moves.loose(iteration)
         )
-        return True
+        return seen
 
     def _accept(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> Moves | None:
         """Bring the rows accepted up to date with moves of candidates; what moved of them, if
@@ -262,15 +264,13 @@ class ElasticUpdate:
 
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
-        self.readings[Source(name, Role.DELETED)] = TransientRelation(
+        self.readings[Source(name, Role.DELETED)] = deleted = TransientRelation(
             self.over_deleting[name], self.context.resources.arena, lost
         )
         for queries in self.state.rules:
             if queries.rule.relation != name or not queries.recursive:
                 continue
-            if queries.rediscovery.may_match(
-                Source(name, Role.DELETED), self.readings, self.context
-            ):
+            if queries.rediscovery.may_match(deleted, self.context):
                 rows, iterations, counts = self._ask(queries.rediscovery)
                 later = iterations > iteration
                 self.waiting.add(
