@@ -23,7 +23,7 @@ class RuleTuning:
     update_soon_share: float = 0.7
     """Share of a full evaluation for `update_soon_steps`."""
     unasked_changes: int = 16
-    """Changed rows up to which nobody asks whether an update pays."""
+    """Changed rows that a view reads, up to which nobody asks whether an update pays."""
     changed_share: float = 0.5
     """Share of what is read that may have changed at most for an update to be tried."""
     large_change: int = 1000

@@ -74,8 +74,6 @@ class Versions(Mapping[str, RelationVersion]):
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
         """Number of rows that each of them changes."""
-        self.changed = sum(self.sizes.values())
-        """Number of rows that all of them change."""
         self.parts: dict[str, Parts] = {}
         """Parts of relations that came or went as a whole, as far as someone has noticed; of a
         column that is the whole row, all.
@@ -127,7 +125,6 @@ class Versions(Mapping[str, RelationVersion]):
         self._updates[name] = self._present[name] = version
         if changed := len(delta):
             self.deltas[name] = delta
-            self.changed += changed - self.sizes.get(name, 0)
             self.sizes[name] = changed
             if len(delta.erases) == 1:
                 self._note_values(name, delta)

@@ -92,7 +92,9 @@ class Update(Strategy[Maintained]):
         """
         change, heads = self.change, self.change.heads
         self._parted, self._allowed = self._found_parts(), self._may_take()
-        if change.versions.changed <= change.context.tuning.unasked_changes:
+        sizes = change.versions.sizes
+        changed = sum([sizes.get(name, 0) for rule in change.rules for name in rule.reads])
+        if changed <= change.context.tuning.unasked_changes:
             return UNBOUNDED
         kept = [self._kept.state_of(rule) for rule in change.rules]
         costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
