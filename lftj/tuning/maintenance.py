@@ -46,6 +46,12 @@ class RuleTuning:
     """
     first_proof_steps: int = 1 << 19
     """Kernel steps that it may take however few counting all proofs is expected to take."""
+    vain_traces: int = 2
+    """Updates by a trace that were given up, less those that went through, from which on a body is
+    evaluated without one: of up to `unasked_changes` rows.
+    """
+    proven_traces: int = 8
+    """Updates that went through which count against those that are given up, at most."""
     outgrown: int = 4
     """Growth of a relation after which a rule chooses anew between delta queries and a trace."""
     extremes_width: int = 3

@@ -16,6 +16,7 @@ from lftj.maintenance.rules.extremes import Extremes
 from lftj.maintenance.rules.guarded_groups import Guards
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, NormalRule
+from lftj.tuning import Tuning
 
 # What changes cost a rule that is maintained by its trace: known from those before, guessed where
 # there were none.
@@ -31,17 +32,28 @@ class TraceCosts:
     def __init__(self, rule: NormalRule):
         self._reads = frozenset(rule.reads)
         self._seen: dict[frozenset[str], tuple[int, float]] = {}
+        self._given_up = 0  # more often than not
 
-    def note(self, sizes: Mapping[str, int], steps: int, stabs: int) -> None:
+    def in_vain(self, tuning: Tuning) -> bool:
+        """True once updates for a few changed rows have been given up again and again: the body is
+        then evaluated without indices.
+        """
+        return self._given_up >= tuning.vain_traces
+
+    def note(
+        self, sizes: Mapping[str, int], steps: int, stabs: int, tuning: Tuning, *, finished: bool
+    ) -> None:
         """Remember what a change took, also one that was given up. `sizes`: the changed rows of
-        each relation.
+        each relation. That many of them cost too much tells nothing of few.
         """
         changed = self._reads.intersection(sizes)
+        now = sum(sizes[name] for name in changed)
         rows, cost = self._seen.get(changed, (0, 0.0))
-        self._seen[changed] = (
-            rows + sum(sizes[name] for name in changed),
-            cost + steps + _STAB * stabs,
-        )
+        self._seen[changed] = rows + now, cost + steps + _STAB * stabs
+        if finished:
+            self._given_up = max(-tuning.proven_traces, self._given_up - 1)
+        elif now <= tuning.unasked_changes:
+            self._given_up += 1
 
     def expected(self, trace: TraceState, sizes: Mapping[str, int], seen: int) -> float:
         """Expected cost of a change: as much a row as before, or until that is known a look-up for

@@ -69,11 +69,17 @@ class TraceUpdate(Strategy[Assignments]):
         change, context, trace = self.change, self.change.context, self.state
         assert trace is not None
         before, started = trace.bytes, context.budget.work
+        finished = False
         try:
             pieces, trace = traced_change(trace, change.versions, context, change.work)
+            finished = True
         finally:  # what was given up cost so much at least
             change.body.trace_costs.note(
-                change.versions.sizes, context.budget.work - started, change.work.stabs
+                change.versions.sizes,
+                context.budget.work - started,
+                change.work.stabs,
+                context.tuning,
+                finished=finished,
             )
         if context.forced.trace is None and trace.bytes > before:
             trace = fitted(
@@ -126,8 +132,12 @@ class TraceFromNothing(Strategy[Evaluated]):
         return choose_trace(body.rule, body.needed, change.relations, change.context)
 
     def applies(self) -> bool:
-        """Tell whether indices are expected to serve better than delta queries."""
-        return self.change.chosen_again and self._choice is not None
+        """Tell whether indices are expected to serve better than delta queries, and did."""
+        change = self.change
+        vain = change.body.trace_costs.in_vain(change.context.tuning)
+        if vain and change.context.forced.trace is None:
+            return False
+        return change.chosen_again and self._choice is not None
 
     def forecast(self) -> Cost:
         """A search for first proofs that takes more than counting all of them is not short: too few

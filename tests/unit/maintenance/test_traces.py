@@ -209,3 +209,26 @@ def test_a_search_for_first_proofs_that_finds_none_is_given_up():
     assert set(workspace.profile(last=1)["outcome"]) == {"update"}
     assert len(workspace["h"]) > 100
     assert workspace.verify() == []
+
+
+def test_indices_whose_updates_are_given_up_again_and_again_are_dropped():
+    """Each search for an overlap looks at most spans, so each change touches most searches."""
+    chosen = random.Random(3)
+    starts = [chosen.randrange(6_000) for _ in range(600)]
+    spans = [(n, start, start + chosen.randrange(1, 20)) for n, start in enumerate(starts)]
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+    workspace.add_rules("""
+        .decl span(n: int, a: int, b: int)  .decl meets(n: int)
+        meets(x) :- span(x, a, b), span(y, c, d), x != y, c <= b, a <= d.
+    """)
+    workspace.load("span", spans)
+    assert "by its trace" in str(workspace.plan(workspace.rules[-1]))
+    outcomes: list[str] = []
+    for number in range(4):
+        with workspace.transaction() as tx:
+            tx.delete("span", [spans[7 * number]])
+        outcomes.append(str(work(workspace)["outcome"]))
+    assert outcomes == ["fallback", "fallback", "update", "update"]
+    assert work(workspace)["steps"] < 5_000
+    assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+    assert workspace.verify() == []
