@@ -1,10 +1,12 @@
-"""Single bytes flipped anywhere in the files of a workspace, the write-ahead file included."""
+"""Bits flipped, or words changed, anywhere in the files of a workspace, the write-ahead file
+included.
+"""
 
 from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import lftj
@@ -28,8 +30,35 @@ def whole(path: Path, commits: int, *, close: bool = False) -> Path:
     return path if close else there
 
 
-def flips(folder: Path, commits: int, number: int, chance: random.Random) -> Iterator[str | None]:
-    """Flip so many bytes, one at a time; yields the code of the error that named the damage, or
+Change = Callable[[bytes, random.Random], bytes]
+
+
+def flipped(content: bytes, chance: random.Random) -> bytes:
+    """Flip a bit."""
+    found = bytearray(content)
+    place, bit = chance.randrange(len(content)), chance.randrange(8)
+    found[place] ^= 1 << bit
+    return bytes(found)
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """Change a few bytes, words or pieces, as what a file says of sizes and places would be."""
+    found = bytearray(content)
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        place, other = chance.randrange(len(found)), chance.randrange(len(found))
+        size = chance.choice((1, 4, 8))
+        begin = place - place % size
+        words = (2 ** (8 * size) - 1, 2 ** (5 * size), 0, 100 * size // 4, found[place] ^ 1)
+        word = chance.choice(words).to_bytes(8, "little")[:size]
+        piece = chance.choice((word, bytes(found[other : other + size])))
+        found[begin : begin + len(piece)] = piece
+    return bytes(found[: len(content)])
+
+
+def flips(
+    folder: Path, commits: int, number: int, chance: random.Random, change: Change = flipped
+) -> Iterator[str | None]:
+    """Change so many files, one at a time; yields the code of the error that named the damage, or
     None where all rows were read and right. Raises AssertionError for a wrong row, or a commit that
     is missing without a word.
     """
@@ -46,14 +75,15 @@ def flips(folder: Path, commits: int, number: int, chance: random.Random) -> Ite
         (there / "log.sqlite-shm").unlink(missing_ok=True)
         if not (there / chosen).exists():
             chosen = Path("log.sqlite")
-        content = bytearray((there / chosen).read_bytes())
-        place, bit = chance.randrange(len(content)), chance.randrange(8)
-        content[place] ^= 1 << bit
-        (there / chosen).write_bytes(content)
+        content = (there / chosen).read_bytes()
+        changed = change(content, chance)
+        (there / chosen).write_bytes(changed)
         try:
             yield read(there, known)
         except AssertionError as reason:
-            raise AssertionError(f"{chosen}, byte {place}, bit {bit}: {reason}") from reason
+            pairs = enumerate(zip(content, changed, strict=True))
+            places = [place for place, (before, now) in pairs if before != now]
+            raise AssertionError(f"{chosen}, bytes {places}: {reason}") from reason
         shutil.rmtree(there)
 
 

@@ -28,8 +28,8 @@ class ValueRangeError(LftjError, OverflowError):
 
 
 class FrameError(LftjError, ValueError):
-    """A frame or file with the wrong columns (E230), an unknown format (E231) or unreadable content
-    (E232).
+    """A frame or file with the wrong columns (E230), an unknown format (E231), unreadable content
+    or a damaged column (E232).
     """
 
     code = "E230"

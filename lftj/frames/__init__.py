@@ -7,6 +7,7 @@ changed on the way: what does not fit is an error with row and column.
 
 from __future__ import annotations
 
+from lftj.frames.arrow_columns import require_whole
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
 from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
@@ -53,6 +54,7 @@ __all__ = [
     "read_facts",
     "read_options",
     "refuse_text_name",
+    "require_whole",
     "to_arrow",
     "to_pandas",
     "to_polars",

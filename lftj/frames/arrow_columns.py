@@ -24,26 +24,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lftj.errors import LftjError, ValueRangeError, ValueTypeError
-from lftj.frames.frame import CodedColumn, Late, Target
+from lftj.errors import FrameError, LftjError, ValueRangeError, ValueTypeError
+from lftj.frames.frame import CodedColumn, Late, Place, Target
 from lftj.types import INT, Type, code_of, code_range, floats_to_codes, type_of_python
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import as_large_strings, numpy_array, writable_view
+from lftj.types.arrow_validity import require_valid
 
 
 def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColumn:
     """Codes of an Arrow column. One copy of the data; strings also pass through the dictionary.
 
-    Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for
-    a value that does not.
+    Raises ValueTypeError for a column that does not fit, FrameError (E232) for one that is
+    damaged, and ValueTypeError or ValueRangeError for a value that does not fit.
     """
     if _PLAIN.get(column.type.id) != target.type.name:
+        _check_fits(column.type, target)
+        require_whole(column, target.name, target.place)
         if pa.types.is_run_end_encoded(column.type):
             column = pc.run_end_decode(column)
-        if not pa.types.is_null(column.type):
-            _check_fits(column.type, target)
         if pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type):
             column = _without_indirection(column)
+    else:
+        require_whole(column, target.name, target.place)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     rows = len(column)
     if not rows:
@@ -77,9 +80,12 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
 def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
     """As `code_arrow` when it is called, which cannot fail; words of 64 bits in one chunk are the
     column's own memory. None where it may fail, for NULL and NaN too, or other values would have to
-    be made first. O(n) for what has a range.
+    be made first. O(n) for what has a range. Raises FrameError (E232) for a damaged column.
     """
-    if column.null_count or target.type.unsigned or not _is_held(column.type, target.type):
+    if target.type.unsigned or not _is_held(column.type, target.type):
+        return None
+    require_whole(column, target.name, target.place)
+    if column.null_count:
         return None
     floats = target.type.name == "float"
     convert = _CONVERSIONS.get(target.type.name)
@@ -140,10 +146,14 @@ _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 # ── types ─────────────────────────────────────────────────────────────────────────────────────────
 def _check_fits(found: pa.DataType, target: Target) -> None:
+    if pa.types.is_run_end_encoded(found):
+        found = found.value_type
     values = found.value_type if pa.types.is_dictionary(found) else found
+    if pa.types.is_null(values):
+        return
     try:
         fits = (
-            pa.types.is_decimal(values)
+            pa.types.is_decimal(values) and _can_be_scaled(values, target.type)
             if target.type.name == "decimal"
             else type_of_python(values) == (INT if target.type.unsigned else target.type)
         )
@@ -156,6 +166,14 @@ def _check_fits(found: pa.DataType, target: Target) -> None:
                 f"expected {target.type}, found {shown}", hint=_remedy(values, target.type)
             )
         )
+
+
+def _can_be_scaled(found: pa.DataType, type: Type) -> bool:
+    """Test for decimals whose digits Arrow can shift: what it does with more places than its widest
+    power of ten is not defined.
+    """
+    widest = 76 if pa.types.is_decimal256(found) else 38
+    return abs(found.scale - (type.scale or 0)) <= widest
 
 
 def _remedy(found: pa.DataType, type: Type) -> str:
@@ -176,6 +194,16 @@ def _remedy(found: pa.DataType, type: Type) -> str:
             "values), or declare it float"
         )
     return f"convert the column to {type.arrow} first, or declare it otherwise"
+
+
+def require_whole(column: pa.ChunkedArray | pa.Array, name: str, place: Place) -> None:
+    """Raise FrameError (E232) for a damaged column, which machine code must not see."""
+    try:
+        require_valid(column)
+    except pa.ArrowException as reason:
+        hint = "write the file, or make the frame, anew"
+        error = FrameError(f"the column is damaged: {reason}", code="E232", hint=hint)
+        raise place.locate(error, name) from None
 
 
 def _without_indirection(column: pa.ChunkedArray | pa.Array) -> Any:
@@ -237,9 +265,8 @@ def _truths(values: pa.Array, type: Type) -> np.ndarray:
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
     days = values if values.type.id == _DATE32 else values.cast(pa.date32())
-    return _in_range(
-        np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)], type
-    )
+    last = days.offset + len(days)
+    return _in_range(np.frombuffer(days.buffers()[1], np.int32, last)[days.offset :], type)
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
@@ -261,8 +288,9 @@ def _scaled(values: pa.Array, type: Type) -> np.ndarray:
     included (little-endian).
     """
     decimals = values.cast(type.arrow)
-    words = np.frombuffer(decimals.buffers()[1], dtype="<i8")
-    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
+    last = decimals.offset + len(decimals)
+    words = np.frombuffer(decimals.buffers()[1], "<i8", 2 * last)
+    return words[2 * decimals.offset :: 2]
 
 
 _CONVERSIONS: dict[str, Callable[[pa.Array, Type], np.ndarray]] = {

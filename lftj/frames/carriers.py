@@ -99,7 +99,7 @@ def carry_table(source: Any) -> Carrier | None:
     if isinstance(source, pa.RecordBatch):
         return ArrowCarrier(pa.Table.from_batches([source]))
     if isinstance(source, pa.RecordBatchReader):
-        return ArrowCarrier(source.read_all())
+        return _carry_reader(source)
     if _is_a(source, "pandas", "DataFrame"):
         return PandasCarrier(source)
     if _is_a(source, "polars", "LazyFrame"):
@@ -107,11 +107,7 @@ def carry_table(source: Any) -> Carrier | None:
     if callable(getattr(source, "toArrow", None)):  # pyspark; gathers the rows in this process
         return ArrowCarrier(source.toArrow())
     if isinstance(source, (pa.Array, pa.ChunkedArray)):
-        return (
-            ArrowCarrier(pa.Table.from_struct_array(source))
-            if pa.types.is_struct(source.type)
-            else None
-        )
+        return _carry_structs(source) if pa.types.is_struct(source.type) else None
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return _carry_stream(source)
     if isinstance(source, np.ndarray):
@@ -127,10 +123,27 @@ def carry_table(source: Any) -> Carrier | None:
     return None
 
 
+def _carry_structs(source: pa.Array | pa.ChunkedArray) -> ArrowCarrier:
+    """The fields of structs. Raises FrameError (E232) where these say what cannot be."""
+    try:
+        source.validate()  # Arrow joins what structs and their fields say of NULL
+        return ArrowCarrier(pa.Table.from_struct_array(source))
+    except pa.ArrowException as reason:
+        raise FrameError(f"the array is damaged: {reason}", code="E232") from None
+
+
+def _carry_reader(source: pa.RecordBatchReader) -> ArrowCarrier:
+    """All that a stream gives. Raises FrameError (E232) where it ends too early."""
+    try:
+        return ArrowCarrier(source.read_all())
+    except (pa.ArrowException, OSError) as reason:
+        raise FrameError(f"the stream cannot be read: {reason}", code="E232") from None
+
+
 def _carry_stream(source: Any) -> ArrowCarrier:
     try:
         return ArrowCarrier(pa.table(source))
-    except (pa.ArrowException, TypeError, ValueError) as reason:
+    except (pa.ArrowException, TypeError, ValueError, OSError) as reason:
         found = f"{type(source).__module__.split('.')[0]}.{type(source).__name__}"
         raise FrameError(
             f"{found} does not come as an Arrow table: {reason}",

@@ -48,12 +48,12 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
             hint=f"name the file {FORMATS}",
         )
     try:
-        if kind == ".parquet":
-            return _place(path, _read_parquet(path))
-        return _place(path, _read_ipc(path))
+        table = _read_parquet(path) if kind == ".parquet" else _read_ipc(path)
+        assert len(table.column_names) == table.num_columns  # names that are no text fail here
+        return _place(path, table)
     except FileNotFoundError:
         raise missing(path) from None
-    except (pa.ArrowException, OSError) as reason:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as reason:
         raise FrameError(
             f"{path.name} cannot be read: {reason}",
             code="E232",

@@ -202,7 +202,6 @@ def bytes_of(strings: pa.LargeStringArray) -> np.ndarray:
     _, offsets, data = strings.buffers()
     if data is None:
         return np.empty(0, dtype=np.uint8)
-    bounds = np.frombuffer(offsets, dtype=np.int64)[
-        strings.offset : strings.offset + len(strings) + 1
-    ]
+    last = strings.offset + len(strings)
+    bounds = np.frombuffer(offsets, np.int64, last + 1)[strings.offset :]
     return np.frombuffer(data, dtype=np.uint8)[bounds[0] : bounds[-1]]

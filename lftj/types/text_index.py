@@ -164,7 +164,8 @@ def _bytes_of(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, 
     """Ends of texts (int64), the first of them where the first text begins, and their bytes."""
     _, ends, text = texts.buffers()
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
-    places = np.frombuffer(ends, kind)[texts.offset : texts.offset + len(texts) + 1]
+    last = texts.offset + len(texts)
+    places = np.frombuffer(ends, kind, last + 1)[texts.offset :]
     if text is None or not len(text):
         return places.astype(np.int64), np.zeros(1, np.uint8)
     return places.astype(np.int64), np.frombuffer(text, np.uint8)

@@ -27,6 +27,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
 from lftj.types.arrow_arrays import arrow_array
+from lftj.types.arrow_validity import require_valid
 from lftj.types.dictionary import Dictionary
 from scantree.frozen import frozen
 
@@ -302,6 +303,9 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
         batches = [
             reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places
         ]
+        for batch in batches:
+            for column in batch.columns:  # checksums do not say where one buffer ends
+                require_valid(column)
         if any(
             column.null_count or len(column) != batch.num_rows
             for batch in batches
@@ -317,7 +321,7 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
             reason = "its rows have another checksum"
     except FileNotFoundError:
         raise missing(file) from None
-    except (pa.ArrowNotImplementedError, IndexError, ValueError, OSError) as problem:
+    except (pa.ArrowException, IndexError, ValueError, OSError) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:
             raise  # the system cannot read it now
         reason = str(problem)

@@ -101,6 +101,8 @@ def _by_sign(
         yield task.sign, batch, place
         return
     table = pa.Table.from_batches([batch])
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        frames.require_whole(column, name, place)  # rows are chosen before they are coded
     rows, signs = (
         table.drop_columns([task.sign]),
         table.column(task.sign).cast(pa.float64()).to_numpy(),

@@ -16,6 +16,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.types import Type
 from lftj.types.arrow_arrays import arrow_array, numpy_array
+from lftj.types.arrow_validity import require_valid
 from lftj.types.dictionary import Dictionary
 from lftj.types.texts import Texts
 
@@ -44,9 +45,12 @@ def signed_table(
 def coded_rows(
     table: pa.Table, schema: RelationSchema, dictionary: Dictionary
 ) -> tuple[Columns, np.ndarray]:
-    """Rows as codes, and their signs. Raises ValueError where the table has other columns."""
+    """Rows as codes, and their signs. Raises ValueError where the table has other columns, or
+    damaged ones.
+    """
     if not table.schema.equals(signed_schema(schema.columns)):
         raise ValueError("its columns are others")
+    require_valid(table.column(SIGN))
     signs = numpy_array(table.column(SIGN))
     if not schema.arity:
         return [np.zeros(len(signs), np.int64)], signs

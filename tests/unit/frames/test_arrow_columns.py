@@ -35,6 +35,11 @@ TYPES = [
         'column "x": expected timestamp, found timestamp[us, tz=UTC]',
     ),
     (decimal(4, 2), pa.array([1.5]), 'column "x": expected decimal(4,2), found float64'),
+    (
+        decimal(4, 2),
+        pa.array([Decimal(0)]).cast(pa.decimal128(4, 0)).view(pa.decimal128(4, -37)),
+        'column "x": expected decimal(4,2), found decimal128(4, -37)',
+    ),
     (INT, pa.array([[1]]), 'column "x": expected int, found list<item: int64>'),
     (
         INT,
