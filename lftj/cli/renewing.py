@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.engine.handles import RuleHandle
 from lftj.errors import DeclarationError
+from lftj.program.checks.declarations import require_same_types
 from lftj.program.program import Program
 from lftj.syntax import tree
 
@@ -21,14 +22,15 @@ def renew(workspace: Workspace, tx: Transaction, parsed: tree.ParsedProgram) -> 
     that have facts in it, or an `.input`, hold these facts alone; those of files are to be inserted
     yet. What stays as it was costs nothing later.
 
-    Relations that it does not declare stay. Raises ProgramErrors, and DeclarationError (E160) for a
-    relation that the workspace has declared otherwise.
+    Relations that it does not declare stay. Raises ProgramErrors, and DeclarationError (E160, E165)
+    for a relation or a type that the workspace has declared otherwise.
     """
     if not workspace.relations:
         tx.add_rules(parsed)
         return
     wanted, numbers = Program().add(parsed)
     known: Any = workspace._backend.current().program  # pyright: ignore[reportPrivateUsage]
+    require_same_types(known.catalog, wanted.catalog)
     left = Counter(wanted.sources[number].rule for number in numbers)
     lost = list[RuleHandle]()
     for handle in workspace.rules:

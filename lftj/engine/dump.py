@@ -16,6 +16,8 @@ from lftj.heads.importable import aggregates_at, paths_of
 from lftj.heads.user import UserAggregate
 from lftj.program.description import relation_data, relation_schema_of
 from lftj.program.normal_form import RelationSchema
+from lftj.program.schema import Catalog
+from lftj.syntax import tree
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
@@ -42,7 +44,7 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
     catalog = state.program.catalog
     try:
         (folder / ROWS).mkdir(parents=True)
-        types = "".join(f".type {name} <: {type}\n" for name, type in catalog.aliases.items())
+        types = "".join(f"{clause}\n" for clause in _types(catalog))
         rules = "".join(f"{source.rule}\n" for source in state.program.sources.values())
         (folder / RULES).write_text(types + rules, encoding="utf-8")
         about = {
@@ -65,6 +67,23 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
         base = state.base(name)
         if base.count and not (state.program.derives(name) and base is state.database[name]):
             yield name, _dump_rows(engine, schema, folder / ROWS / f"{name}.parquet")
+
+
+def _types(catalog: Catalog) -> Iterator[tree.Clause]:
+    """The types of a program, and its declarations where columns are of these."""
+    for name, type in catalog.aliases.items():
+        yield catalog.definitions.get(name) or tree.TypeAlias(name, str(type))
+    for name, kinds in catalog.kinds.items():
+        schema = catalog.relations[name]
+        if not catalog.aliases.keys().isdisjoint(kinds):
+            columns = [
+                tree.Column(column, kind)
+                for (column, _), kind in zip(schema.columns, kinds, strict=True)
+            ]
+            choice = tuple(
+                tuple(schema.columns[place][0] for place in domain) for domain in schema.choice
+            )
+            yield tree.Declaration(name, tuple(columns), schema.functional, choice=choice)
 
 
 def _dump_rows(engine: Engine, schema: RelationSchema, file: Path) -> int | DurableError:

@@ -22,6 +22,8 @@ from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import State
 from lftj.errors import MergeConflictError
+from lftj.program.checks.declarations import require_same_types
+from lftj.program.checks.subtypes import types_above
 from lftj.program.program import Program, SourceRule
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -132,11 +134,17 @@ def _handles(program: Program, rules: Counter[tree.Rule]) -> list[RuleHandle]:
 
 
 def _with_types(ours: Catalog, theirs: Catalog) -> Catalog:
-    """Names of types, and relations with facts, that another catalog has too."""
+    """Names of types, and relations with facts, that another catalog has too. Raises
+    DeclarationError (E160, E165) where the two differ.
+    """
+    require_same_types(ours, theirs)
+    aliases = {**theirs.aliases, **ours.aliases}
+    definitions = {**theirs.definitions, **ours.definitions}
     return replace(
         ours,
-        aliases={**theirs.aliases, **ours.aliases},
-        above={**theirs.above, **ours.above},
+        aliases=aliases,
+        definitions=definitions,
+        above=types_above({**theirs.above, **ours.above}, definitions, aliases),
         kinds={**theirs.kinds, **ours.kinds},
         fact_relations=ours.fact_relations | theirs.fact_relations,
     )

@@ -7,7 +7,7 @@ nothing of a description runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -52,6 +52,7 @@ def described(program: Program, views: frozenset[str]) -> Description:
             for schema in catalog.relations.values()
         ],
         "types": {name: str(type) for name, type in catalog.aliases.items()},
+        "definitions": [str(each) for each in catalog.definitions.values()],
         "above": {name: sorted(names) for name, names in catalog.above.items()},
         "kinds": {name: list(names) for name, names in catalog.kinds.items()},
         "facts": sorted(catalog.fact_relations),
@@ -74,6 +75,7 @@ def restored(
     catalog = replace(
         program.catalog,
         aliases={name: type_of_python(text) for name, text in description["types"].items()},
+        definitions={each.name: each for each in definitions_of(description)},
         above={name: frozenset(each) for name, each in description.get("above", {}).items()},
         kinds={name: tuple(each) for name, each in description.get("kinds", {}).items()},
         fact_relations=frozenset(description["facts"]),
@@ -89,6 +91,14 @@ def restored(
     rules = list(map(_rule_of, description["rules"]))
     views = frozenset(each["name"] for each in description["relations"] if each["view"])
     return program.restored(rules, description["next"], sources), views
+
+
+def definitions_of(description: Mapping[str, Any]) -> Iterator[tree.TypeAlias]:
+    """The definitions of types; none where they were not described."""
+    for clause in parse("\n".join(description.get("definitions", ()))).clauses:
+        if not isinstance(clause, tree.TypeAlias):
+            raise LftjError(f"{str(clause)!r} defines no type")
+        yield replace(clause, span=None)
 
 
 def _rule_data(number: int, source: SourceRule) -> list[Any]:

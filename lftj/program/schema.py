@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.program.normal_form import RelationSchema
-from lftj.syntax import functors
+from lftj.syntax import functors, tree
 from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 from scantree.frozen import frozen
@@ -83,8 +83,10 @@ class Catalog:
     derivations: Mapping[str, Derivation] = field(default_factory=_nothing)  # type: ignore[assignment]
     fact_relations: frozenset[str] = frozenset()
     """Relations with facts in the program text."""
+    definitions: Mapping[str, tree.TypeAlias] = field(default_factory=_nothing)  # type: ignore[assignment]
+    """The program's own types as they are written."""
     above: Mapping[str, frozenset[str]] = field(default_factory=_nothing)  # type: ignore[assignment]
-    """The types that each of the program's own is a subtype of, itself among them."""
+    """The types that each type is a subtype of, itself among them."""
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)  # type: ignore[assignment]
     """The columns' types by name, of relations that are declared in program text."""
 

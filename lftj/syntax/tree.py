@@ -214,7 +214,7 @@ class TypeAlias(Node):
     name: str
     base: str
     others: tuple[str, ...] = ()
-    equal: bool = field(default=False, compare=False)
+    equal: bool = False
 
 
 @frozen

@@ -63,7 +63,9 @@ def test_a_dump_is_loaded_as_it_was(tmp_path: Path, capsys: Any) -> None:
     with filled(path) as workspace:
         workspace.relation("keyed", {"k": int, "d": "decimal(10,2)"}, key="k")
         workspace.view("shown", {"x": str})
-        workspace.add_rules(".type Id <: number .decl ids(i: Id) ids(3). shown(x) :- edge(x, _).")
+        workspace.add_rules(
+            ".type Id <: number .type Key = Id .decl ids(i: Id) ids(3). shown(x) :- edge(x, _)."
+        )
         workspace.load("keyed", [(1, 2), (2, 3)])
         workspace.load("reach", [("by", "hand")])  # a row of a derived relation's own
         assert main(["dump", str(path), str(folder)]) == 0
@@ -73,6 +75,9 @@ def test_a_dump_is_loaded_as_it_was(tmp_path: Path, capsys: Any) -> None:
     with lftj.connect(other) as again:
         assert workload.rows(again) == before
         assert again.relations["keyed"].key == ("k",)
+        again.add_rules(".type Key = Id .decl ids(i: Key)")
+        with pytest.raises(lftj.ProgramErrors, match="E160"):
+            again.add_rules(".decl ids(i: number)")
         assert again.verify() == []
         with again.transaction() as tx:
             tx.delete("reach", [("by", "hand")])

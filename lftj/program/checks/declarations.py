@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
-from lftj.program.checks.subtypes import kinds_of, types_above
+from lftj.program.checks.subtypes import as_defined, equal_kinds, kinds_of, types_above
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
@@ -47,6 +47,8 @@ def declare_all(
                 if not problems or clause.name not in relations
                 else {}
             )
+            if clause.name in catalog.relations:
+                errors += _other_kinds(clause, catalog)
         except DeclarationError as error:
             errors.append(error)
         seen.setdefault(clause.name, clause)
@@ -55,18 +57,54 @@ def declare_all(
 
 def _with_kinds(clauses: Sequence[tree.Clause], catalog: Catalog) -> Catalog:
     """The catalog with the subtypes of the clauses, and the types of columns by name."""
-    aliases = [clause for clause in clauses if isinstance(clause, tree.TypeAlias)]
     types = {name: type for name, type in catalog.aliases.items() if type != UNKNOWN}
-    known = [each for each in aliases if each.name in types]
-    above = types_above(catalog.above, known, types) if known else catalog.above
+    defines = any(isinstance(clause, tree.TypeAlias) for clause in clauses)
+    above = types_above(catalog.above, catalog.definitions, types) if defines else catalog.above
     kinds = {
         clause.name: kinds_of(clause, types)
         for clause in clauses
-        if isinstance(clause, tree.Declaration) and clause.name not in catalog.relations
+        if isinstance(clause, tree.Declaration) and not catalog.kinds.get(clause.name)
     }
-    if not (kinds or known):
+    if not (kinds or defines):
         return catalog
     return replace(catalog, above=above, kinds={**catalog.kinds, **kinds})
+
+
+def _other_kinds(declaration: tree.Declaration, catalog: Catalog) -> Iterator[LftjError]:
+    """The error for a relation that is there already, with columns of other subtypes."""
+    known = catalog.kinds[declaration.name]
+    kinds = kinds_of(declaration, catalog.aliases)
+    if len(known) != len(kinds) or equal_kinds(catalog.above, known, kinds):
+        return
+    columns = [
+        f"`{column.name}` is of `{kind}`, and was of `{before}`"
+        for column, kind, before in zip(declaration.columns, kinds, known, strict=True)
+        if not equal_kinds(catalog.above, [kind], [before])
+    ]
+    message = f"relation `{declaration.name}` is declared twice, differently: column {columns[0]}"
+    hint = "keep one of the two declarations"
+    yield DeclarationError(message, span=declaration.span, hint=hint)
+
+
+def require_same_types(known: Catalog, other: Catalog) -> None:
+    """Raises DeclarationError (E160, E165) for a type that another catalog defines otherwise, or a
+    relation whose columns are of other subtypes there.
+    """
+    for name, definition in other.definitions.items():
+        if known.definitions.get(name, definition) != definition:
+            message = (
+                f"type `{name}` is defined twice, differently: {definition} and "
+                f"{known.definitions[name]}"
+            )
+            raise DeclarationError(message, code="E165", hint="keep one of the two definitions")
+    for name, kinds in other.kinds.items():
+        before = known.kinds.get(name)
+        if before and kinds and before != kinds and name in known.relations:
+            message = (
+                f"relation `{name}` is declared twice, differently: with columns of "
+                f"{', '.join(kinds)} and of {', '.join(before)}"
+            )
+            raise DeclarationError(message, hint="keep one of the two declarations")
 
 
 def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> DeclarationError:
@@ -150,10 +188,13 @@ def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...],
 
 
 class _Meanings:
-    """Meanings of type names, as far as they are known. `own`: names that the program defines."""
+    """Meanings of type names, as far as they are known, with their definitions. `own`: names that
+    the text defines.
+    """
 
-    def __init__(self, known: dict[str, Type], own: set[str]):
-        self.known, self.own = known, own
+    def __init__(self, catalog: Catalog, own: set[str]):
+        self.known, self.definitions = dict(catalog.aliases), dict(catalog.definitions)
+        self.own = own
 
     def of(self, name: str) -> Type | None:
         """The program's own meaning of a name goes before the built-in one."""
@@ -166,7 +207,7 @@ def _with_aliases(
     """Type names may stand for one another in any order; what is left in the end is unknown or a
     circle.
     """
-    meanings = _Meanings(dict(catalog.aliases), {alias.name for alias in aliases})
+    meanings = _Meanings(catalog, {alias.name for alias in aliases})
     errors: list[LftjError] = list(_defined_twice(aliases))
     waiting, left = list(aliases), len(aliases) + 1
     while len(waiting) < left:
@@ -181,7 +222,8 @@ def _with_aliases(
                 )
     errors += _undefined(waiting, replace(catalog, aliases=dict(meanings.known)), meanings.own)
     unknown = dict.fromkeys((alias.name for alias in waiting), UNKNOWN)
-    return replace(catalog, aliases=meanings.known | unknown), errors
+    found = replace(catalog, aliases=meanings.known | unknown, definitions=meanings.definitions)
+    return found, errors
 
 
 def _defined_twice(aliases: Sequence[tree.TypeAlias]) -> Iterator[LftjError]:
@@ -200,7 +242,10 @@ def _defined(alias: tree.TypeAlias, base: Type, meanings: _Meanings) -> Iterator
         meanings.own.discard(alias.name)  # what else names it means the built-in one
         message = f"`{alias.name}` is a built-in type"
         yield DeclarationError(message, code="E165", span=alias.span, hint="choose another name")
-    elif meanings.known.setdefault(alias.name, base) != base:
+        return
+    definition = as_defined(alias, meanings.known)
+    known = meanings.definitions.setdefault(alias.name, definition)
+    if meanings.known.setdefault(alias.name, base) != base or known != definition:
         message = f"type `{alias.name}` is defined twice, differently"
         yield DeclarationError(message, code="E165", span=alias.span, hint="choose another name")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import lftj
@@ -17,6 +19,13 @@ DECLARED = """
 .type Town = City
 .type Capital <: City
 .type Number <: number
+.type Also = Number
+.type Plain = number
+.type Settled <: symbol
+.type Village <: Settled
+.type Farm <: Settled
+.type Either = Village | Farm
+.type Every = Either | Settled
 .decl lives(p: Person, c: City)
 .decl place(x: Place)
 .decl home(x: Home)
@@ -27,6 +36,15 @@ DECLARED = """
 .decl text(x: symbol)
 .decl counted(n: Number)
 .decl raw(n: number)
+.decl chosen(x: City)
+.decl country(x: Country)
+.decl numbered(n: Number)
+.decl also(n: Also)
+.decl plain(n: Plain)
+.decl settled(x: Settled)
+.decl either(x: Every)
+.decl priced(x: decimal(10, 2))
+.decl precise(x: decimal(18, 2))
 """
 ADMITTED = """
 place(c) :- lives(_, c).
@@ -47,6 +65,20 @@ raw(m) :- m = max x : { counted(x) }.
 text(cat(x, y)) :- city(x), person(y).
 text(x) :- city(x), !place(x).
 text(x) :- ( city(x) ; person(x) ).
+text(x) :- city(x), !person(x).
+text(x) :- text(x), 0 = count : { city(x), !person(x) }.
+city(x) :- place(x), ( city(x) ; capital(x) ).
+chosen(x) :- place(x), ( y = x, city(y) ; y = x, capital(y), !city(y) ).
+city(x) :- place(x), city(y), x <= y.
+chosen(x) :- place(x), x >= min y : { city(y) }.
+numbered(n) :- raw(n), n = sum x : { counted(x) }.
+settled(x) :- either(x).
+either(x) :- settled(x).
+counted(n) :- also(n).
+raw(n) :- plain(n).
+plain(n) :- raw(n).
+plain(n) :- counted(n).
+priced(x) :- precise(x).
 text(x) :- city(x), y = x, text(y), person(z), z < x.
 """.strip().splitlines()
 REFUSED = """
@@ -56,8 +88,12 @@ city(c) :- text(c).
 capital(c) :- city(c).
 text(x) :- lives(x, x).
 text(c) :- person(p), place(c), p = c.
-text(x) :- city(x), !person(x).
+city(x) :- place(x), ( city(x) ; country(x) ).
+city(x) :- place(x), ( city(x) ; text("a") ).
 counted(x) :- raw(x).
+counted(x) :- plain(x).
+numbered(x) :- raw(x), !counted(x).
+settled(x) :- text(x).
 counted(m) :- m = max x : { raw(x) }.
 text(x) :- text(x), 0 < count : { person(x), city(x) }.
 """.strip().splitlines()
@@ -97,3 +133,80 @@ def test_a_name_is_defined_once_in_a_text() -> None:
 def test_equal_types_are_printed_as_such() -> None:
     text = ".type A <: number\n.type B = A"
     assert "\n".join(map(str, parse(text).clauses)) == text
+
+
+FIRST = ".type Id <: number\n.type Same = Id\n.type Key <: number\n.decl e(a: Id, b: symbol)\n"
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        FIRST,
+        ".decl e(a: Same, b: symbol)",
+        ".decl e(a: Id, b: string) brie",
+        ".type Id <: int\n.type Both = Key | Id",
+    ],
+)
+def test_a_declaration_that_says_the_same_is_taken(again: str) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(FIRST + ".type Both = Id | Key")
+    workspace.add_rules(again)
+
+
+@pytest.mark.parametrize(
+    ("again", "code", "said"),
+    [
+        (".decl e(a: number, b: symbol)", "E160", "column `a` is of `int`, and was of `Id`"),
+        (".decl e(a: Key, b: symbol)", "E160", "column `a` is of `Key`, and was of `Id`"),
+        (".decl e(x: Id, b: symbol)", "E160", "declared twice"),
+        (".decl e(a: Id, b: symbol) choice-domain a", "E160", "declared twice"),
+        (".decl e[a: Id]: symbol", "E160", "declared twice"),
+        (".type Id = number", "E165", "`Id` is defined twice, differently"),
+        (".type Id <: Key", "E165", "`Id` is defined twice, differently"),
+        (".type Same = Key", "E165", "`Same` is defined twice, differently"),
+        (".type Both = Id | number", "E165", "`Both` is defined twice, differently"),
+        (".type N <: number\n.type N = number", "E165", "`N` is defined twice, differently"),
+    ],
+)
+def test_a_declaration_that_says_something_else_is_refused(
+    again: str, code: str, said: str
+) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(FIRST + ".type Both = Id | Key")
+    with pytest.raises(ProgramErrors, match=said) as caught:
+        workspace.add_rules(again)
+    assert [error.code for error in caught.value.errors] == [code]
+
+
+def test_a_declaration_gives_subtypes_to_a_relation_of_python() -> None:
+    workspace = lftj.connect()
+    workspace.relation("e", {"a": int})
+    workspace.add_rules(".type Id <: number .type Key <: number .decl e(a: Id) .decl k(a: Key)")
+    with pytest.raises(ProgramErrors, match="E134"):
+        workspace.add_rules("k(a) :- e(a).")
+
+
+def test_branches_that_define_types_otherwise_are_not_merged() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(".type A <: number")
+    texts = (".type B <: A", ".type B <: number .decl e(a: B)", ".type M = number .decl n(a: M)")
+    branches = [workspace.branch(f"b{place}") for place in range(3)]
+    for branch, text in zip(branches, texts, strict=True):
+        branch.add_rules(text)
+    workspace.add_rules(".type B <: number .type N = number .decl e(a: A)")
+    for branch, code in zip(branches[:2], ("E165", "E160"), strict=True):
+        with pytest.raises(lftj.DeclarationError, match="twice, differently") as caught:
+            workspace.merge(branch)
+        assert caught.value.code == code
+    workspace.merge(branches[2])
+    workspace.add_rules(".decl m(a: N) m(a) :- n(a). n(a) :- e(a).")
+
+
+def test_types_outlive_the_process(tmp_path: Path) -> None:
+    with lftj.connect(tmp_path / "w") as workspace:
+        workspace.add_rules(FIRST)
+    with lftj.connect(tmp_path / "w") as workspace:
+        with pytest.raises(ProgramErrors, match="E165"):
+            workspace.add_rules(".type Id = number")
+        with pytest.raises(ProgramErrors, match="E160"):
+            workspace.add_rules(".decl e(a: Key, b: symbol)")

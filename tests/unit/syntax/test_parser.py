@@ -265,7 +265,7 @@ def test_several_names_share_columns_and_old_qualifiers_are_directives():
 def test_types():
     expected = (
         TypeAlias("A", "B"),
-        TypeAlias("C", "number"),
+        TypeAlias("C", "number", equal=True),
         TypeAlias("D", "number"),
         TypeAlias("E", "symbol"),
         TypeAlias("F", "symbol"),
