@@ -18,7 +18,8 @@ from lftj.errors import FileMissingError, FrameError, LftjError, ParseError, Spa
 from lftj.syntax.expanded import ExpandedText, Origin
 
 _NEEDED = re.compile(
-    r"^[ \t]*#|(?<!\w)__(?:LINE|FILE|COUNTER)__(?!\w)|^[ \t]*\.(?:include|once)(?![\w?])",
+    r"^[ \t]*#|(?<!\w)(?:__(?:LINE|FILE|COUNTER)__|RAM_DOMAIN_SIZE)(?!\w)"
+    r"|^[ \t]*\.(?:include|once)(?![\w?])",
     re.MULTILINE,
 )
 _INCLUDE = re.compile(r'^([ \t]*)\.include([ \t]*"[^"\n]*")', re.MULTILINE)
@@ -211,6 +212,7 @@ class _Expansion:
                 return True
 
         reader = Reader()
+        reader.define("RAM_DOMAIN_SIZE 64")  # as Soufflé does: the bits of a number
         for name in _OF_C:  # what differs from day to day has no place in a program
             reader.undef(name)
         main, beside = (

@@ -33,6 +33,9 @@ def test_text_without_such_lines_is_left_as_it_is():
         ("#pragma x\n#line 7\na(__LINE__).", "a(3)."),
         ("\na(__LINE__, __FILE__).", 'a(2, "p.dl").'),
         ("#define N \\\n 7\na(N).", "a(7)."),
+        ("#if RAM_DOMAIN_SIZE == 64\na(1).\n#else\na(2).\n#endif", "a(1)."),
+        ("a(RAM_DOMAIN_SIZE, RAM_DOMAIN_SIZES).", "a(64, RAM_DOMAIN_SIZES)."),
+        ("#if RAM_DOMAIN_SIZE > 32 && !defined(N)\na(1).\n#endif", "a(1)."),
         ("#define M 2\n/*\n#define N 1\n */ a(N, M). // M", "a(N, 2)."),
     ],
 )
