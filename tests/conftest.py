@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from xdist.scheduler import LoadFileScheduling
 
+from lftj.explain import checking
 from tests.interrupting import heeding_interrupts as heeding_interrupts
 from tests.spark.session import (
     spark as spark,
@@ -177,6 +179,12 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """Let the interpreter clean up at its end, as libraries expect."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_proof_is_checked() -> None:
+    """Have `explain` check all of each proof, however long that takes."""
+    checking.STEPS = sys.maxsize
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

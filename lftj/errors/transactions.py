@@ -140,17 +140,28 @@ class OptionError(LftjError, TypeError):
 
 
 class ProofError(LftjError, ValueError):
-    """A proof of which `step` (its number, from 0) does not follow (E360)."""
+    """A proof of which `step` (its number, from 0) does not follow (E360), or such a one that lftj
+    found itself (E364).
+    """
 
     code = "E360"
 
-    def __init__(self, message: str, *, step: int | None = None, hint: str | None = None):
-        super().__init__(message, hint=hint)
+    def __init__(
+        self,
+        message: str,
+        *,
+        step: int | None = None,
+        hint: str | None = None,
+        code: str | None = None,
+    ):
+        super().__init__(message, hint=hint, code=code)
         self.step = step
 
 
 class ExplanationError(LftjError, LookupError):
-    """An explanation of a row that is not there (E361), or of what is not one row (E362)."""
+    """An explanation of a row that is not there (E361), of what is not one row (E362), or of a row
+    that rests on itself (E363).
+    """
 
     code = "E361"
 

@@ -75,8 +75,7 @@ class NegationStep:
                 satisfied = {
                     row
                     for found in each.run(version, rows)
-                    for row in zip(*found[: len(each.given)].tolist(), strict=True)
-                    or [()] * found.shape[1]
+                    for row in tuples(found[: len(each.given)])
                 }
                 keep &= np.array([key not in satisfied for key in keys], bool)
             yield np.ascontiguousarray(piece[:, keep])

@@ -12,6 +12,7 @@ from lftj.engine.limits import short_of_memory
 from lftj.engine.state import State
 from lftj.errors import ExplanationError, LftjError
 from lftj.explain.asked_row import asked_row, check_count
+from lftj.explain.checking import check_before_showing
 from lftj.explain.derivations import Goal, Rules
 from lftj.explain.narrate import Narrator
 from lftj.explain.proof_search import UNKNOWN, Heights, Node, below
@@ -80,13 +81,36 @@ class _Explanation:
             )
         return goal
 
+    def proven(self) -> Node:
+        """The row with its best proof. Raises ExplanationError (E363) for a row that has none but
+        in a circle: it is there by way of values that are no rows any more.
+        """
+        root = self.heights.prove(self.goal)
+        if root.height == UNKNOWN:
+            circular = self.heights.circular(root)
+            asked, itself = self._text(self.goal), self._text(circular)
+            rests = "rests on itself" if circular == self.goal else f"rests on {itself}, which "
+            rests += "" if circular == self.goal else "rests on itself"
+            raise ExplanationError(
+                f"{asked} {rests}: its values grew out of ones that are no rows any more, and "
+                "every derivation from the rows that are left goes in a circle",
+                code="E363",
+                hint="a step of its cycle gives the value that it takes, as min(v + 1, 5) does of "
+                "5; ask about a row that the cycle begins with",
+            )
+        return root
+
+    def _text(self, goal: Goal) -> str:
+        return atom_text(goal.relation, self.version.values(*goal))
+
     def steps_of(self, heights: Heights, node: Node) -> tuple[Step, ...]:
-        """The steps of a row's best proof."""
+        """The steps of a row's best proof, which was checked. Raises ProofError (E364)."""
         narrator = Narrator(self.version, Rivals(self.version, self.rules, self._rows))
         steps: list[Step] = []
         for each in below(node, heights.nodes):
             steps.append(narrator.step(each))
             narrator.numbers[each.goal] = len(steps) - 1
+        check_before_showing(self.version, steps)
         return tuple(steps)
 
     def others(self, first: Node) -> Iterator[tuple[Step, ...]]:
@@ -115,8 +139,7 @@ def _proofs(
     with engine.dictionary.in_use():  # codes stay what they are while somebody asks for more
         with interrupts_as_such(), _short(), engine.looking(), collector_paused():
             found = made()
-            root = found.heights.prove(found.goal)
-            assert root.height < UNKNOWN, f"no proof of {found.goal}"
+            root = found.proven()
             smallest, steps = found.heights.smallest, found.steps_of(found.heights, root)
         yield Proof(steps, smallest, program, count, partial(since, steps))
         others = found.others(root)

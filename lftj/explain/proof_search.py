@@ -80,8 +80,8 @@ class Heights:
         self.smallest = True
 
     def prove(self, goal: Goal) -> Node:
-        """The row with its smallest height. A row of the version has a proof, unless one row is
-        left out: then its height may stay UNKNOWN.
+        """The row with its smallest height. It stays UNKNOWN where one row is left out, or where a
+        `min` or `max` in a cycle is supported by its own value alone.
         """
         (root,) = self._nodes([goal])
         ring, rings, most = [root], 0, self.looked_at + self._bound
@@ -105,6 +105,15 @@ class Heights:
     def height_by(self, derivation: Derivation) -> int:
         """The height that a derivation gives its row."""
         return 1 + max((self.nodes[goal].height for goal in derivation.premises), default=0)
+
+    def circular(self, root: Node) -> Goal:
+        """A row that rests on itself, below one that has no proof but in a circle."""
+        goal, seen = root.goal, set[Goal]()
+        while goal not in seen:
+            seen.add(goal)
+            self._expand([self.nodes[goal]])
+            goal = next((each.goal for each in self._lacking(self.nodes[goal])), goal)
+        return goal
 
     # ── growing ───────────────────────────────────────────────────────────────────────────────────
     def _prove_somehow(self, root: Node) -> None:

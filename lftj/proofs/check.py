@@ -18,7 +18,6 @@ from lftj.proofs.assignments import AssignmentChecker, same_rows
 from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import Proof
 from lftj.proofs.steps import Chosen, Premise, Step, rests_on
-from lftj.proofs.terms import ArithmeticFailure
 from lftj.proofs.world import Facts, World, Wrong, check_chosen
 
 NO_AGGREGATES: Mapping[str, UserFold] = MappingProxyType({})
@@ -59,17 +58,30 @@ class ProofChecker:
         """Accept a proof, or raise ProofError (E360)."""
         if not proof.steps:
             raise ProofError("the proof has no steps", hint="take what ws.explain(…) returns")
-        for number, step in enumerate(proof.steps):
-            try:
-                _StepChecker(self._world, proof.steps, number).check(step)
-            except (Wrong, *_UNREADABLE) as problem:
-                found = problem.args[0] if isinstance(problem, Wrong) else f"no value: {problem!r}"
-                row = atom_text(step.relation, step.row)
-                message = f"step {number} of the proof, {row}, is wrong: {found}"
-                raise ProofError(message, step=number, hint="do not believe it") from None
+        for number in range(len(proof.steps)):
+            check_step(self._world, proof.steps, number)
 
 
-_UNREADABLE = (ArithmeticFailure, AttributeError, LookupError, TypeError, ValueError)
+def check_step(world: World, steps: Sequence[Step], number: int) -> None:
+    """Accept one step of a proof, or raise ProofError (E360)."""
+    step = steps[number]
+    try:
+        _StepChecker(world, steps, number).check(step)
+    except (Wrong, *_UNREADABLE) as problem:
+        found = problem.args[0] if isinstance(problem, Wrong) else f"no value: {problem!r}"
+        row = atom_text(step.relation, step.row)
+        message = f"step {number} of the proof, {row}, is wrong: {found}"
+        raise ProofError(message, step=number, hint="do not believe it") from None
+
+
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+)
 """Errors that made-up steps may lead to."""
 
 
@@ -80,7 +92,7 @@ class _StepChecker:
         self._world, self._steps, self._number = world, steps, number
 
     def check(self, step: Step) -> None:
-        """Raise Wrong, KeyError, TypeError, ValueError or ArithmeticFailure where it is none."""
+        """Raise Wrong, KeyError, TypeError, ValueError or ArithmeticError where it is none."""
         if any(not 0 <= each < self._number for each in rests_on(step.premises)):
             raise Wrong("it rests on a step that does not come before it")
         chosen = [each for each in step.premises if isinstance(each, Chosen)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -64,17 +64,19 @@ def aggregates_of(node: object) -> list[tree.Aggregate]:
 
 def with_values(node: Kind, values: list[Value]) -> Kind:
     """The node with constants in place of its aggregates, from left to right."""
-    waiting = iter(values)
+    return _with(node, iter(values)) if values else node
 
-    def of(each: Any) -> Any:
-        if isinstance(each, tree.Aggregate):
-            return tree.Constant(next(waiting))
-        if isinstance(each, tuple):
-            return tuple(map(of, each))
-        if isinstance(each, tree.Comparison):
-            return replace(each, left=of(each.left), right=of(each.right))
-        if isinstance(each, tree.Atom):
-            return replace(each, args=of(each.args), value=of(each.value))
-        return replace(each, args=of(each.args)) if isinstance(each, tree.Call) else each
 
-    return of(node)
+def _with(node: Any, values: Iterator[Value]) -> Any:
+    match node:
+        case tree.Aggregate():
+            return tree.Constant(next(values))
+        case tuple():
+            return tuple(_with(each, values) for each in node)
+        case tree.Comparison(left=left, right=right):
+            return replace(node, left=_with(left, values), right=_with(right, values))
+        case tree.Atom(args=args, value=value):
+            return replace(node, args=_with(args, values), value=_with(value, values))
+        case tree.Call(args=args):
+            return replace(node, args=_with(args, values))
+    return node

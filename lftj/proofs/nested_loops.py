@@ -180,9 +180,9 @@ class BodyPlan:
             case tree.Truth(value=value):
                 return (lambda envs: envs if value else []), NONE
             case tree.Atom(relation=relation, args=terms):
-                known = _columns_known(terms, self.bound)
+                known, facts = _columns_known(terms, self.bound), self.facts
                 return (
-                    lambda envs: _joined(self.facts.get(relation, set()), terms, known, envs)
+                    lambda envs: _joined(facts.get(relation, set()), terms, known, envs)
                 ), direct([literal])
             case tree.Negation(body=body):
                 return self._negation(body)
@@ -233,12 +233,13 @@ class BodyPlan:
         inner = self._inner(tree.Body((*aggregate.body.literals, *equations)), own)
         if inner is None:
             return None
+        users = self.users
 
         def step(env: Env) -> list[Env]:
             outer = {known: value for known, value in env.items() if known not in own}
             solved = inner.solve(outer)
             rows = [tuple(value_of(target, found) for target in flat) for found in solved]
-            result = fold(aggregate.function, rows, self.users)
+            result = fold(aggregate.function, rows, users)
             if result is None or env.get(name, result) != result:
                 return []
             best = [found for found, row in zip(solved, rows, strict=True) if row == (result,)]

@@ -26,23 +26,24 @@ class World:
 
     def __init__(self, program: str, facts: Facts, users: Mapping[str, UserFold]):
         self.users = users
-        self.clauses = tuple(parse(program).clauses) if program.strip() else ()
+        self.clauses: tuple[tree.Clause, ...] = (
+            tuple(parse(program).clauses) if program.strip() else ()
+        )
         rules = [each for each in self.clauses if isinstance(each, tree.Rule)]
         self.rules = {str(rule): rule for rule in rules}
-        self.facts = {
-            name: {tuple(row): tuple(row) for row in rows} for name, rows in facts.items()
-        }
+        given = {name: {tuple(row): tuple(row) for row in rows} for name, rows in facts.items()}
         for rule in rules:
             for head in rule.heads if rule.is_fact else ():
                 row = tuple(value_of(term, {}) for term in head.terms)
-                self.facts.setdefault(head.relation, {})[row] = row
+                given.setdefault(head.relation, {})[row] = row
+        self.facts: Mapping[str, Mapping[Row, Row]] = given
         self._declared = {
             each.name: each for each in self.clauses if isinstance(each, tree.Declaration)
         }
         self.domains = choice_domains(self._declared.values())
 
     @cached_property
-    def relations(self) -> dict[str, set[Row]]:
+    def relations(self) -> Mapping[str, set[Row]]:
         """All relations, those of choices in bodies included."""
         return evaluate(self.clauses, self.facts, users=self.users, hidden=True)
 
