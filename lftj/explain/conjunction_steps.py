@@ -9,7 +9,7 @@ import numpy as np
 
 from lftj.explain.conjunction_search import Rows, Search
 from lftj.explain.groups import Gathered, gathered
-from lftj.explain.values import expression_value, folded
+from lftj.explain.values import expression_value, folded, plain_value
 from lftj.explain.version import Codes, Version, matrix
 from lftj.explain.ways import Way
 from lftj.program.checked import CheckedAggregate, FunctorCall
@@ -56,8 +56,8 @@ class FunctorStep:
             return
         several = found if STRING_FUNCTORS[asked.functor].many else (found,)
         for value in several:
-            plain = value.item() if isinstance(value, np.generic) else value
-            yield from _bound(row, env, asked.result, version.encode(asked.result_type, plain))
+            code = version.encode(asked.result_type, plain_value(value))
+            yield from _bound(row, env, asked.result, code)
 
 
 class NegationStep:

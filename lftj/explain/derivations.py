@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.conjunction_steps import group_of, tuples
 from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
+from lftj.explain.values import plain_value
 from lftj.explain.version import Codes, Goal, Version, matrix
 from lftj.explain.ways import Way
 from lftj.program.checked import (
@@ -28,6 +29,7 @@ from lftj.program.checks.program_checks import check_rule
 from lftj.program.normal_form import Filter, Ref, RuleVariable, Value
 from lftj.program.rewrites.choices import choice_columns
 from lftj.program.scope import direct_names, rename_apart
+from lftj.proofs.aggregates import UserFold, fold
 from lftj.syntax import tree
 
 
@@ -133,14 +135,52 @@ class HeadSearch:
         """The rows that this head derives, whether chosen or not, which agree with a row on some
         columns.
         """
+        columns = range(len(row)) if not self.aggregates else self.columns
+        begin = [place for place in domain if place in columns]
+        found = self._derived(row, begin, columns)
+        if not self.aggregates:
+            yield from found
+            return
+        for key in dict.fromkeys(found):
+            known = dict(zip(self.columns, key, strict=True))
+            made = self._aggregated(tuple(known.get(place, 0) for place in range(len(row))))
+            if all(made[place] == row[place] for place in domain):
+                yield made
+
+    def _derived(
+        self, row: Codes, domain: Sequence[int], columns: Sequence[int]
+    ) -> Iterator[Codes]:
+        """The values of columns that are not aggregated, of all that agrees with a row on some."""
         given, equations = self.equated_columns
         known = tuple(given[place] for place in domain)
         begin = matrix([tuple(row[place] for place in domain)], len(domain))
         for branches, some in alternatives(self.plain):
-            way = Conjunction((*some, *equations), self.variables, known, branches)
-            places = [way.bound.index(variable) for variable in given]
+            literals = (*some, *(equations[place] for place in columns))
+            way = Conjunction(literals, self.variables, known, branches)
+            places = [way.bound.index(given[place]) for place in columns]
             for piece in way.run(self._version, begin):
                 yield from tuples(piece[places])
+
+    def _aggregated(self, row: Codes) -> Codes:
+        """A row of this head with the values of its group."""
+        group, made = self.group(row), list(row)
+        for place, arg in enumerate(self.head.args):
+            if isinstance(arg, CheckedHeadAggregate):
+                listed = [
+                    group.values(each, {}, self._version, self.variables) for each in arg.args
+                ]
+                values = [list(map(plain_value, each)) for each in listed]
+                rows = list(zip(*values, strict=True)) or [()] * group.size
+                result = fold(arg.function, rows, self._users)
+                made[place] = self._version.encode(arg.type, result)
+        return tuple(made)
+
+    @property
+    def _users(self) -> dict[str, UserFold]:
+        return {
+            name: lambda rows, each=each: each.result(each.fold(rows, [1] * len(rows)))
+            for name, each in self._version.state.aggregates.items()
+        }
 
     def choice_of(self, literal: tree.Choice) -> CheckedChoice:
         """The checked form of one of the rule's choices."""

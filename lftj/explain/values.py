@@ -38,6 +38,11 @@ def expression_value(
             return evaluate(operator, tuple(values), result)
 
 
+def plain_value(value: Any) -> Any:
+    """The value as Python has it, where it is one of an array."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def folded(function: str, values: Sequence[Any], version: Version) -> Any:
     """The value of a body aggregate; None where an empty group has none."""
     if function == "count":

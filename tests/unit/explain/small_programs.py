@@ -9,6 +9,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import lftj
+
 BASES = {"e": 2, "f": 1, "g": 1}
 VALUES = (0, 1, 2)
 Facts = dict[str, set[tuple[int, ...]]]
@@ -176,3 +178,24 @@ def rows_of(arity: int) -> Iterator[tuple[int, ...]]:
     for _ in range(arity):
         rows = [(*row, value) for row in rows for value in VALUES]
     return iter(rows)
+
+
+def loaded(seed: int) -> tuple[lftj.Workspace, SmallProgram, Facts]:
+    """A small program with facts. Raises LftjError."""
+    program, facts = small_program(seed), small_facts(seed)
+    workspace = lftj.connect()
+    workspace.add_rules(program.text)
+    with workspace.transaction() as tx:
+        for name, rows in facts.items():
+            tx.insert(name, sorted(rows))
+    return workspace, program, facts
+
+
+def worlds(seeds: range) -> Iterator[tuple[lftj.Workspace, SmallProgram, Facts]]:
+    """The small programs of these seeds that are not refused."""
+    for seed in seeds:
+        try:
+            yield loaded(seed)
+        except lftj.LftjError as problem:
+            if problem.code not in ("E001", "E221"):
+                raise

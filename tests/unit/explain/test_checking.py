@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import lftj
 from lftj.explain import checking, conjunction_steps
-from tests.unit.explain.small_programs import Facts, SmallProgram, small_facts, small_program
+from lftj.proofs.steps import Chosen
+from tests.unit.explain.small_programs import worlds
 
 _RIGHTS = """.decl grant(u: symbol) .decl admin(u: symbol) .decl alarm(n: number)
     .decl may(u: symbol)
@@ -26,27 +26,6 @@ def rights() -> lftj.Workspace:
     workspace.load("admin", [("ann",)])
     workspace.load("alarm", [(7,)])
     return workspace
-
-
-def loaded(seed: int) -> tuple[lftj.Workspace, SmallProgram, Facts]:
-    """A small program with facts. Raises LftjError."""
-    program, facts = small_program(seed), small_facts(seed)
-    workspace = lftj.connect()
-    workspace.add_rules(program.text)
-    with workspace.transaction() as tx:
-        for name, rows in facts.items():
-            tx.insert(name, sorted(rows))
-    return workspace, program, facts
-
-
-def worlds(seeds: range) -> Iterator[tuple[lftj.Workspace, SmallProgram, Facts]]:
-    """The small programs of these seeds that are not refused."""
-    for seed in seeds:
-        try:
-            yield loaded(seed)
-        except lftj.LftjError as problem:
-            if problem.code not in ("E001", "E221"):
-                raise
 
 
 def test_a_negated_body_without_variables_of_its_surroundings(rights: lftj.Workspace) -> None:
@@ -115,7 +94,7 @@ def test_aggregates_of_the_user_are_not_folded_again() -> None:
     workspace = lftj.connect()
     workspace.add_aggregate(
         lftj.UserAggregate(
-            "product", 1, int, lambda a, b: a * b, argument_types=(int,), result_type=int
+            "product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
         )
     )
     workspace.add_rules(".decl e(x: number) .decl p(x: number) p(product(x)) :- e(x).")
@@ -137,3 +116,18 @@ def test_a_row_that_rests_on_itself() -> None:
     assert workspace.why_not("d", (1, 4)).attempts
     with pytest.raises(lftj.ExplanationError, match="rests on itself"):
         tx.explain_change("d", (1, 5))
+
+
+def test_candidates_of_rows_with_aggregates_are_those_of_groups() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: number, y: number, z: number)"
+        " .decl v(x: number, y: number, s: number) choice-domain x"
+        " .decl w(x: number, c: symbol) choice-domain c"
+        ' v(x, y, sum(z)) :- e(x, y, z).  w(x, concat(to_string(z), "-", z)) :- e(x, _, z).'
+    )
+    workspace.load("e", [(1, 1, 1), (1, 2, 5), (1, 2, 3), (2, 1, 4), (3, 1, 4)])
+    (chosen,) = workspace.explain("v", (1, 1, 1)).steps[-1].premises[-1:]
+    assert chosen == Chosen((("x", 1),), 2, ((1, 2, 8),))
+    (chosen,) = workspace.explain("w", (2, "4")).steps[-1].premises[-1:]
+    assert chosen == Chosen((("c", "4"),), 2, ((3, "4"),))
