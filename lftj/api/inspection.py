@@ -63,14 +63,16 @@ class Inspection(ABC):
 
         Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree
         `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
-        `bytes` of state kept, `seconds`; `parts` into which large evaluations were divided, and the
-        steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
-        `seconds` does not count; `rows` of the relation after the commit, and the `reason` for the
-        strategy in words. Over parts there is one row per commit, with the columns of
-        `lftj.distributed.parts.outcome.Report`. Strategies are those of
-        `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was maintained, "full",
-        "fallback", "forecast" and "bootstrap" for what was evaluated anew. Raises DeclarationError
-        (E160) for a `last` below 0.
+        `bytes` of state kept, `seconds`, and `cpu_seconds` that all threads spent; `parts` into
+        which large evaluations were divided, and the steps of the `largest_part`;
+        `compile_seconds`, of kernels compiled meanwhile, which the other seconds do not count;
+        `outcome`, the way in which it came to that; `rows` of the relation after the commit, and
+        the `reason` for strategy and outcome in words. Strategies are those of docs/strategies.md.
+        Outcomes are those of `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was
+        maintained, "full", "fallback", "forecast" and "bootstrap" for what was evaluated anew. Over
+        parts there is one row per commit, with the columns of
+        `lftj.distributed.parts.outcome.Report`. Raises DeclarationError (E160) for a `last` below
+        0.
         """
         return self._backend.profile(last)
 

@@ -57,7 +57,7 @@ class ChangeReasons:
         return version.has(relation, [version.goal(relation, row).row])[0]
 
     def reasons(self, proof: Proof, sign: int, depth: int = 0) -> list[Reason]:
-        """What is new of a proof of the version after (`sign` +1), or broken of one of that before:
+        """List what is new of a proof of the version after (`sign` +1), or broken of one of that before:
         its base facts, rules and negations that do not hold in the other version. Then the group of
         its row, and rows that stand there in its place; of further groups, where nothing else is
         found.
@@ -274,7 +274,7 @@ def _absent(premises: tuple[Premise, ...]) -> Iterator[Absent]:
 
 
 def _unnamed(reasons: Iterator[Reason], known: list[Reason]) -> list[Reason]:
-    """Those reasons that name changes which no other names, with these alone."""
+    """Reasons that name changes which no known one names, with these alone."""
     named = {change for reason in known for change in reason.changes}
     found: list[Reason] = []
     for reason in reasons:

@@ -185,4 +185,5 @@ def profile_report(engine: Engine, last: int | None) -> Profile:
 
 
 def _row(version: int, work: RuleWork) -> tuple[Any, ...]:
-    return version, *astuple(work), reason(work.strategy, work.outcome)
+    *counted, moved = astuple(work)
+    return version, *counted, reason(work.strategy, work.outcome, moved)

@@ -20,8 +20,9 @@ STRATEGIES = {
     "counting best values": "iterations and proofs over the best values are updated",
     "improvement": "nothing may go, so it goes on from the best values there are",
     "improvement from nothing": "it iterates from nothing until no value improves",
-    "reachability": "searches of the graph of steps find the rows in doubt, and these are proven",
-    "rederivation": "rows that may have lost a proof go, and those with another one come back",
+    "reachability": "searches of the graph of steps find the rows that come or are in doubt",
+    "rederivation": "rows that may have lost a proof go, those with another one come back, and new "
+    "ones come",
     "affected partitions": "only the partitions that the change touches are derived anew",
     "counting at once": "it is evaluated from nothing, and proofs are counted on the way",
     "counting": "iterations and numbers of proofs are updated, row by row",
@@ -33,8 +34,20 @@ STRATEGIES = {
     "iterations": "semi-naïve iterations derive the rows",
     "compiled": "kernels that the program needs were compiled, or read from the cache",
     "supersteps": "parts derive it together and exchange rows between supersteps",
+    "extremes": "least and greatest values are read off a key order",
+    "finer heads": "the change is taken from a head that groups the same body more finely",
 }
-"""Work of each strategy, and what makes it the way to take."""
+"""Work of each strategy, or of an aid that did all of it, and what makes it the way to take."""
+
+BY_MOVE = {
+    ("reachability", "may gain"): "searches of the graph of steps find the rows that come",
+    ("reachability", "may lose"): "searches of the graph of steps find the rows in doubt, and "
+    "these are proven",
+    ("rederivation", "may gain"): "nothing may go, so rows that gain a first proof are added",
+    ("rederivation", "may lose"): "rows that may have lost a proof go, and those with another one "
+    "come back",
+}
+"""Work of strategies that do a part of it only, by what the changes of their inputs can do."""
 
 OUTCOMES = {
     "update": "the change is followed",
@@ -50,7 +63,7 @@ OUTCOMES = {
 """Ways in which it came to that."""
 
 
-def reason(strategy: str, outcome: str) -> str:
-    """The reason why a strategy did the work, in words."""
-    words = (OUTCOMES.get(outcome, ""), STRATEGIES.get(strategy, ""))
-    return ": ".join(each for each in words if each)
+def reason(strategy: str, outcome: str, moved: str = "") -> str:
+    """The reason why a strategy did the work, in words. `moved`: see `RuleWork`."""
+    work = BY_MOVE.get((strategy, moved)) or STRATEGIES.get(strategy, "")
+    return ": ".join(each for each in (OUTCOMES.get(outcome, ""), work) if each)

@@ -229,6 +229,7 @@ class _Refresher:
             followed.changed,
             steps=budget.work - before,
             outcome=followed.outcome,
+            moved=_moved(stratum, self.versions.deltas),
         )
         work.assignments = followed.assignments + budget.found - found_before
         work.bytes = followed.kept.bytes
@@ -249,3 +250,16 @@ class _Refresher:
             self.changed[schema.name] = done.state
         self.works += done.works
         return done.delta
+
+
+def _moved(stratum: Stratum, deltas: Mapping[str, Delta]) -> str:
+    """Say what changed inputs can do to a stratum; see `RuleWork`."""
+    from lftj.maintenance.deletion.over_delete import takes_and_adds  # as in `_recursive`
+
+    takes, adds = takes_and_adds(
+        [rule for rule in stratum.rules if isinstance(rule, NormalRule)],
+        {base_name(name) for name in stratum.relations},
+        deltas,
+    )
+    may = " and ".join(verb for verb, does in (("gain", adds), ("lose", takes)) if does)
+    return f"may {may}" if may else ""

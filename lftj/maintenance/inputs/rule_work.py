@@ -16,6 +16,11 @@ from lftj.join.budget import Divided
 from scantree.frozen import record
 from scantree.jit import compile_seconds
 
+MOVES = ("may gain", "may lose", "may gain and lose")
+"""All that changes of inputs can do to a stratum: rows that come where atoms read them, or go where
+they are negated, can only give it rows.
+"""
+
 
 class Moment(NamedTuple):
     """A moment: the clock, the time that processors have spent on this process, and the seconds of
@@ -51,6 +56,8 @@ class RuleWork:
     that processors spent on this process, on all of its threads, are without them. The row of the
     strategy `compiled`, without relation and rule, has those of what a program needs, which is
     compiled when its rules are added. `rows`: those that the relation has after the commit.
+    `moved`: what the commit did to the inputs of a recursive stratum: one of MOVES, where any
+    changed.
     """
 
     relation: str
@@ -70,6 +77,7 @@ class RuleWork:
     compile_seconds: float = 0.0
     outcome: str = ""
     rows: int = 0
+    moved: str = ""
 
     def since(self, started: Moment) -> None:
         """Note the time that has passed since then, compilation apart."""
@@ -85,7 +93,7 @@ class RuleWork:
             self.largest_part = max(self.largest_part, *division.steps)
 
 
-_TEXTS = ("relation", "rule", "strategy", "outcome")
+_TEXTS = ("relation", "rule", "strategy", "outcome", "moved")
 _NUMBERS = {
     field.name: type(field.default) for field in fields(RuleWork) if field.name not in _TEXTS
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.explain.reasons import OUTCOMES, STRATEGIES, reason
+from lftj.explain.reasons import BY_MOVE, OUTCOMES, STRATEGIES, reason
+from lftj.maintenance.inputs.rule_work import MOVES
 from lftj.maintenance.ladder import NAMES
+from lftj.tuning.aids import EXTREMES, FINER_HEADS
 
 
 @pytest.fixture
@@ -23,10 +25,41 @@ def ws() -> lftj.Workspace:
 
 
 def test_every_strategy_has_words() -> None:
-    assert set(STRATEGIES) == {*NAMES, "compiled", "supersteps"}
+    assert set(STRATEGIES) == {*NAMES, "compiled", "supersteps", EXTREMES, FINER_HEADS}
     assert all(reason(each, "update") for each in STRATEGIES)
+    assert {strategy for strategy, _ in BY_MOVE} <= set(STRATEGIES)
+    assert {moved for _, moved in BY_MOVE} <= set(MOVES)
     assert reason("iterations", "supersteps") == STRATEGIES["iterations"]
     assert set(OUTCOMES) >= {"update", "full", "fallback", "forecast", "added", "removed"}
+
+
+@pytest.mark.parametrize("step", ["e(y, z)", "t(y, z)", "e(y, z), z != 99"])
+@pytest.mark.parametrize("without", [set(), {"reachability"}, {"reachability", "counting"}])
+def test_the_reason_goes_by_what_changed(step: str, without: set[str]) -> None:
+    made = lftj.connect(tuning=lftj.Tuning(without=without))
+    made.add_rules(
+        ".decl e(a: number, b: number) .decl off(a: number) .decl t(a: number, b: number)\n"
+        f"t(x, y) :- e(x, y), !off(x).\nt(x, z) :- t(x, y), {step}."
+    )
+    made.load("e", [(i, i + 1) for i in range(10)])
+    for name, row, comes, gains in (
+        ("e", (10, 11), True, True),
+        ("e", (10, 11), False, False),
+        ("off", (5,), True, False),
+        ("off", (5,), False, True),
+    ):
+        with made.transaction() as tx:
+            (tx.insert if comes else tx.delete)(name, [row])
+        (rule,) = made.profile(last=1).to_dict()["commits"][0]["rules"]
+        lost = [each for each in ("doubt", "lost", "come back") if each in rule["reason"]]
+        assert not (gains and lost), rule["reason"]
+        if rule["strategy"] in ("reachability", "rederivation"):
+            assert gains or lost
+
+
+def test_the_docstring_names_all_columns(ws: lftj.Workspace) -> None:
+    text = lftj.Workspace.profile.__doc__ or ""
+    assert [name for name in ws.profile() if f"`{name}`" not in text] == []
 
 
 def test_rows_are_those_of_the_view_after_the_commit(ws: lftj.Workspace) -> None:
