@@ -229,6 +229,12 @@ class Arena:
             raise FileDamagedError(file, "has addresses of another segment")
         self.homes[file] = (first, first + words)
 
+    def free(self, file: Path) -> None:
+        """Take back `claim` and `take` for a file in which there is no page."""
+        with self.lock:
+            self.taken.remove(self.homes.pop(file))
+            self._ceiling = min((first for first, _ in self.taken), default=self.memory.size)
+
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:
         """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when
         they are; writes stay in this process.

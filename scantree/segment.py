@@ -21,7 +21,7 @@ import random
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -42,6 +42,7 @@ from scantree.stored_kernels import (
 )
 from scantree.watched_files import (
     BLOCK_BYTES,
+    SUMS,
     FileDamagedError,
     Sums,
     WatchedFile,
@@ -168,24 +169,34 @@ class SegmentFile:
         it cannot; MemoryError when no range of words is free.
         """
         self._arena = arena
-        while True:
-            with arena.lock:
-                home = find_home(arena, room, homes_in(folder).values())
-                self._path = folder / new_name(owner, home, room)
-                arena.claim(self._path, home, room)
-                arena.take(home, room)
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        while not self._begun(folder, owner, room):
+            pass
+
+    def _begun(self, folder: Path, owner: str, room: int) -> bool:
+        """Make the file; False where another process has the same words. Then, and after an
+        exception, there is no file, and the range is free again.
+        """
+        arena = self._arena
+        with arena.lock:
+            home = find_home(arena, room, homes_in(folder).values())
+            self._path = path = folder / new_name(owner, home, room)
+            arena.claim(path, home, room)
+            arena.take(home, room)
+        with ExitStack() as undo:
+            undo.callback(arena.free, path)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            undo.callback(_removed, path)
+            undo.callback(self.close)
             others = homes_in(folder)
-            del others[self._path.name]
-            if not overlapped(home, room, others.values()):
-                break
-            # two processes did this at once: the later of them sees both files, or both do
-            self.close()
-            self._path.unlink()
-        head = np.array([MAGIC, home, room] + [0] * (BLOCK - 3), np.int64).tobytes()
-        write_at(self._file, head, 0)
-        write_sums(self._path, 0, sums_of(head))
-        self.segment = Segment(self._path.name, home, room, BLOCK)
+            del others[path.name]
+            if overlapped(home, room, others.values()):
+                return False  # two did this at once: the later of them sees both files, or both do
+            head = np.array([MAGIC, home, room] + [0] * (BLOCK - 3), np.int64).tobytes()
+            write_at(self._file, head, 0)
+            write_sums(path, 0, sums_of(head))
+            self.segment = Segment(path.name, home, room, BLOCK)
+            undo.pop_all()
+        return True
 
     def append(self, roots: Sequence[int], others: Iterable[Segment] = ()) -> Segment:
         """Write what these pages reach and no segment has, and sync. Afterwards `address_of` tells
@@ -250,6 +261,13 @@ class SegmentFile:
     def __del__(self) -> None:
         if self._file != _CLOSED:
             self.close()
+
+
+def _removed(path: Path) -> None:
+    """Remove a segment that was not begun, as far as the system lets."""
+    for file in (path, path.with_name(path.name + SUMS)):
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
 
 
 def _with_addresses(memory: Words, roots: Sequence[int], address: int) -> Words:

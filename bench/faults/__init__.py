@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 
+from bench.faults.filling import fillings
 from bench.faults.flipping import flips
 from bench.faults.killing import kills, random_moments
 from bench.faults.power import cuts
@@ -19,9 +20,21 @@ from bench.faults.refusing import refusals
 from bench.figure import Report
 
 NUMBERS = {
-    "s": {"kills": 3, "power_cuts": 5, "flipped_bytes": 10, "refused_calls": 4},
-    "m": {"kills": 100, "power_cuts": 200, "flipped_bytes": 500, "refused_calls": 150},
-    "l": {"kills": 1_000, "power_cuts": 2_000, "flipped_bytes": 5_000, "refused_calls": 10_000},
+    "s": {"kills": 3, "power_cuts": 5, "flipped_bytes": 10, "refused_calls": 4, "full_disks": 1},
+    "m": {
+        "kills": 100,
+        "power_cuts": 200,
+        "flipped_bytes": 500,
+        "refused_calls": 150,
+        "full_disks": 20,
+    },
+    "l": {
+        "kills": 1_000,
+        "power_cuts": 2_000,
+        "flipped_bytes": 5_000,
+        "refused_calls": 10_000,
+        "full_disks": 300,
+    },
 }
 COMMITS = 13
 FEW_COMMITS = 7
@@ -40,6 +53,9 @@ def measure(report: Report, data: Path | None) -> None:
         "refused_calls": lambda folder, number: (
             f"{call.kind} of {'the log' if call.by_sqlite else 'pages'}"
             for call in refusals(folder, FEW_COMMITS, number, chance)
+        ),
+        "full_disks": lambda folder, number: (
+            way for way, _ in fillings(folder, COMMITS, range(number))
         ),
     }
     failures = 0

@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import lftj
@@ -28,6 +27,12 @@ class Refusing(Watcher):
         self._for_good = for_good
         self.calls = 0
         self.refused: Call | None = None
+
+    @property
+    def had_no_room(self) -> bool:
+        """True where a write was refused, and the disk has room again."""
+        call, once = self.refused, not self._for_good
+        return call is not None and once and call.kind != "sync" and self.error == errno.ENOSPC
 
     def before(self, call: Call) -> None:
         """Count a call, and perhaps refuse it."""
@@ -62,10 +67,13 @@ def history(
                 acknowledged = number
             except lftj.DurableError as error:
                 codes.append(str(error.code))
-                with suppress(lftj.DurableError):  # a full disk has room again
+                try:
                     workload.step(workspace, number)
                     assert "E355" not in codes, "a commit after the workspace refused them"
                     acknowledged = number
+                except lftj.DurableError as again:
+                    if watcher.had_no_room:
+                        raise AssertionError("a disk that has room again") from again
             assert workload.rows(workspace) == known[acknowledged]
             if number % 3 == 0:
                 durable_of(workspace).checkpoint()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lftj
-from bench.faults import flipping
+from bench.faults import filling, flipping
 from bench.faults.flipping import flips
 from bench.faults.refusing import refusals
 from lftj.engine import durable
@@ -226,6 +226,12 @@ def test_a_full_disk_rolls_back_and_the_next_commit_goes_on(tmp_path: Path) -> N
         assert workspace.version > version
     with lftj.connect(path) as workspace:
         assert workload.rows(workspace) == known[2]
+
+
+def test_a_workspace_outlives_disks_that_are_full_now_and_then(tmp_path: Path) -> None:
+    played = list(filling.fillings(tmp_path, 13, [2]))
+    assert len(played) >= 2
+    assert all(refused > 10 for _, refused in played)
 
 
 def test_after_an_error_of_the_disk_nothing_more_is_committed(

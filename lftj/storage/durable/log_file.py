@@ -1,8 +1,9 @@
 """The file of the log of a durable workspace, one SQLite database: who may open it, its format, its
 transactions, and what comes of errors.
 
-SQLite's transactions are the commit point. After an error of the disk nobody knows which pages the
-system has kept, so the file takes no more of them.
+SQLite's transactions are the commit point. After a sync that failed nobody knows which pages the
+system has kept, so the file takes no more of them. A write that the system did not take, for want
+of room mostly, is another thing: the transaction has not happened, and the next one may.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ strings.
 DURABILITY = ("full", "normal", "off")
 """Settings of SQLite's `synchronous` that users may choose."""
 _BUSY = 60.0  # seconds that SQLite waits for another connection
+_NOT_TAKEN = frozenset(
+    {
+        sqlite3.SQLITE_IOERR_WRITE,  # also a quota's end, and that of a file's allowed size
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+        sqlite3.SQLITE_IOERR_SHMOPEN,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_SHMMAP,
+        sqlite3.SQLITE_IOERR_NOMEM,
+    }
+)
+"""Errors after which all that was synced is as it was."""
 
 
 class LogFile:
@@ -158,9 +170,19 @@ class LogFile:
                 raise DurableError(
                     f"{self.file} takes no more commits: {self._failed}", code="E355", hint=hint
                 )
-            with self._sqlite_errors(), _transaction(self._connection, "BEGIN IMMEDIATE"):
-                yield self._connection
-            self._places = self._found()
+            try:
+                with self._sqlite_errors(), _transaction(self._connection, "BEGIN IMMEDIATE"):
+                    yield self._connection
+            finally:
+                self._note_size()
+
+    def _note_size(self) -> None:
+        """Note the size that the write-ahead file has after a transaction of ours. One that failed
+        may have made it longer, too.
+        """
+        found = self._found()
+        if [each and each[:2] for each in found] == [each and each[:2] for each in self._places]:
+            self._places = found
 
     def _found(self) -> list[tuple[int, ...] | None]:
         """The files that the names lead to now, and the size of the write-ahead file, which this
@@ -192,10 +214,13 @@ class LogFile:
         """Give back the room of what was removed. No commit happens meanwhile; readers that are
         behind keep some of it. Raises DurableError.
         """
-        with self._lock, self._sqlite_errors():
-            self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._places = self._found()
+        with self._lock:
+            try:
+                with self._sqlite_errors():
+                    self._connection.execute("VACUUM")
+                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._note_size()
 
     def copy_to(self, folder: Path) -> None:
         """Write the log as it is now to another folder. Commits go on. Raises DurableError."""
@@ -216,14 +241,15 @@ class LogFile:
     # ── errors ────────────────────────────────────────────────────────────────────────────────────
     @contextmanager
     def _sqlite_errors(self) -> Iterator[None]:
-        """Raise what SQLite says as DurableError. An error of the disk ends all writing: nobody
-        knows which pages the system kept.
+        """Raise what SQLite says as DurableError. An error of the disk ends all writing, but where
+        the disk only did not take something.
         """
         try:
             yield
         except sqlite3.Error as reason:
-            code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_IOERR:
+            extended = getattr(reason, "sqlite_errorcode", 0)
+            code = extended & 0xFF
+            if code == sqlite3.SQLITE_IOERR and extended not in _NOT_TAKEN:
                 self._failed = str(reason)
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise self.damaged(str(reason)) from None

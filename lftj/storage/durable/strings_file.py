@@ -143,9 +143,10 @@ class StringsFile:
             )
             letters = _append(letters_of(folder, self.name), data, head.letters[0], head.stop, stop)
             tables = self._tables(offsets, data, count, forgotten)
-            self._head = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
+            new = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
             with whole_file(folder / f"{self.name}.head") as sink:
-                sink.write(sealed(asdict(self._head)))
+                sink.write(sealed(asdict(new)))
+            self._head = new
         return count - head.first
 
     def _tables(

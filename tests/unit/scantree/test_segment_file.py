@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import scantree.segment
 from scantree import Arena, Tree
 from scantree.segment import SegmentFile, SegmentFullError, address_of, open_segments
 from scantree.watched_files import FileDamagedError
@@ -140,3 +141,22 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
     with pytest.raises(FileDamagedError):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
     assert open_files() == before
+
+
+def test_a_file_that_cannot_be_begun_leaves_no_file_and_takes_no_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena = Arena(RESERVE)
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        for writes in ("write_sums", "write_at"):
+            patch.setattr(scantree.segment, writes, full)
+            with pytest.raises(OSError, match="No space"):
+                SegmentFile(arena, tmp_path, "a")
+    assert (arena.taken, arena.homes, os.listdir(tmp_path)) == ([], {}, [])
+    tree = tree_of(arena, 2000)
+    segment = SegmentFile(arena, tmp_path, "a").append([tree.root])
+    assert same(opened(tmp_path, [segment], tree, address_of(arena, tree.root)), tree)
