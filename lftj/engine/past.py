@@ -122,8 +122,13 @@ def log_result(entries: Iterable[Entry], version: int) -> Result:
     return Result.of_rows(_COLUMNS, rows, version=version, name="log")
 
 
-def not_kept(version: object, oldest: int, last: int) -> PastError:
-    """The error for a version that cannot be read."""
+def not_kept(version: object, oldest: int, last: int, *, to_come: bool = False) -> PastError:
+    """The error for a version that cannot be read: it is not kept any more, or is `to_come`."""
+    if to_come:
+        return PastError(
+            f"version {version} is not there yet: the oldest one is {oldest}, the last {last}",
+            hint="leave it out for the last one; ws.log() lists versions and times",
+        )
     return PastError(
         f"version {version} is not kept: the oldest one is {oldest}, the last {last}",
         hint='keep more: lftj.connect(…, keep="all"), or a number of versions, or a timedelta',

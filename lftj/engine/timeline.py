@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ class Timeline:
         """The version of a moment, or a number as it is. Raises PastError (E371) for one that is
         not kept or not there yet, DeclarationError (E160) for anything else.
         """
-        if isinstance(when, datetime):
+        if isinstance(when, datetime) and when == when:  # pandas has one that is no moment
             when = self._number_of(when)
         if isinstance(when, bool) or not isinstance(when, int):
             raise DeclarationError(
@@ -66,19 +67,22 @@ class Timeline:
             )
         oldest, last = self.oldest, self.last
         if not oldest <= when <= last:
-            raise not_kept(when, oldest, last)
+            raise not_kept(when, oldest, last, to_come=when > last)
         return when
 
     def _number_of(self, when: datetime) -> int:
-        moment, before = when.timestamp() + _RECENT, -1
-        for entry in self.entries():
-            if entry.time > moment:
+        moment, entries = _seconds(when), self.entries()
+        if moment - _RECENT > max(time.time(), entries[-1].time if entries else 0.0):
+            raise not_kept(f"of {when}", self.oldest, self.last, to_come=True)
+        before = -1
+        for entry in entries:
+            if entry.time > moment + _RECENT:
                 first = entry.version - 1 if before < 0 else before
                 if before < 0 and (first < self.oldest or first > 0):
                     raise not_kept(f"of {when}", self.oldest, self.last)
                 return first
             before = entry.version
-        return self.last
+        return max(before, self.last)  # a reader's log may be ahead of it
 
     def state(self, version: int) -> State:
         """The state of a version. Raises PastError (E371) where it is not kept."""
@@ -203,6 +207,16 @@ class Timeline:
         else:
             engine.positions[name] = position
         engine.pin()
+
+
+def _seconds(when: datetime) -> float:
+    """Seconds since 1970. Those of the first and the last days there are may lie in no year of
+    Python's once the zone is counted.
+    """
+    try:
+        return when.timestamp()
+    except (OverflowError, ValueError, OSError):
+        return math.copysign(math.inf, when.year - 1970)
 
 
 def delta_between(schema: RelationSchema, before: State, after: State) -> Delta:

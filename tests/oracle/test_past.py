@@ -9,10 +9,11 @@ import sqlite3
 import tempfile
 import time
 from contextlib import closing, suppress
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -201,9 +202,57 @@ def test_a_moment_is_the_version_that_was_the_last_one_then(tmp_path: Path, file
         aware = moments[1].astimezone()
         assert len(workspace.at(aware)["e"]) == 2
         assert workspace.at(before).version == 0
-        assert workspace.at(datetime.now() + timedelta(days=1)).version == workspace.version
+        assert workspace.at(datetime.now()).version == workspace.version
         assert [workspace.at(row[1]).version for row in workspace.log()] == [1, 2, 3, 4, 5]
         assert sorted(workspace.history("e", since=moments[0], until=moments[1])) == [(1, 2, 1, 3)]
+
+
+TO_COME = (
+    99,
+    datetime.now() + timedelta(days=1),
+    datetime.now().astimezone(timezone(timedelta(hours=-11))) + timedelta(minutes=9),
+    datetime.max,
+    datetime.max.replace(tzinfo=timezone(-timedelta(hours=12))),
+)
+ASKED = {
+    "at": lambda reader, when: reader.at(when),
+    "history since": lambda reader, when: reader.history("e", since=when),
+    "history until": lambda reader, when: reader.history("e", until=when),
+    "changes": lambda reader, when: reader.changes("e", since=when, timeout=0),
+    "consumer": lambda reader, when: reader.consumer("c", "e", since=when),
+}
+
+
+@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_version_to_come_is_told_by_number_and_moment(
+    tmp_path: Path, files: bool, asked: str
+) -> None:
+    with opened(tmp_path / "w.lftj" if files else None, keep="all") as workspace:
+        workspace.load("e", [(1, 2)])
+        for reader in (workspace, workspace.branch("b")):
+            for when in TO_COME:
+                with pytest.raises(lftj.PastError, match=r"not there yet.* the last 2") as caught:
+                    ASKED[asked](reader, when)
+                assert caught.value.code == "E371"
+            with pytest.raises(lftj.DeclarationError, match="a number or a datetime"):
+                ASKED[asked](reader, pd.NaT)
+            ASKED[asked](reader, datetime.now())
+
+
+def test_a_moment_of_which_a_reader_has_not_heard_is_not_answered_by_what_it_has(
+    tmp_path: Path,
+) -> None:
+    with (
+        opened(tmp_path / "w.lftj", keep="all") as workspace,
+        lftj.connect(tmp_path / "w.lftj", read_only=True) as reader,
+    ):
+        workspace.load("e", [(1, 2)])
+        moment = datetime.now()
+        with pytest.raises(lftj.PastError, match="the last 1"):
+            reader.at(moment)
+        reader.refresh()
+        assert reader.at(moment).version == 2
 
 
 @pytest.mark.parametrize("files", [False, True])
