@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +21,17 @@ from tests.durable.inside import durable_of
 from tests.durable.test_histories import steps_of
 from tests.oracle.model import Model, Relations, difference
 from tests.oracle.pair import Pair
-from tests.strategies.histories import History, Transact, histories
-from tests.strategies.schemas import BASES
+from tests.strategies.histories import Change, History, Transact, histories
+from tests.strategies.schemas import BASES, DOMAINS, Row, Spec, pick
+from tests.strategies.terms import Draw
 
 MAIN = "main"
 FEW = settings(max_examples=max(2, settings().max_examples // 5))
+
+
+def specs_of(history: History) -> list[Spec]:
+    """All relations of a history."""
+    return [*BASES, *history.program.specs]
 
 
 class Known(NamedTuple):
@@ -37,8 +44,7 @@ class Known(NamedTuple):
 class Branching:
     """Branches by name, each a workspace and its model; all branches come from main."""
 
-    def __init__(self, history: History, workspace: Any):
-        specs = (*BASES, *history.program.specs)
+    def __init__(self, specs: Iterable[Spec], workspace: Any):
         self.pairs: dict[str, Pair] = {MAIN: Pair(specs, workspace)}
         self.common: dict[str, Known] = {}
         """For each branch but main, the last that is known to be part of it and of main."""
@@ -180,14 +186,14 @@ def run(branching: Branching, history: History, data: st.DataObject, between: An
 @FEW
 def test_oracle_branches_in_memory_equal_the_reference(history: History, data: st.DataObject):
     with lftj.connect() as workspace:
-        run(Branching(history, workspace), history, data, lambda: None)
+        run(Branching(specs_of(history), workspace), history, data, lambda: None)
 
 
 @given(histories(), st.data())
 @FEW
 def test_oracle_branches_in_files_equal_the_reference(history: History, data: st.DataObject):
     with tempfile.TemporaryDirectory() as folder:
-        branching = Branching(history, lftj.connect(Path(folder) / "0.lftj"))
+        branching = Branching(specs_of(history), lftj.connect(Path(folder) / "0.lftj"))
 
         def between() -> None:
             workspace = branching.main
@@ -207,3 +213,43 @@ def test_oracle_branches_in_files_equal_the_reference(history: History, data: st
 
         run(branching, history, data, between)
         branching.main.close()
+
+
+# ── conflicts ─────────────────────────────────────────────────────────────────────────────────────
+CONTENDED = tuple(spec for spec in BASES if spec.name in ("label", "rate", "edge", "word", "flag"))
+"""Relations with keys of one kind and another, without a key, and without columns."""
+
+
+def row_of(draw: Draw, spec: Spec) -> Row:
+    """A row of the first two values of each column, so that both sides change the same one."""
+    return tuple(pick(draw, DOMAINS[type_][:2]) for type_ in spec.types)
+
+
+@st.composite
+def contended(draw: Draw, spec: Spec) -> Transact:
+    """Changes of one relation, a row or two."""
+    verb = pick(
+        draw, ["upsert", "upsert", "insert", "delete"] if spec.key else ["insert", "delete"]
+    )
+    rows = [row_of(draw, spec) for _ in range(draw(st.integers(1, 2)))]
+    if verb == "upsert":
+        rows = list({tuple(row[place] for place in spec.key or ()): row for row in rows}.values())
+    return Transact((Change(verb, spec.name, tuple(rows)),))
+
+
+@given(st.data())
+@settings(max_examples=2 * settings().max_examples)
+def test_oracle_changes_of_one_row_or_key_in_two_branches(data: st.DataObject):
+    spec = data.draw(st.sampled_from(CONTENDED))
+    with lftj.connect() as workspace:
+        branching = Branching([spec], workspace)
+        pairs = branching.pairs
+        pairs[MAIN].step(data.draw(contended(spec)))
+        branching.begin("a")
+        for _ in range(3):
+            for name in (MAIN, "a"):
+                if data.draw(st.booleans()):
+                    pairs[name].step(data.draw(contended(spec)))
+            target, source = data.draw(st.permutations([MAIN, "a"]))
+            branching.merge(target, source)
+            branching.check()

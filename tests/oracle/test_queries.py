@@ -1,18 +1,25 @@
-"""Questions: the answers to a random body are the assignments that the reference finds."""
+"""Questions: the answers to a random body are the assignments that the reference finds, whatever
+was asked before of other versions.
+"""
 
 from __future__ import annotations
 
-from hypothesis import given
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lftj
 from lftj.proofs.nested_loops import direct
 from tests.differential.build import workspace_with
-from tests.oracle.pair import typed
+from tests.oracle.pair import declare, typed
 from tests.reference import evaluate
 from tests.reference.trees import atom, rule
 from tests.strategies.bodies import BodyDrawer
+from tests.strategies.histories import relations_of
 from tests.strategies.programs import Program, programs
-from tests.strategies.schemas import BASES, Row, databases
+from tests.strategies.schemas import BASES, Row, databases, pick
 from tests.strategies.terms import Draw
 
 
@@ -34,3 +41,69 @@ def test_oracle_answers_equal_the_reference(
     goal = rule(atom("goal", *answers.columns), *body.literals)  # type: ignore[attr-defined]
     expected = evaluate((*program.declarations, *program.rules, goal), facts)["goal"]
     assert typed(answers.fetchall()) == typed(expected)
+
+
+class Version(NamedTuple):
+    """A version to ask, and what it holds."""
+
+    reader: Any
+    clauses: tuple[Any, ...]
+    facts: dict[str, list[Row]]
+
+
+def versions(program: Program, facts: dict[str, list[Row]], workspace: Any) -> list[Version]:
+    """Versions of one workspace, as it gets base relations, rows, and view after view. The last one
+    is the workspace itself.
+    """
+    found: list[Version] = []
+    clauses: tuple[Any, ...] = ()
+    known: dict[str, list[Row]] = {}
+
+    def note() -> None:
+        found.append(Version(workspace.snapshot(), clauses, dict(known)))
+
+    note()
+    for spec in BASES:
+        declare(workspace, spec)
+        clauses += (spec.declaration,)
+    note()
+    for name, rows in facts.items():
+        workspace.load(name, rows)
+    known = facts
+    for view in program.views:
+        declare(workspace, view.spec)
+        clauses += (view.spec.declaration,)
+    note()
+    for rule_ in program.rules:
+        workspace.add_rule(rule_)
+        clauses += (rule_,)
+    return [*found, Version(workspace, clauses, known)]
+
+
+def asked(version: Version, body: Any, ask: Any) -> None:
+    """Ask a version, and compare with the reference."""
+    declared = {each.name for each in version.clauses if hasattr(each, "columns")}
+    if not relations_of(body) <= declared:
+        with pytest.raises(lftj.ProgramErrors, match="unknown relation"):
+            ask()
+        return
+    answers = ask()
+    goal = rule(atom("goal", *answers.columns), *body.literals)
+    expected = evaluate((*version.clauses, goal), version.facts)["goal"]
+    assert typed(answers.fetchall()) == typed(expected)
+
+
+@given(questions(), databases(), st.data())
+@settings(max_examples=max(2, settings().max_examples // 3))
+def test_oracle_a_text_is_answered_by_the_program_of_the_version_that_is_asked(
+    question: tuple[Program, Any], facts: dict[str, list[Row]], data: st.DataObject
+):
+    program, body = question
+    with lftj.connect() as workspace:
+        there = versions(program, facts, workspace)
+        prepared = workspace.prepare_query(str(body))
+        asked(there[-1], body, prepared)
+        for _ in range(6):
+            version = pick(data.draw, there)
+            asked(version, body, lambda: version.reader.query(str(body)))  # noqa: B023 - asked now
+        asked(there[-1], body, prepared)
