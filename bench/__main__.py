@@ -1,11 +1,12 @@
 """`python -m bench NAME [--size s|m|l] [--only FIGURE] [--json FILE] [--data PATH]`: run one
 benchmark, or `all`, print and write the figures; with `--paired OLD` beside those of another
-checkout.
+checkout. `python -m bench STUDY …`: one of the commands in `STUDIES`, each with options of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from dataclasses import asdict
@@ -14,22 +15,26 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import ablation
 from bench.bars import BARS
 from bench.figure import Report, ResultsDiffer
 from bench.paired import NOISE, RunFailed, checkout, compare
 from bench.plot import draw
 from bench.registry import NAMES, run
 
-_NAME_HELP = "a benchmark, all of them, or what they lose without each strategy"
+STUDIES = {"ablation": "what gates lose without strategies", "journey": "how far small work goes"}
+"""Commands without bars; the module of each has a `main`."""
+_NAME_HELP = "a benchmark, or all of them"
 WIDTH = 140  # characters of a line that goes to a file
 
 
-def _arguments(words: list[str] | None) -> argparse.Namespace:
+def _arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bench", description="Figures of the engine, each a ratio taken in one run."
+        prog="bench",
+        description="Figures of the engine, each a ratio taken in one run.",
+        epilog="Further commands: "
+        + "; ".join(f"`bench {name} --help`, {what}" for name, what in STUDIES.items()),
     )
-    parser.add_argument("name", choices=(*NAMES, "all", "ablation"), help=_NAME_HELP)
+    parser.add_argument("name", choices=(*NAMES, "all"), help=_NAME_HELP)
     parser.add_argument(
         "--size",
         choices=("s", "m", "l"),
@@ -103,11 +108,11 @@ def main(words: list[str] | None = None) -> int:
     """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ, when a figure
     does not exist, or when a benchmark fails in one of two checkouts.
     """
+    words = sys.argv[1:] if words is None else words
+    if words and words[0] in STUDIES:
+        return int(importlib.import_module(f"bench.{words[0]}").main(words[1:]))
     arguments = _arguments(words)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    if arguments.name == "ablation":
-        ablation.run(arguments.size, console, arguments.json, arguments.only)
-        return 0
     names = NAMES if arguments.name == "all" else (arguments.name,)
     here = {figure for name in names for figure in BARS[name]}
     if unknown := sorted(set(arguments.only) - here):
