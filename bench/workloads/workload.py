@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import lftj
 from bench.figure import require_equal
+from bench.resident import forget_freed, peak_bytes, resident_bytes
 from lftj.join.budget import Budget
 from lftj.tuning import Tuning
 
@@ -18,13 +19,14 @@ Steps = Callable[[lftj.Workspace], Iterator[None]]
 
 
 class Cost(NamedTuple):
-    """Kernel steps of all evaluations, seconds of the processor, and bytes that are kept in the
-    end.
+    """Kernel steps of all evaluations, seconds of the processor, bytes that are kept in the end,
+    and the most resident bytes beyond those before.
     """
 
     steps: int
     seconds: float
     kept: int = 0
+    peak: int = 0
 
 
 class Outcome(NamedTuple):
@@ -49,12 +51,15 @@ def outcome_of(workload: Steps, without: frozenset[str] = frozenset()) -> Outcom
     measured = workload(ws)
     next(measured)
     gc.collect()
+    forget_freed()
+    before = resident_bytes()
     with patch.object(Budget, "spend", counting):
         started = time.process_time()
         for _ in measured:
             pass
         seconds = time.process_time() - started
+    peak = peak_bytes() - before
     kept = sum(int(row[-1]) for row in ws.memory().fetchall())
     require_equal("views that differ", ws.verify(), [])
     rows = {name: len(ws[name]) for name in sorted(ws.relations)}
-    return Outcome(Cost(steps, seconds, kept), rows)
+    return Outcome(Cost(steps, seconds, kept, peak), rows)
