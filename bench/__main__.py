@@ -21,7 +21,11 @@ from bench.paired import NOISE, RunFailed, checkout, compare
 from bench.plot import draw
 from bench.registry import NAMES, run
 
-STUDIES = {"ablation": "what gates lose without strategies", "journey": "how far small work goes"}
+STUDIES = {
+    "ablation": "what gates lose without strategies",
+    "histories": "what kinds of change cost",
+    "journey": "how far small work goes",
+}
 """Commands without bars; the module of each has a `main`."""
 _NAME_HELP = "a benchmark, or all of them"
 WIDTH = 140  # characters of a line that goes to a file
