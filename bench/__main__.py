@@ -23,6 +23,7 @@ from bench.registry import NAMES, run
 
 STUDIES = {
     "ablation": "what gates lose without strategies",
+    "code_lines": "how large each room is",
     "histories": "what kinds of change cost",
     "journey": "how far small work goes",
 }
