@@ -23,7 +23,7 @@ from lftj.syntax.parser import parse
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lftj.proofs.terms import Value
+    from lftj.proofs.kinds import Value
 
 Facts = Mapping[str, Any]
 """Rows by relation: whatever `Workspace.load` takes."""
@@ -107,9 +107,9 @@ def substituted(
     program: tree.ParsedProgram, facts: Mapping[str, set[tuple[Value, ...]]]
 ) -> dict[str, set[tuple[Value, ...]]]:
     """All relations by substitution: every rule is run again until nothing is new."""
+    from lftj.proofs.kinds import ArithmeticFailure
     from lftj.proofs.program import FunctionConflict
     from lftj.proofs.program import evaluate as naively
-    from lftj.proofs.terms import ArithmeticFailure
 
     try:
         return naively(program, facts)

@@ -11,7 +11,8 @@ from lftj.engine.result import Result
 from lftj.engine.state import State, name_of
 from lftj.errors import ArityError, ExplanationError, LftjError, OptionError
 from lftj.program.normal_form import RelationSchema
-from lftj.proofs.terms import ArithmeticFailure, value_of
+from lftj.proofs.kinds import ArithmeticFailure
+from lftj.proofs.terms import value_of
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.types import code_of

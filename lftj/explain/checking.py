@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from lftj.errors import ProofError
+from lftj.explain.derivations import RuleKinds
 from lftj.explain.version import Version
 from lftj.proofs.check import check_step
 from lftj.proofs.choice import HIDDEN
@@ -60,7 +61,8 @@ class _VersionWorld(World):
             if any(head.relation in derived for head in source.rule.heads)
         ]
         self._version, self._read = version, _Read(version, most)
-        self.clauses = tuple(source.rule for source in sources)
+        kinds = RuleKinds(version.state.program.catalog)
+        self.clauses = tuple(kinds.typed(source.rule) for source in sources)
         self.rules = {str(rule): rule for rule in self.clauses}
         self.users = dict.fromkeys(version.state.aggregates, _give_up)
         self.facts = {name: _BaseFacts(version, name, self._read) for name in derived}

@@ -28,8 +28,11 @@ from lftj.program.checked import (
 from lftj.program.checks.program_checks import check_rule
 from lftj.program.normal_form import Filter, Ref, RuleVariable, Value
 from lftj.program.rewrites.choices import choice_columns
+from lftj.program.schema import Catalog
 from lftj.program.scope import direct_names, rename_apart
 from lftj.proofs.aggregates import UserFold, fold
+from lftj.proofs.inference import typed_rule
+from lftj.proofs.kinds import kind_named
 from lftj.syntax import tree
 
 
@@ -303,6 +306,21 @@ def goal_of(atom: CheckedAtom, env: Mapping[int, int], version: Version) -> Goal
     return Goal(atom.relation, tuple(row))
 
 
+class RuleKinds:
+    """Rules of a catalog with the kinds of constants, functors and aggregates in their trees."""
+
+    def __init__(self, catalog: Catalog):
+        self._columns = {
+            name: [kind_named(str(type)) for _, type in schema.columns]
+            for name, schema in catalog.relations.items()
+        }
+        self._names = {name: kind_named(str(type)) for name, type in catalog.aliases.items()}
+
+    def typed(self, rule: tree.Rule) -> tree.Rule:
+        """The rule with kinds, which prints as before."""
+        return typed_rule(rule, self._columns, self._names)
+
+
 class Rules:
     """The heads of all rules, by relation, each made when it is first asked for."""
 
@@ -313,6 +331,7 @@ class Rules:
             for place, head in enumerate(source.rule.heads):
                 self._sources.setdefault(head.relation, []).append((number, place))
         self._made: dict[str, list[HeadSearch]] = {}
+        self._kinds = RuleKinds(version.state.program.catalog)
 
     def of(self, relation: str) -> list[HeadSearch]:
         """The heads that derive a relation, in the order in which rules were added."""
@@ -323,6 +342,7 @@ class Rules:
 
     def _head(self, source: int, number: int) -> HeadSearch:
         program = self._version.state.program
-        checked, _ = check_rule(program.rule(source), program.catalog)
+        rule = self._kinds.typed(program.rule(source))
+        checked, _ = check_rule(rule, program.catalog)
         assert checked is not None, "it was checked when it was added"
         return HeadSearch(checked, number, source, self._version, self._shown)

@@ -62,9 +62,9 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     try:
         with decimal.localcontext(_EXACT):
             value = _OPERATORS[operator](*values)
-            if isinstance(value, complex):
+            if isinstance(value, complex) or value != value:
                 raise ValueRangeError(f"{_shown(operator, values)} is not a number", code="E222")
-            held = _holds_value(result, value)
+            held = _holds_value(result, value, values)
         if held:
             return value + 0.0 if result.name == "float" else value
     except ZeroDivisionError:
@@ -80,18 +80,24 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}{limits}")
 
 
-def _holds_value(type: Type, value: Any) -> bool:
-    """True when `type` can hold a result."""
+def _holds_value(type: Type, value: Any, operands: tuple[Any, ...]) -> bool:
+    """True when `type` can hold a result; an infinite one comes from infinite operands only."""
     if type.name == "int":
         return (0 if type.unsigned else INT64_MIN) <= value <= INT64_MAX
     if type.name == "float":
-        return math.isfinite(value)
+        return math.isfinite(value) or math.inf in operands or -math.inf in operands
     return type.precision is None or abs(value.scaleb(type.scale)) < 10**type.precision
 
 
 def as_decimal(value: Any) -> decimal.Decimal:
     """An integer or decimal as a decimal."""
     return value if isinstance(value, decimal.Decimal) else decimal.Decimal(value)
+
+
+def scaled(value: Any, type: Type) -> decimal.Decimal:
+    """An integer or decimal that a type holds, with the places of the type."""
+    with decimal.localcontext(_EXACT):
+        return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-(type.scale or 0)))
 
 
 def _shown(operator: str, values: tuple[Any, ...]) -> str:
@@ -143,12 +149,14 @@ def _remainder(left: Any, right: Any) -> Any:
     if isinstance(left, float):
         if right == 0.0:
             raise ZeroDivisionError
-        return math.fmod(left, right)
+        return math.nan if math.isinf(left) else math.fmod(left, right)
     return left - right * _divide(left, right)
 
 
 def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, float):
+        if base == 0.0 and exponent < 0.0:
+            raise OverflowError
         return base**exponent
     if exponent < 0:
         raise ValueRangeError(

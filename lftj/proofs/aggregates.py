@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from lftj.proofs.terms import ArithmeticFailure, Value, checked
+from lftj.proofs.kinds import EXACT, ArithmeticFailure, Value, held
 
 Arguments = Sequence[tuple[Value, ...]]
 UserFold = Callable[[Arguments], Value]
 
 
 def _sum(values: list[Value]) -> Value:
+    if infinite := {value for value in values if isinstance(value, float) and math.isinf(value)}:
+        return sum(infinite)
     if any(isinstance(value, float) for value in values):
         return _rounded(sum(Fraction(value) for value in values))
-    return sum(values[1:], values[0])
+    with decimal.localcontext(EXACT):
+        return sum(values[1:], values[0])
 
 
 def _rounded(total: Fraction | int) -> float:
@@ -31,7 +35,7 @@ def _rounded(total: Fraction | int) -> float:
 def _mean(values: list[Value]) -> float:
     total = _sum(values)
     if isinstance(total, decimal.Decimal):
-        return float(total / len(values))
+        return float(Fraction(total) / len(values))
     return total / len(values)
 
 
@@ -61,4 +65,4 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
         "min": min,
         "max": max,
     }
-    return checked(of_values[function](values))
+    return held(of_values[function](values), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
+from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import BodyPlan, direct
 from lftj.proofs.sides import sides
 from lftj.proofs.steps import (
@@ -20,7 +21,7 @@ from lftj.proofs.steps import (
     Row,
     Step,
 )
-from lftj.proofs.terms import Env, Value, value_of
+from lftj.proofs.terms import Env, value_of
 from lftj.proofs.world import World, Wrong, check_chosen
 from lftj.syntax import tree
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from lftj.proofs.terms import Value
+from lftj.proofs.kinds import Value
 from lftj.syntax import tree
 
 HIDDEN = "choice of clause "

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import direct, mentioned
-from lftj.proofs.terms import Value
 from lftj.syntax import tree
 
 Kind = TypeVar("Kind", bound=tree.Node)

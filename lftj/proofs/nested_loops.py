@@ -10,18 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial, reduce
 
 from lftj.proofs.aggregates import UserFold, fold
-from lftj.proofs.terms import (
-    COMPARISONS,
-    FAILED,
-    ArithmeticFailure,
-    Env,
-    Value,
-    value_of,
-    variables_of,
-)
+from lftj.proofs.functors import compared, numbers
+from lftj.proofs.kinds import ArithmeticFailure, Value, held, kind_of
+from lftj.proofs.terms import FAILED, Env, value_of, variables_of
 from lftj.syntax import tree
 
 Facts = Mapping[str, set[tuple[Value, ...]]]
@@ -85,10 +80,10 @@ def _flat(term: tree.Term, equations: list[tree.Comparison], calls: bool) -> tre
     if isinstance(term, tree.Variable | tree.Constant):
         return term
     if calls and isinstance(term, tree.Call) and term.functor != "range":
-        return tree.Call(term.functor, tuple(_flat(arg, equations, True) for arg in term.args))
+        return replace(term, args=tuple(_flat(arg, equations, True) for arg in term.args))
     new = tree.Variable(f"#{next(_fresh)}")
     if isinstance(term, tree.Call) and term.functor == "range":
-        term = tree.Call("range", tuple(_flat(arg, equations, True) for arg in term.args))
+        term = replace(term, args=tuple(_flat(arg, equations, True) for arg in term.args))
     elif isinstance(term, tree.Call):
         term = _flat(term, equations, True)
     if not isinstance(term, tree.Wildcard):
@@ -239,7 +234,7 @@ class BodyPlan:
             outer = {known: value for known, value in env.items() if known not in own}
             solved = inner.solve(outer)
             rows = [tuple(value_of(target, found) for target in flat) for found in solved]
-            result = fold(aggregate.function, rows, users)
+            result = held(fold(aggregate.function, rows, users), kind_of(aggregate))
             if result is None or env.get(name, result) != result:
                 return []
             best = [found for found, row in zip(solved, rows, strict=True) if row == (result,)]
@@ -275,7 +270,7 @@ class BodyPlan:
         return _for_each(step), kept
 
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
-        left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]
+        left, right, test = literal.left, literal.right, partial(compared, literal.operator)
         if (unbound := (variables_of(left) | variables_of(right)) - self.bound) == NONE:
             return _for_each(
                 lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)
@@ -317,12 +312,10 @@ def _bound(env: Env, name: str, source: tree.Term) -> Env:
 def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:
     """One assignment for each number of a range."""
     try:
-        start, end, *steps = (value_of(arg, env) for arg in args)
+        found = numbers(*(value_of(arg, env) for arg in args))
     except ArithmeticFailure:
         return [{**env, name: FAILED, FAILED: True}]
-    step = steps[0] if steps else (1 if start <= end else -1)
-    numbers = [start] * (start != end) if step == 0 else range(start, end, step)
-    return [{**env, name: number} for number in numbers if env.get(name, number) == number]
+    return [{**env, name: number} for number in found if env.get(name, number) == number]
 
 
 def _urgency(literal: tree.Literal) -> int:

@@ -4,13 +4,14 @@ evaluating every rule again and again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
 
 from lftj.proofs.aggregates import UserFold, fold
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
+from lftj.proofs.inference import kinds_of_columns, typed
+from lftj.proofs.kinds import Value, held
 from lftj.proofs.nested_loops import BodyPlan
-from lftj.proofs.terms import Env, Value, checked, value_of
+from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
 
 Row = tuple[Value, ...]
@@ -153,29 +154,6 @@ class HeadRule:
         return tuple(row)
 
 
-def _conversions(clauses: Iterable[tree.Clause]) -> dict[str, list[Callable[[Value], Value]]]:
-    """Conversions of each column's values: integers stand for floats and decimals too."""
-    clauses = list(clauses)
-    base = {clause.name: clause.base for clause in clauses if isinstance(clause, tree.TypeAlias)}
-
-    def of(name: str) -> Callable[[Value], Value]:
-        if name in base:
-            return of(base[name])
-        return (
-            float
-            if name == "float"
-            else Decimal
-            if name.startswith("decimal")
-            else lambda value: value
-        )
-
-    return {
-        each.name: [of(column.type) for column in each.columns]
-        for each in clauses
-        if isinstance(each, tree.Declaration)
-    }
-
-
 def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:
     """Raise FunctionConflict where a key has two rows."""
     for name, columns in keys.items():
@@ -199,11 +177,11 @@ def evaluate(
     Raises ArithmeticFailure, FunctionConflict, NotStratified.
     """
     clauses = with_relations_for_choices(
-        program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program)
+        typed(program.clauses if isinstance(program, tree.ParsedProgram) else program)
     )
     rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
     declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
-    conversions = _conversions(clauses)
+    kinds = kinds_of_columns(clauses)
     all_keys = {
         name: tuple(range(len(each.columns) - 1))
         for name, each in declared.items()
@@ -211,12 +189,8 @@ def evaluate(
     } | dict(keys or {})
 
     def stored(name: str, row: Row) -> Row:
-        known = conversions.get(name)
-        return (
-            tuple(map(checked, row))
-            if known is None
-            else tuple(checked(of(value)) for value, of in zip(row, known, strict=True))
-        )
+        known = kinds.get(name, [None] * len(row))
+        return tuple(held(value, kind) for value, kind in zip(row, known, strict=True))
 
     domains = choice_domains(declared.values())
     level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lftj.proofs.terms import FUNCTORS, Env, Value, value_of
+from lftj.proofs.functors import FUNCTORS
+from lftj.proofs.kinds import Value
+from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
 
 

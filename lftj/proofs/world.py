@@ -7,6 +7,7 @@ from functools import cached_property
 
 from lftj.proofs.aggregates import UserFold
 from lftj.proofs.choice import HIDDEN, choice_domains, with_relations_for_choices
+from lftj.proofs.inference import typed
 from lftj.proofs.program import HeadRule, evaluate
 from lftj.proofs.steps import Chosen, Premise, Row
 from lftj.proofs.terms import value_of
@@ -27,7 +28,7 @@ class World:
     def __init__(self, program: str, facts: Facts, users: Mapping[str, UserFold]):
         self.users = users
         self.clauses: tuple[tree.Clause, ...] = (
-            tuple(parse(program).clauses) if program.strip() else ()
+            typed(parse(program).clauses) if program.strip() else ()
         )
         rules = [each for each in self.clauses if isinstance(each, tree.Rule)]
         self.rules = {str(rule): rule for rule in rules}

@@ -96,11 +96,13 @@ class Terms:
         failure = self.dialect.error(f"{what} is below zero, where it is unsigned")
         return f"CASE WHEN {written} < 0 THEN {failure} ELSE {written} END"
 
-    def _neg(self, value: str, _: Type) -> str:
-        return f"(-({value}))"
+    def _neg(self, value: str, type: Type) -> str:
+        negated = f"(-({value}))"
+        return self._not_negative(negated, "a number") if type.unsigned else negated
 
-    def _bnot(self, value: str, _: Type) -> str:
-        return f"(~({value}))"
+    def _bnot(self, value: str, type: Type) -> str:
+        inverted = f"(~({value}))"
+        return self._not_negative(inverted, "a complement") if type.unsigned else inverted
 
     def _bxor(self, left: str, right: str, _: Type) -> str:
         return self.function("bxor", left, right)
@@ -134,11 +136,13 @@ class Terms:
         by = f"({count} & 63)"
         return f"CASE WHEN {value} < 0 THEN ~((~{value}) >> {by}) ELSE {value} >> {by} END"
 
-    def _bshl(self, value: str, count: str, _: Type) -> str:
+    def _bshl(self, value: str, count: str, type: Type) -> str:
         if "shiftleft" in self.dialect.functions:
-            return self.function("shiftleft", value, count)
-        power = self.function("power of two", f"({count} & 63)")
-        return self._wrapped(f"({self.function('wide', value)} * {power})")
+            shifted = self.function("shiftleft", value, count)
+        else:
+            power = self.function("power of two", f"({count} & 63)")
+            shifted = self._wrapped(f"({self.function('wide', value)} * {power})")
+        return self._not_negative(shifted, "a shifted number") if type.unsigned else shifted
 
     def _bshru(self, value: str, count: str, _: Type) -> str:
         if "shiftrightunsigned" in self.dialect.functions:
@@ -162,8 +166,11 @@ class Terms:
             between = "days" if self._type(args[0]).name == "date" else "microseconds"
             return self.function(between, moment, other)
         if self._type(args[0]).name == "timestamp":
-            return self.function("later", moment, other if operator == "+" else f"(-({other}))")
-        return self.function("other day", moment, operator, other)
+            moved = self.function("later", moment, other if operator == "+" else f"(-({other}))")
+        else:
+            moved = self.function("other day", moment, operator, other)
+        failure = self.dialect.error(f"a {self._type(args[0])} beyond the years 1 to 9999")
+        return f"CASE WHEN year({moved}) BETWEEN 1 AND 9999 THEN {moved} ELSE {failure} END"
 
     def _divided(self, operator: str, divisor: Expression, written: list[str], type: Type) -> str:
         left, right = written
@@ -175,10 +182,13 @@ class Terms:
             quotient = f"({left} {operator} {right})"
         else:
             raise cannot_say(f"`{operator}` on {type}", self.dialect.name)
-        if isinstance(divisor, Value) and divisor.value != 0:
+        if isinstance(divisor, Value) and divisor.value not in (0, -1):
             return quotient
         failure = self.dialect.error(f"division by zero in {operator}")
-        return f"CASE WHEN {right} = 0 THEN {failure} ELSE {quotient} END"
+        # Databases divide first, and the least integer has no quotient by −1.
+        whole = operator == "%" and type.name == "int"
+        none = f" WHEN {right} = -1 THEN 0" if whole else ""
+        return f"CASE WHEN {right} = 0 THEN {failure}{none} ELSE {quotient} END"
 
     def _power(self, args: tuple[Expression, ...], written: list[str], type: Type) -> str:
         if type.name == "float":

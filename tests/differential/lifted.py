@@ -19,7 +19,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.stratification import StratifiedProgram
-from lftj.proofs.terms import FUNCTORS
+from lftj.proofs.functors import FUNCTORS
 from lftj.syntax import tree
 from lftj.types import INT
 from tests.differential.mirrored_values import mirrored

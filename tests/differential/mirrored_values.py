@@ -9,7 +9,8 @@ import decimal
 import struct
 from collections.abc import Callable
 
-from lftj.proofs.terms import MICROSECOND, Value
+from lftj.proofs.functors import MICROSECOND
+from lftj.proofs.kinds import Value
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LOWER_BITS = 2**63 - 1

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from lftj.proofs.kinds import ArithmeticFailure, Value
 from lftj.proofs.program import FunctionConflict, evaluate
-from lftj.proofs.terms import ArithmeticFailure, Value
 from lftj.syntax import tree
 from tests.oracle import test_best_values as best_values
 from tests.oracle import test_choice as choice

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lftj.proofs.terms import Value, to_text
+from lftj.proofs.functors import to_text
+from lftj.proofs.kinds import Value
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.reference import evaluate

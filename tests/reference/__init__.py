@@ -6,7 +6,7 @@ a short hand for writing rules in tests.
 """
 
 from lftj.proofs.aggregates import UserFold
+from lftj.proofs.kinds import ArithmeticFailure
 from lftj.proofs.program import FunctionConflict, NotStratified, evaluate
-from lftj.proofs.terms import ArithmeticFailure
 
 __all__ = ["ArithmeticFailure", "FunctionConflict", "NotStratified", "UserFold", "evaluate"]

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 
 import duckdb
 
+from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import mentioned
-from lftj.proofs.terms import Value, variables_of
+from lftj.proofs.terms import variables_of
 from lftj.syntax import tree
 
 SQL_TYPES = {

@@ -66,7 +66,7 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
     code_of(wanted, value)
     if wanted == FLOAT:
         return Value(float(value) + 0.0, wanted)  # type: ignore[arg-type]
-    return Value(arithmetic.as_decimal(value) if wanted.name == "decimal" else value, wanted)
+    return Value(arithmetic.scaled(value, wanted) if wanted.name == "decimal" else value, wanted)
 
 
 class Expressions(ABC):
