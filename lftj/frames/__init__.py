@@ -29,6 +29,7 @@ from lftj.frames.out import (
     to_values,
     value_order,
 )
+from lftj.frames.parquet import open_parquet, parquet_schema
 from lftj.frames.read import read, read_options
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
@@ -50,6 +51,8 @@ __all__ = [
     "is_table_file",
     "name_within",
     "open_folder",
+    "open_parquet",
+    "parquet_schema",
     "read",
     "read_facts",
     "read_options",

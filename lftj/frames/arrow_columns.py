@@ -181,7 +181,8 @@ def _remedy(found: pa.DataType, type: Type) -> str:
     if pa.types.is_timestamp(found) and found.tz is not None and type.name == "timestamp":
         return (
             "convert to one zone and drop it, in pandas by column.dt.tz_convert(None), in "
-            "Spark by casting to timestamp_ntz"
+            "Spark by cast(column as timestamp_ntz); INT96, as which Spark writes timestamps to "
+            "Parquet, is an instant too, in UTC"
         )
     if pa.types.is_integer(found) and type.name == "float":
         return (

@@ -18,9 +18,10 @@ import pyarrow.ipc
 
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
-from lftj.frames.confined import check_all_inside, is_confined, open_file
+from lftj.frames.confined import is_confined, open_file
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
+from lftj.frames.parquet import read_file, read_folder
 from lftj.frames.whole_files import whole_write
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -218,41 +219,7 @@ def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
 
 
 def _read_parquet(path: Path) -> pa.Table:
-    """One file, or a directory of files as Spark writes them, where directories named
-    `column=value` are columns too.
-    """
-    from pyarrow import parquet
-
-    if path.is_dir():
-        path = check_all_inside(path)
-        return parquet.read_table(path, schema=_schema_of_all(path))
-    return parquet.ParquetFile(_opened(path)).read()
-
-
-def _schema_of_all(folder: Path) -> pa.Schema:
-    """The columns of all files of a folder: those of the first, then what only later ones have.
-    Arrow goes by the first alone, and has dictionaries for what the names of folders say, which it
-    does not find again.
-    """
-    from pyarrow import parquet
-
-    files = parquet.ParquetDataset(folder)
-    inside = {name for file in files.fragments for name in file.physical_schema.names}
-    named = [
-        field
-        for field in files.schema
-        if field.name not in inside and pa.types.is_dictionary(field.type)
-    ]
-    schema = files.schema
-    for field in named:
-        schema = schema.set(
-            schema.get_field_index(field.name), field.with_type(field.type.value_type)
-        )
-    for file in files.fragments:
-        for field in file.physical_schema:
-            if field.name not in schema.names:
-                schema = schema.append(field)
-    return schema
+    return read_folder(path) if path.is_dir() else read_file(_opened(path))
 
 
 def _read_ipc(path: Path) -> pa.Table:

@@ -4,6 +4,7 @@ what they are named for: all are named.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,22 @@ def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:
             assert caught.value.code == "E232"
         source.write_bytes(whole)
         assert workspace.load("e", source) == 5000
+
+
+def test_timestamps_of_int96_are_instants_for_executors_too(tmp_path: Path) -> None:
+    moment = pa.array([datetime.datetime(2024, 7, 4, 12)], pa.timestamp("us"))
+    source = tmp_path / "e.parquet"
+    with opened(tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "t": datetime.datetime})
+        workspace.relation("f", {"x": int})
+        for int96 in (True, False):
+            table = pa.table({"x": [1], "t": moment})
+            pyarrow.parquet.write_table(table, source, use_deprecated_int96_timestamps=int96)
+            if int96:
+                with pytest.raises(lftj.ValueTypeError, match=r"e\.parquet(.|\n)*timestamp_ntz"):
+                    workspace.load("e", source)
+            assert workspace.load("f", source, columns={"x": "x"}) == int(int96)
+        assert workspace.load("e", source) == 1
 
 
 def test_a_file_that_says_something_else_of_its_columns_is_damaged(tmp_path: Path) -> None:

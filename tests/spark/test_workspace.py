@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,21 @@ def big(
 
 def test_views_of_parquet_are_those_of_one_process(big: lftj.Workspace) -> None:
     assert rows_of(big) == expected(edges())
+
+
+def test_timestamps_of_spark_are_instants_until_they_are_cast(spark: Any, tmp_path: Path) -> None:
+    there = spark.sql("select 1 as x, timestamp'2024-07-04 12:00' as t")
+    instants, local = tmp_path / "instants.parquet", tmp_path / "local.parquet"
+    there.write.parquet(str(instants))
+    there.selectExpr("x", "cast(t as timestamp_ntz) as t").write.parquet(str(local))
+    with open_path(spark, tmp_path / "path") as parts, lftj.connect() as alone:
+        for workspace in (parts, alone):
+            workspace.relation("e", {"x": int, "t": datetime.datetime})
+            for source in (instants, *([] if workspace is alone else [there])):
+                with pytest.raises(lftj.ValueTypeError, match=r"timestamp\[us, tz=(.|\n)*_ntz"):
+                    workspace.load("e", source)
+            assert workspace.load("e", local) == 1
+            assert workspace["e"].fetchall() == [(1, datetime.datetime(2024, 7, 4, 12))]
 
 
 def test_folders_of_parquet_are_read(spark: Any, parquet: Path, tmp_path: Path) -> None:

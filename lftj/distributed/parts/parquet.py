@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.transport import Routed, RouteTask, route_placed
 from lftj.errors import FrameError
-from lftj.frames import Place, name_within
+from lftj.frames import Place, name_within, open_parquet, parquet_schema
 from scantree.frozen import frozen
 
 
@@ -56,7 +55,7 @@ def route_files(task: FilesTask) -> Routed | Failure:
         for group in task.groups:
             try:
                 group.require()
-                with pq.ParquetFile(group.file) as source:
+                with open_parquet(group.file) as source:
                     first = sum(
                         source.metadata.row_group(before).num_rows for before in range(group.number)
                     )
@@ -91,8 +90,8 @@ def _groups_of(path: Path, name: str, check: Callable[[str, pa.Schema], object])
     file = str(path)
     try:
         at = path.stat()
-        with pq.ParquetFile(file) as source:
-            groups, schema = source.num_row_groups, source.schema_arrow
+        with open_parquet(file) as source:
+            groups, schema = source.num_row_groups, parquet_schema(source)
     except (pa.ArrowException, OSError) as reason:
         raise _unreadable(file, reason) from None
     check(name, schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames import read, write_table
-from lftj.types import INT, STR
+from lftj.types import INT, STR, TIMESTAMP
 from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import message, read_back
 
@@ -134,3 +135,23 @@ def test_names_of_folders_are_columns(tmp_path: Path) -> None:
         written, other, partition_cols=["src"]
     )  # a dictionary that is in the file
     assert read_back(other, [*EDGE, ("name", STR)]) == [(1, 7, "c")]
+
+
+def test_timestamps_of_int96_are_instants(tmp_path: Path) -> None:
+    """Spark writes them so. Arrow reads them as if they had no zone, and far ones as others."""
+    moments = [datetime.datetime(2024, 7, 4, 12), datetime.datetime(9999, 12, 31, 3)]
+    table = pa.table({"x": [1, 2], "t": pa.array(moments, pa.timestamp("us"))})
+    folder = tmp_path / "some.parquet"
+    folder.mkdir()
+    pyarrow.parquet.write_table(table, folder / "a.parquet")
+    columns = [("x", INT), ("t", TIMESTAMP)]
+    assert len(read_back(folder, columns)) == 2
+    for place in (tmp_path / "b.parquet", folder / "b.parquet"):
+        pyarrow.parquet.write_table(table, place, use_deprecated_int96_timestamps=True)
+    for source, rows in ((tmp_path / "b.parquet", 2), (folder, 4)):
+        assert message(source, columns).startswith(
+            f'error[E210]: {source.name}, column "t": expected timestamp, found timestamp[us, '
+            "tz=UTC]\n  help: convert to one zone and drop it, in pandas by "
+            "column.dt.tz_convert(None), in Spark by cast(column as timestamp_ntz); INT96"
+        )
+        assert len(read_back(source, [("x", INT)], mapping={})) == rows
