@@ -73,13 +73,18 @@ class DelimitedText:
             return [pa.chunked_array([], type=pa.string()) for _ in names]
         if self._needs_python():
             return self._split_in_python(width)
-        self._check_shape(width)
+        rows = self._checked_rows(width)
+        quoted_header = self.header and self.quoted
+        among = quoted_header and len(next(self.records(), (0, []))[1]) == width
+        if quoted_header and not among and b"\0" in self.data:
+            return self._split_in_python(width)
         try:
-            return self._split(names)
+            columns = self._split(names, among)
         except pa.ArrowInvalid:
             # It says no line. What is no mistake is read: rows of several lengths, a header alone
             # whose names hold line breaks.
             return self._split_in_python(width)
+        return columns if len(columns[0]) == rows else self._split_in_python(width)
 
     def line_of(self, row: int) -> int | None:
         """The line on which a row starts. O(file), in Python: for messages."""
@@ -195,25 +200,56 @@ class DelimitedText:
                 f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint
             )
 
-    def _check_shape(self, width: int) -> None:
-        """Things Arrow passes over in silence: quotes left open or closed too early, and empty
-        lines where they are rows.
+    def _checked_rows(self, width: int) -> int:
+        """The number of rows. Refuses what Arrow passes over in silence: quotes left open or closed
+        too early, and empty lines where they are rows.
         """
-        blank = (
-            self.blank_lines
-            and width > 1
-            and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
-        )
-        if blank or (self.quoted and b'"' in self.data and not self._quotes_in_pairs()):
-            for _ in self._checked_records(width):
-                pass
+        if self.quoted and b'"' in self.data and not self._quotes_in_pairs():
+            return sum(1 for _ in self._checked_records(width))
+        records, empty = self._counted()
+        if not self.blank_lines:
+            return max(0, records - self.header)
+        if empty and width > 1:
+            return sum(1 for _ in self._checked_records(width))
+        return max(0, records + empty - self.before - self.header)
+
+    def _counted(self) -> tuple[int, int]:
+        """The numbers of records and of empty lines, where quotes enclose whole fields: of the ends
+        of lines that are not in quotes.
+        """
+        marks = b'"' if self.quoted else b""
+        text, odd, last, lines, empty = self._text(), 0, -1, 0, 0
+        if not any(mark in self.data for mark in (b"\r", b"\n\n", *([marks] if marks else []))):
+            first = text[:1] == ord("\n")
+            lines = self.data.count(b"\n") + bool(len(text) and text[-1] != ord("\n"))
+            return lines - int(first.sum()), int(first.sum())
+        for start in range(0, len(text), _BLOCK):
+            feeds, returns, quotes = (
+                np.flatnonzero(text[start : start + _BLOCK] == mark) + start for mark in b'\n\r"'
+            )
+            alone = text[np.minimum(returns + 1, len(text) - 1)] != ord("\n")
+            ends = np.sort(np.concatenate([feeds, returns[alone]]))
+            if marks:
+                ends = ends[(np.searchsorted(quotes, ends) + odd) % 2 == 0]
+                odd += len(quotes)
+            sizes = np.diff(ends, prepend=last) - 1
+            pairs = (text[ends] == ord("\n")) & (text[ends - 1] == ord("\r"))
+            lines += len(ends)
+            empty += int(((sizes == 0) | ((sizes == 1) & pairs)).sum())
+            last = int(ends[-1]) if len(ends) else last
+        return lines - empty + (last < len(text) - 1), empty
+
+    def _text(self) -> np.ndarray:
+        """The bytes, without an order mark."""
+        marked = self.data.startswith(codecs.BOM_UTF8)
+        return np.frombuffer(self.data, np.uint8, offset=len(codecs.BOM_UTF8) if marked else 0)
 
     def _quotes_in_pairs(self) -> bool:
         """Check that quotes enclose whole fields or are doubled: every first one of two stands
         behind a delimiter, a line end or a quote, and every second one before such. Where quotes
         within unquoted fields upset the count, only `csv` can tell.
         """
-        text = np.frombuffer(self.data.removeprefix(codecs.BOM_UTF8), np.uint8)
+        text = self._text()
         beside = np.isin(np.arange(256), list(b'"\r\n' + self.delimiter.encode()))
         odd = 0
         for start in range(0, len(text), _BLOCK):
@@ -230,7 +266,10 @@ class DelimitedText:
             odd = (odd + len(quotes)) % 2
         return not odd
 
-    def _split(self, names: list[str]) -> list[pa.ChunkedArray]:
+    def _split(self, names: list[str], among: bool) -> list[pa.ChunkedArray]:
+        """The fields. `among`: the header is read as a row, and cut off: where fields may be quoted
+        Arrow skips more than the header, or less, if that holds \\0.
+        """
         from pyarrow import csv as arrow_csv  # only where a file is read
 
         convert = arrow_csv.ConvertOptions(
@@ -243,22 +282,25 @@ class DelimitedText:
             ignore_empty_lines=not self.blank_lines,
         )
         for block in (_BLOCK, len(self.data) + 1):  # a row longer than a block needs the second
-            skipped = self.before + (
-                1 if self.header else 0
-            )  # Arrow counts empty lines here, whether they are rows or not
+            skipped = self.before + self.header  # empty lines count, whether they are rows or not
+            if among:
+                skipped = 0
             read = arrow_csv.ReadOptions(
                 column_names=names, skip_rows_after_names=skipped, block_size=min(block, 2**31 - 1)
             )
             try:
-                return arrow_csv.read_csv(
+                table = arrow_csv.read_csv(
                     io.BytesIO(self.data),
                     read_options=read,
                     parse_options=parse,
                     convert_options=convert,
-                ).columns
+                )
             except pa.ArrowInvalid as reason:
                 if "straddling" not in str(reason) or block > len(self.data):
                     raise
+                continue
+            outside = (self.before if self.blank_lines else 0) + self.header
+            return table.slice(outside if among else 0).columns
         raise AssertionError("unreachable")
 
 

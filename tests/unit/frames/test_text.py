@@ -8,14 +8,16 @@ import contextlib
 import csv
 import io
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lftj.errors import LftjError
+from lftj.errors import FrameError, LftjError
 from lftj.frames import read, read_facts
 from lftj.frames.delimited import DelimitedText
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, decimal
@@ -331,3 +333,37 @@ def test_the_first_record_is_read_without_the_rest(quoted: bool) -> None:
     assert text.first_record() == (1, ["a", "b"])
     with pytest.raises(LftjError, match="line 100002: the text is not UTF-8"):
         text.columns(2)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", '"', '""', ",", "\n", "\r", "\r\n", "\0", "\n\n", '"x\ny"', "é"])
+    ),
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from([(True, True), (True, False), (False, True)]),
+    st.booleans(),
+    st.integers(1, 3),
+)
+@example(["id,na\0me\n7,x\n8,y\n9,z\n"], "", (True, False), True, 2)
+@example(["a\0\n\n", '"a\nb"', "\n"], "", (True, False), True, 1)
+@settings(max_examples=400)
+def test_arrow_gives_the_rows_that_are_there(
+    pieces: list[str], mark: str, kind: tuple[bool, bool], header: bool, width: int
+) -> None:
+    data = (mark + "".join(pieces) + "\nx").encode()
+    text = DelimitedText("t", data, ",", *(kind[0], header, kind[1]))
+
+    def columns(split: Callable[[int], list[pa.ChunkedArray]]) -> list[list[str]] | None:
+        try:
+            return [column.to_pylist() for column in split(width)]
+        except FrameError:
+            return None
+
+    assert columns(text.columns) == columns(text._split_in_python)
+
+
+def test_rows_behind_a_header_that_holds_a_zero_byte(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    for name in (b"na\0me", b"\0", b'"\0,\n"', b"n\0\0\0"):
+        path.write_bytes(b"id," + name + b"\n7,x\n8,y\n9,z\n")
+        assert read_back(path, [("id", INT)], mapping={"id": "id"}) == [(7,), (8,), (9,)]
