@@ -189,12 +189,7 @@ class DelimitedText:
         """Refuse a file whose lines end in carriage returns alone. Where fields are not quoted such
         a return is part of a field, and the file would be a single line.
         """
-        if (
-            not self.quoted
-            and b"\n" not in self.data
-            and b"\r" in self.data.rstrip(b"\r")
-            and "\r" not in self.delimiter
-        ):
+        if not self.quoted and b"\n" not in self.data and b"\r" in self.data.rstrip(b"\r"):
             hint = "save the file with line feeds at the ends of lines"
             raise FrameError(
                 f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint

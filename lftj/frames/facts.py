@@ -37,6 +37,7 @@ _KNOWN = (
     "attributeNames",
     "operation",
 )
+_NO_DELIMITER = frozenset("\n\r\ufeff")
 _WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
 
 
@@ -78,7 +79,7 @@ class FactsLayout:
                 raise FrameError(f"unknown parameter {name!r}", code="E231", hint=hint)
         rfc4180 = _truth(parameters, "rfc4180")
         delimiter = str(parameters.get("delimiter", "," if rfc4180 else "\t"))
-        if not delimiter or "\n" in delimiter or (rfc4180 and '"' in delimiter):
+        if not delimiter or set(delimiter) & _NO_DELIMITER or (rfc4180 and '"' in delimiter):
             raise FrameError(f"delimiter={delimiter!r} cannot separate fields", code="E231")
         if rfc4180 and len(delimiter) > 1:
             hint = "choose a delimiter of one character, or leave rfc4180 out"

@@ -44,8 +44,9 @@ def write_facts(
     an open file, as UTF-8 where it is a binary one.
 
     `rows` counts rows without columns; `limit` writes that many rows at most. With `headers` the
-    first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string
-    that holds the delimiter or a line break could not be read back: FrameError (E232). Raises
+    first line names the columns; with `rfc4180` strings stand in quotes, and so does a column of
+    another type that is written with the delimiter. Without quotes a field that holds the delimiter
+    or a line break could not be read back: FrameError (E232). Raises
     FrameError (E232) when the file cannot be written, which leaves it as it was before.
     """
     layout = FactsLayout.of(parameters)
@@ -133,9 +134,10 @@ def format_facts(
     chosen = [codes[order] for codes in code_columns]
     if len(order) <= _FEW and all(type.name in _PLAIN for _, type in columns):
         return header + _few_lines(columns, chosen, layout, texts)
+    last = len(columns) - 1
     fields = [
-        _written(type, codes, name, layout, texts)
-        for (name, type), codes in zip(columns, chosen, strict=True)
+        _written(type, codes, name, layout, texts, place == last)
+        for place, ((name, type), codes) in enumerate(zip(columns, chosen, strict=True))
     ]
     line = pc.binary_join_element_wise(*fields, _text(layout.delimiter))
     return header + _end_to_end(pc.binary_join_element_wise(line, _text(""), _text("\n")))
@@ -145,25 +147,23 @@ def _header(names: list[str], layout: FactsLayout) -> str:
     """The line of column names, in quotes where they need them: what was declared in Python may
     hold any characters.
     """
-    marks = (
-        (layout.delimiter, "\n", "\r", '"') if layout.rfc4180 else (layout.delimiter, "\n", "\r")
-    )
-    odd = {
-        name
-        for name in names
-        if any(mark in name for mark in marks) or not name or name.startswith(_ORDER_MARK)
-    }
-    if odd and not layout.rfc4180:
-        message = (
-            f"the column name {min(odd)!r} {_damage(min(odd), layout)} and could not be read back"
-        )
-        raise FrameError(
-            message,
-            code="E232",
-            hint="write .output …(rfc4180=true), which puts it in quotes, or no headers",
-        )
-    quoted = ['"' + name.replace('"', '""') + '"' if name in odd else name for name in names]
-    return layout.delimiter.join(quoted) + "\n"
+    fields = list[str]()
+    for place, name in enumerate(names):
+        last = place == len(names) - 1
+        odd = not name or "\r" in name or _is_damaged(name, layout, last)
+        if odd and not layout.rfc4180:
+            raise FrameError(
+                f"the column name {name!r} {_damage(name, layout)} and could not be read back",
+                code="E232",
+                hint="write .output …(rfc4180=true), which puts it in quotes, or no headers",
+            )
+        quoted = odd or (layout.rfc4180 and '"' in name)
+        fields.append(_in_quotes(name) if quoted else name)
+    return layout.delimiter.join(fields) + "\n"
+
+
+def _in_quotes(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 _FEW = 200
@@ -178,60 +178,80 @@ def _few_lines(
     texts: Texts,
 ) -> str:
     """The lines of a few rows of plain types."""
-    fields = [
-        list(map(_PLAIN[type.name], to_values(type, codes, texts)))
-        for (_, type), codes in zip(columns, code_columns, strict=True)
-    ]
-    for place, (name, type) in enumerate(columns):
-        if type.name != "str":
-            continue
+    fields = list[list[str]]()
+    for place, ((name, type), codes) in enumerate(zip(columns, code_columns, strict=True)):
+        texts_of = list(map(_PLAIN[type.name], to_values(type, codes, texts)))
+        last = place == len(columns) - 1
+        damaged = (text for text in texts_of if _is_damaged(text, layout, last))
         if layout.rfc4180:
-            fields[place] = ['"' + text.replace('"', '""') + '"' for text in fields[place]]
-        elif damaged := [text for text in fields[place] if _is_damaged(text, layout)]:
-            raise _cannot_be_read(damaged[0], name, layout)
+            if type.name == "str" or next(damaged, None) is not None:
+                texts_of = [_in_quotes(text) for text in texts_of]
+        elif (found := next(damaged, None)) is not None:
+            raise _cannot_be_read(found, name, layout)
+        fields.append(texts_of)
     return "".join(f"{layout.delimiter.join(row)}\n" for row in zip(*fields, strict=True))
 
 
-def _is_damaged(text: str, layout: FactsLayout) -> bool:
-    """Test for a string that would be read as another one, or as several."""
-    marks = layout.delimiter in text or "\n" in text
+def _is_damaged(text: str, layout: FactsLayout, last: bool) -> bool:
+    """Test for a text that would be read as another one, or as several: where a delimiter follows,
+    also one that would begin before its end.
+    """
+    follows = "" if last else layout.delimiter[:-1]
+    marks = layout.delimiter in text + follows or "\n" in text
     return marks or text.endswith("\r") or text.startswith(_ORDER_MARK)
 
 
 def _cannot_be_read(text: str, name: str, layout: FactsLayout) -> FrameError:
     return FrameError(
-        f'column "{name}": the string {text!r} {_damage(text, layout)} and could not be read back',
+        f'column "{name}": the field {text!r} {_damage(text, layout)} and could not be read back',
         code="E232",
-        hint="write .output …(rfc4180=true), which puts strings in quotes, or another delimiter",
+        hint="write .output …(rfc4180=true), which puts it in quotes, or another delimiter",
     )
 
 
 def _written(
-    type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts
+    type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts, last: bool
 ) -> pa.LargeStringArray:
-    """The fields of one column."""
-    if type.name == "float":
-        return arrow_array(map(float_text, to_values(type, codes, texts)), type=pa.large_string())
-    if type.name == "decimal":
-        return arrow_array(
-            (format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string()
-        )
-    fields = decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()
-    return _checked(fields, name, layout) if type.name == "str" else fields
-
-
-def _checked(texts: pa.LargeStringArray, name: str, layout: FactsLayout) -> pa.LargeStringArray:
-    """Strings in quotes, or such as need none."""
+    """The fields of one column, of which the `last` has no delimiter behind it."""
+    fields = _texts_of(type, codes, texts)
+    if type.name == "str" and layout.rfc4180:
+        return _quoted(fields)
+    if type.name != "str" and not set(layout.delimiter) <= _OF_VALUES:
+        return fields
+    damaged = _damaged(fields, layout, last)
+    if not pc.any(damaged).as_py():
+        return fields
     if layout.rfc4180:
-        quote = _text('"')
-        return pc.binary_join_element_wise(
-            quote, pc.replace_substring(texts, '"', '""'), quote, _text("")
-        )
-    parts = [pc.match_substring(texts, mark) for mark in (layout.delimiter, "\n")]
-    for damage in (*parts, pc.ends_with(texts, "\r"), pc.starts_with(texts, _ORDER_MARK)):
-        if pc.any(damage).as_py():
-            raise _cannot_be_read(texts.filter(damage)[0].as_py(), name, layout)
-    return texts
+        return _quoted(fields)
+    raise _cannot_be_read(fields.filter(damaged)[0].as_py(), name, layout)
+
+
+_OF_VALUES = frozenset("0123456789+-.: adefilnrstu")
+"""All letters that values of other types than strings are written with: those of numbers, dates and
+times, `true`, `false` and `inf`.
+"""
+
+
+def _texts_of(type: Type, codes: np.ndarray, texts: Texts) -> pa.LargeStringArray:
+    if type.name in ("float", "decimal"):
+        text = float_text if type.name == "float" else "{:f}".format
+        return arrow_array(map(text, to_values(type, codes, texts)), type=pa.large_string())
+    return decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()
+
+
+def _quoted(fields: pa.LargeStringArray) -> pa.LargeStringArray:
+    quote, doubled = _text('"'), pc.replace_substring(fields, '"', '""')
+    return pc.binary_join_element_wise(quote, doubled, quote, _text(""))
+
+
+def _damaged(fields: pa.LargeStringArray, layout: FactsLayout, last: bool) -> pa.BooleanArray:
+    """As `_is_damaged`, of each."""
+    whole = fields
+    if not last and len(layout.delimiter) > 1:
+        whole = pc.binary_join_element_wise(fields, _text(layout.delimiter[:-1]), _text(""))
+    marks = pc.or_(pc.match_substring(whole, layout.delimiter), pc.match_substring(fields, "\n"))
+    ends = pc.or_(pc.ends_with(fields, "\r"), pc.starts_with(fields, _ORDER_MARK))
+    return pc.or_(marks, ends)
 
 
 def _damage(text: str, layout: FactsLayout) -> str:

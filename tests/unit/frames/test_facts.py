@@ -280,9 +280,9 @@ def test_strings_that_could_not_be_read_back(text: str) -> None:
     with pytest.raises(LftjError) as caught:
         written([(1, text)], EDGE)
     assert str(caught.value) == (
-        f"error[E232]: column \"s\": the string {text!r} holds the delimiter '\\t' or a line break "
+        f"error[E232]: column \"s\": the field {text!r} holds the delimiter '\\t' or a line break "
         f"and could not be read back\n"
-        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
+        "  help: write .output …(rfc4180=true), which puts it in quotes, or another delimiter"
     )
 
 

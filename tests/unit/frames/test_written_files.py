@@ -4,18 +4,21 @@ for values of every type.
 
 from __future__ import annotations
 
+import datetime
 import io
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
 
 import lftj
 from lftj.engine.result import Result
 from lftj.frames import read, to_tuples, value_order
-from lftj.types import INT, STR, Type
+from lftj.types import INT, STR, Type, type_of_python
 from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import COLUMNS, ROWS
 
@@ -115,6 +118,80 @@ def test_facts_come_back_or_are_refused(text: str) -> None:
                 written("rows.facts", columns, [row])
         else:
             assert written("rows.facts", columns, [row]) == [row]
+
+
+_DELIMITERS = [*"\t ,;:-.+eituTnd0159|#é\0", "::", ";;", "--", ". ", "00", "→→", " - "]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(list(COLUMNS)), min_size=1, max_size=3),
+    st.sampled_from(_DELIMITERS) | st.text(max_size=3),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    ROWS,
+)
+def test_facts_with_any_delimiter_come_back_or_are_refused(
+    chosen: list[tuple[str, Type]],
+    delimiter: str,
+    quoted: bool,
+    headers: bool,
+    many: bool,
+    rows: list[tuple[Any, ...]],
+) -> None:
+    places = [place for _, type in chosen for place, each in enumerate(COLUMNS) if each[1] == type]
+    columns = [(f"c{n}", type) for n, (_, type) in enumerate(chosen)]
+    held = [tuple(row[place] for place in places) for row in rows] * (201 if many else 1)
+    result = Result.of_rows(columns, held, version=1, name="rows")
+    parameters = {"delimiter": delimiter, "rfc4180": str(quoted), "headers": str(headers)}
+    sink, dictionary = io.BytesIO(), Dictionary()
+    try:
+        result.write_facts(sink, parameters)
+    except lftj.FrameError as error:
+        if quoted and error.code != "E231":
+            raise
+        event(error.code)
+        return
+    sink.seek(0)
+    found = read(sink, columns, dictionary=dictionary, facts=parameters)
+    types = [type for _, type in columns]
+    back = to_tuples(types, found.columns, dictionary, rows=found.rows)
+    assert in_any_order(back) == in_any_order(result.fetchall())
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "delimiter"),
+    [
+        ("timestamp", datetime.datetime(2013, 1, 31, 12), " "),
+        ("timestamp", datetime.datetime(2013, 1, 31, 12), ":"),
+        ("date", datetime.date(2013, 1, 31), "-"),
+        ("decimal(6,2)", Decimal("1.5"), "."),
+        ("bool", True, "e"),
+        ("int", -3, "-"),
+        ("float", 0.5, "."),
+        ("float", 1e-7, "e"),
+        ("float", float("inf"), "n"),
+        ("str", "a:", "::"),
+    ],
+)
+@pytest.mark.parametrize("copies", [1, 300])
+def test_fields_of_any_type_are_looked_at_for_the_delimiter(
+    type: str, value: Any, delimiter: str, copies: int, tmp_path: Path
+) -> None:
+    columns = [("v", type_of_python(type)), ("n", INT)]
+    rows = [(value, 7)] * copies
+    result = Result.of_rows(columns, rows, version=1, name="rows")
+    path = tmp_path / "r.facts"
+    with pytest.raises(lftj.FrameError, match=r'E232.*column "v": the field'):
+        result.write_facts(path, {"delimiter": delimiter})
+    assert not path.exists()
+    if len(delimiter) == 1:
+        parameters = {"delimiter": delimiter, "rfc4180": "true"}
+        result.write_facts(path, parameters)
+        dictionary = Dictionary()
+        found = read(path, columns, dictionary=dictionary, facts=parameters).columns
+        assert to_tuples([each for _, each in columns], found, dictionary) == rows
 
 
 def test_facts_of_every_type_come_back() -> None:

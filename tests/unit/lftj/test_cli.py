@@ -294,7 +294,7 @@ def test_what_could_not_be_read_back_is_shown_with_its_directive(
         "'2\\t3' holds the delimiter '\\t' or a line break and could not be read back\n"
         "   4 | .output b\n"
         "       ^^^^^^^^^\n"
-        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another "
+        "  help: write .output …(rfc4180=true), which puts it in quotes, or another "
         "delimiter\n"
     )
 
