@@ -30,6 +30,7 @@ from lftj.program.scope import user_name
 from lftj.program.signatures import (
     CONVERSIONS,
     KNOWN_FUNCTORS,
+    Guess,
     common_type,
     constant_hint,
     conversion_hint,
@@ -229,7 +230,7 @@ class Expressions(ABC):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
         if name in functors.OF_STRINGS and common_type(guesses) == STR:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
-        if name == "range" and (kind := common_type(guesses)) in functors.RANGES:
+        if name == "range" and (kind := _of_range(guesses, expected)) in functors.RANGES:
             return self._functor(functors.RANGES[kind], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
@@ -306,6 +307,12 @@ class Expressions(ABC):
             self.errors.append(located(error, span))
             return None
         return bool(made.value) if isinstance(made, Value) else None
+
+
+def _of_range(guesses: list[Guess | None], expected: Type | None) -> Type | None:
+    """The type of a range's numbers: what is expected of them where all ends are constants."""
+    loose = all(guess is not None and not guess.firm for guess in guesses)
+    return expected if loose and expected is not None else common_type(guesses)
 
 
 def fold(expression: Apply) -> Expression:

@@ -1,9 +1,10 @@
-"""The types of a rule's variables: from the columns they stand in, then along equations until
-nothing new is found.
+"""The types of a rule's variables: from the columns they stand in, and from what they are compared,
+computed and aggregated with.
 
 Nothing is reported here: a variable takes the type of its first column, and whoever later asks for
-another type reports the clash. A variable that equals constants only takes the type of the head
-column it stands in, or else the constant's own.
+another type reports the clash. What only constants and ranges bind is of the type that its use asks
+for: of what it is compared or computed with; else of the head's column that it goes into; else of
+the constants' own.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lftj.errors import LftjError
+from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.functors import RANGES, STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
+    ARITHMETIC,
+    BITWISE,
+    CONVERSIONS,
     Guess,
     aggregate_type,
     common_type,
@@ -22,10 +27,14 @@ from lftj.program.signatures import (
     rounded_type,
 )
 from lftj.syntax import tree
-from lftj.syntax.functors import PREFIX
+from lftj.syntax.functors import PREDICATES, PREFIX
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
+_OF_ONE_TYPE = BITWISE | {"min", "max", "range", "neg"}
+"""Functors whose arguments and result are of one type."""
+_CONVERTED = {functor: result for (functor, _), (_, result) in CONVERSIONS.items()}
+Column = tuple[str, Type | None]
 
 
 class Inference:
@@ -37,17 +46,23 @@ class Inference:
         self.types: dict[str, Type] = {}
         self.reasons: dict[str, str] = {}
         self._catalog = catalog
-        self._equations: list[tuple[tree.Term, tree.Term]] = []
-        for head in rule.heads:
-            for term in head.terms:
-                self._visit_term(term)
+        terms = [term for head in rule.heads for term in head.terms]
+        for atom in _atoms(rule.body, terms):
+            self._take_columns(atom)
+        self._classes = TypeClasses()
+        self._numbers = {name: self._classes.new(type) for name, type in self.types.items()}
+        self._asked_last: list[tuple[int, Type]] = []
+        places = [place for head in rule.heads for place in self._head_places(head)]
         self._visit_body(rule.body)
-        self._solve()
-        if len(self._equations) and any(self._open_variables()):
-            for head in rule.heads:
-                self._visit_atom(head)
-            self._solve()
-            self._take_constants()
+        self._classes.solve()
+        self._take_types()
+        for head in rule.heads:
+            self._take_columns(head)
+        for number, type in (*places, *self._asked_last):
+            self._classes.ask(number, type)
+        self._classes.solve()
+        self._classes.take_defaults()
+        self._take_types()
 
     # ── what is known of a term ───────────────────────────────────────────────────────────────────
     def guess(self, term: tree.Term | None) -> Guess | None:
@@ -75,11 +90,11 @@ class Inference:
         name = call.functor
         if name == "as":
             return self._guess_named(call)
-        if (
-            name == "range"
-            and (kind := common_type([self.guess(arg) for arg in call.args])) in RANGES
-        ):
-            name = RANGES[kind]
+        if name == "range":
+            guesses = [self.guess(arg) for arg in call.args]
+            kind = common_type(guesses)
+            result = kind if kind is not None and kind in RANGES else INT
+            return Guess(result, any(guess is None or guess.firm for guess in guesses))
         if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
             return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]
@@ -113,83 +128,163 @@ class Inference:
         except LftjError:
             return self.guess(call.args[0])
 
-    # ── collecting ────────────────────────────────────────────────────────────────────────────────
+    # ── columns ───────────────────────────────────────────────────────────────────────────────────
+    def _columns(self, atom: tree.Atom) -> list[Column]:
+        """The columns of an atom's terms, without types where nobody knows which argument is meant
+        for which column.
+        """
+        schema = self._catalog.relations.get(atom.relation)
+        if schema is None or schema.arity != len(atom.terms):
+            return [("", None)] * len(atom.terms)
+        return [(name, None if type == UNKNOWN else type) for name, type in schema.columns]
+
+    def _take_columns(self, atom: tree.Atom) -> None:
+        """Give variables without types those of an atom's columns."""
+        for term, (column, type) in zip(atom.terms, self._columns(atom), strict=True):
+            if isinstance(term, tree.Variable) and term.name not in self.types and type:
+                self.types[term.name] = type
+                self.reasons[term.name] = f"column `{column}` of `{atom.relation}`"
+
+    def _head_places(self, head: tree.Atom) -> list[tuple[int, Type]]:
+        """The classes of a head's terms, of aggregates those of their arguments, with the types
+        that these have if nothing else says what they are.
+        """
+        found: list[tuple[int, Type | None]] = []
+        for term, (_, type) in zip(head.terms, self._columns(head), strict=True):
+            if isinstance(term, tree.HeadAggregate):
+                types = self._argument_types(term, type)
+                found += zip(map(self._visit, term.args), types, strict=False)
+            else:
+                found.append((self._visit(term), type))
+        return [(number, type) for number, type in found if type is not None]
+
+    def _argument_types(
+        self, term: tree.HeadAggregate, type: Type | None
+    ) -> tuple[Type | None, ...]:
+        if (user := self._catalog.aggregates.get(term.function)) is not None:
+            return user.argument_types
+        if term.function == "concat":
+            return STR, STR
+        return (type if term.function in ("sum", "min", "max") else None,)
+
+    def _take_types(self) -> None:
+        """Give variables without types those of their classes."""
+        for name, number in self._numbers.items():
+            if name not in self.types and (type := self._classes.type_of(number)) is not None:
+                self.types[name], self.reasons[name] = type, "by an equation"
+
+    # ── terms that are of one type ────────────────────────────────────────────────────────────────
     def _visit_body(self, body: tree.Body) -> None:
         for literal in body.literals:
             match literal:
                 case tree.Atom():
-                    self._visit_atom(literal)
+                    for term, (_, type) in zip(literal.terms, self._columns(literal), strict=True):
+                        number = self._visit(term)
+                        if type is not None:
+                            self._classes.ask(number, type)
                 case tree.Comparison():
-                    self._visit_term(literal.left)
-                    self._visit_term(literal.right)
-                    if literal.operator == "=":
-                        self._equations.append((literal.left, literal.right))
+                    left, right = self._visit(literal.left), self._visit(literal.right)
+                    if literal.operator in PREDICATES:
+                        self._classes.ask(left, STR)
+                        self._classes.ask(right, STR)
+                    else:
+                        self._classes.join(left, right)
                 case tree.Negation():
                     self._visit_body(literal.body)
                 case tree.Disjunction():
                     for branch in literal.branches:
                         self._visit_body(branch)
 
-    def _visit_atom(self, atom: tree.Atom) -> None:
-        schema = self._catalog.relations.get(atom.relation)
-        fits = schema is not None and schema.arity == len(
-            atom.terms
-        )  # else nobody knows which argument is meant for which column
-        columns = schema.columns if schema is not None and fits else ()
-        for position, term in enumerate(atom.terms):
-            if not isinstance(term, tree.Variable):
-                self._visit_term(term)
-            elif (
-                position < len(columns)
-                and term.name not in self.types
-                and columns[position][1] != UNKNOWN
-            ):
-                column, self.types[term.name] = columns[position]
-                self.reasons[term.name] = f"column `{column}` of `{atom.relation}`"
-
-    def _visit_term(self, term: tree.Term | None) -> None:
+    def _visit(self, term: tree.Term) -> int:
+        """The class of a term."""
         match term:
-            case tree.Call() | tree.HeadAggregate():
-                for arg in term.args:
-                    self._visit_term(arg)
+            case tree.Variable(name):
+                if name not in self._numbers:
+                    self._numbers[name] = self._classes.new()
+                return self._numbers[name]
+            case tree.Constant(value):
+                guess = _guess_constant(value)
+                if guess is None:
+                    return self._classes.new()
+                return self._classes.new(
+                    guess.type if guess.firm else None,
+                    None if guess.firm else guess.type,
+                    open=False,
+                )
+            case tree.Call():
+                return self._visit_call(term)
             case tree.Aggregate():
-                self._visit_body(term.body)
-                self._visit_term(term.target)
+                return self._visit_aggregate(term)
+            case tree.HeadAggregate():
+                for arg in term.args:
+                    self._visit(arg)
+        return self._classes.new()
 
-    # ── solving ───────────────────────────────────────────────────────────────────────────────────
-    def _sides(self) -> Iterator[tuple[tree.Variable, tree.Term]]:
-        for left, right in self._equations:
-            if isinstance(left, tree.Variable) and left.name not in self.types:
-                yield left, right
-            if isinstance(right, tree.Variable) and right.name not in self.types:
-                yield right, left
+    def _visit_call(self, call: tree.Call) -> int:
+        name, args = call.functor, [self._visit(arg) for arg in call.args]
+        if name == "as":
+            return self._visit_named(call, args[0])
+        if name in _OF_ONE_TYPE:
+            result = self._classes.new(open=False)
+            for arg in args:
+                self._classes.join(result, arg)
+            return result
+        if name in ARITHMETIC and len(args) == 2:
+            return self._classes.operate(name, *args)
+        if name == "round" and len(args) == 2:
+            places = getattr(call.args[1], "value", None)
+            return self._classes.operate(name, args[0], args[0], places)
+        known = STRING_FUNCTORS.get(name)
+        if known is not None and name not in _CONVERTED:
+            for arg, type in zip(args, known.argument_types(len(args)), strict=False):
+                if type is not None:
+                    self._classes.ask(arg, type)
+        return self._classes.new(_CONVERTED.get(name) or (known.result if known else None))
 
-    def _open_variables(self) -> Iterator[str]:
-        return (variable.name for variable, _ in self._sides())
+    def _visit_named(self, call: tree.Call, arg: int) -> int:
+        """`as(x, T)`: of T, as x is where nothing else says what it is."""
+        guess = self._guess_named(call)
+        if guess is None or not guess.firm:
+            return arg
+        self._asked_last.append((arg, guess.type))
+        return self._classes.new(guess.type)
 
-    def _solve(self) -> None:
-        size = -1
-        while size != (size := len(self.types)):
-            for variable, other in self._sides():
-                guess = self.guess(other)
-                if guess is not None and guess.firm:
-                    self._take(variable, guess)
-            # so that chains of equations settle in two passes, whichever way they are written
-            self._equations.reverse()
+    def _visit_aggregate(self, aggregate: tree.Aggregate) -> int:
+        self._visit_body(aggregate.body)
+        target = None if aggregate.target is None else self._visit(aggregate.target)
+        if target is not None and aggregate.function in ("min", "max"):
+            return target
+        if target is not None and aggregate.function in ("sum", "mean"):
+            return self._classes.operate(aggregate.function, target, target)
+        return self._classes.new(INT if aggregate.function == "count" else None)
 
-    def _take(self, variable: tree.Variable, guess: Guess) -> None:
-        self.types[variable.name] = guess.type
-        self.reasons[variable.name] = "by an equation"
 
-    def _take_constants(self) -> None:
-        """Give variables that equal constants only the constants' own types, one at a time."""
-        while (
-            found := next(
-                ((v, g) for v, other in self._sides() if (g := self.guess(other)) is not None), None
-            )
-        ) is not None:
-            self._take(*found)
-            self._solve()
+def _atoms(body: tree.Body, terms: list[tree.Term]) -> Iterator[tree.Atom]:
+    """The atoms of a rule at any depth, in the order of the text; those in `terms` first."""
+    for term in terms:
+        yield from _atoms_inside(term)
+    for literal in body.literals:
+        match literal:
+            case tree.Atom():
+                yield from _atoms(tree.Body(()), list(literal.terms))
+                yield literal
+            case tree.Comparison(_, left, right):
+                yield from _atoms(tree.Body(()), [left, right])
+            case tree.Negation(inner):
+                yield from _atoms(inner, [])
+            case tree.Disjunction(branches):
+                for branch in branches:
+                    yield from _atoms(branch, [])
+
+
+def _atoms_inside(term: tree.Term | None) -> Iterator[tree.Atom]:
+    match term:
+        case tree.Call() | tree.HeadAggregate():
+            for arg in term.args:
+                yield from _atoms_inside(arg)
+        case tree.Aggregate():
+            yield from _atoms(term.body, [])
+            yield from _atoms_inside(term.target)
 
 
 def _guess_constant(value: object) -> Guess | None:
