@@ -178,7 +178,7 @@ def _not_containing(parts: pa.Array, texts: pa.Array) -> pa.Array | None:
 
 
 STRING_FUNCTORS: dict[str, Functor] = {
-    "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True, columns=_joined),
+    "cat": Functor((STR,), STR, lambda *parts: "".join(parts), variadic=True, columns=_joined),
     "least": Functor((STR, STR), STR, min, variadic=True),
     "greatest": Functor((STR, STR), STR, max, variadic=True),
     "strlen": Functor((STR,), INT, len, columns=_lengths),

@@ -112,6 +112,7 @@ class BodyPlan:
         waiting = list(flatten(body.literals))
         self.scope = scope | direct(waiting)
         self.witnesses: dict[int, Names] = {}
+        self.own: dict[int, Names] = {}
         self.steps: list[Step] = []
         while waiting:
             literal, step, names = self._next(waiting)
@@ -145,7 +146,7 @@ class BodyPlan:
             made = self._step(literal)
             if made is not None:
                 return literal, *made
-        if self.witnesses or not self._find_witnesses(waiting):
+        if self.witnesses or not (self._find_own(waiting) or self._find_witnesses(waiting)):
             raise Unsafe(f"nothing binds the variables of {waiting}")
         return self._next(waiting)
 
@@ -154,12 +155,7 @@ class BodyPlan:
         be done: they are those of the assignments with the best value. Other aggregates have none.
         """
         equations = [each for each in waiting if isinstance(each, tree.Comparison)]
-        bound = self.bound
-        for _ in equations:
-            for each in equations:
-                given = each.operator == "=" and variables_of(each.right) <= bound
-                if given or isinstance(each.right, tree.Aggregate):
-                    bound |= variables_of(each.left)
+        bound = self._bound_by(equations)
         for literal in equations:
             if isinstance(literal.right, tree.Aggregate):
                 own = direct(literal.right.body.literals)
@@ -169,6 +165,31 @@ class BodyPlan:
                     return False
                 self.witnesses[id(literal.right)] = found
         return any(self.witnesses.values())
+
+    def _find_own(self, waiting: list[tree.Literal]) -> bool:
+        """Note the variables of braces that only the aggregate's own result binds outside, where
+        nothing else can be done: there they are others.
+        """
+        equations = [each for each in waiting if isinstance(each, tree.Comparison)]
+        bound, before = self._bound_by(equations), len(self.own)
+        for literal in equations:
+            aggregate = literal.right
+            if isinstance(aggregate, tree.Aggregate) and id(aggregate) not in self.own:
+                without = self._bound_by([each for each in equations if each is not literal])
+                found = self.scope & mentioned(aggregate) & direct(aggregate.body.literals)
+                if found := found & bound - without:
+                    self.own[id(aggregate)] = found
+        return len(self.own) > before
+
+    def _bound_by(self, equations: list[tree.Comparison]) -> Names:
+        """The variables that are bound once the results of aggregates are."""
+        bound = self.bound
+        for _ in equations:
+            for each in equations:
+                given = each.operator == "=" and variables_of(each.right) <= bound
+                if given or isinstance(each.right, tree.Aggregate):
+                    bound |= variables_of(each.left)
+        return bound
 
     def _step(self, literal: tree.Literal) -> tuple[Step, Names] | None:
         match literal:
@@ -224,7 +245,7 @@ class BodyPlan:
             flat
         )  # what is aggregated has nothing to do with the same names outside
         witnesses = self.witnesses.get(id(aggregate), NONE)
-        own |= witnesses
+        own |= witnesses | self.own.get(id(aggregate), NONE)
         inner = self._inner(tree.Body((*aggregate.body.literals, *equations)), own)
         if inner is None:
             return None

@@ -64,9 +64,9 @@ def rule(head: Formula, body: object = None) -> tree.Rule:
 
 
 # ── functions of terms ────────────────────────────────────────────────────────────────────────────
-def cat(first: object, second: object, *more: object) -> Expression:
+def cat(first: object, *more: object) -> Expression:
     """The strings one after another."""
-    return call("cat", first, second, *more)
+    return call("cat", first, *more)
 
 
 def range_(first: object, end: object, *step: object) -> Expression:

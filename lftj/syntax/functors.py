@@ -41,7 +41,7 @@ INFIX = frozenset(PRECEDENCE) - PREFIX
 RIGHT_ASSOCIATIVE = frozenset({"^"})
 
 FUNCTORS: dict[str, tuple[int, int | None]] = {
-    "cat": (2, None),
+    "cat": (1, None),
     "strlen": (1, 1),
     "substr": (3, 3),
     "to_string": (1, 1),

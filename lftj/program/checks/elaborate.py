@@ -273,7 +273,13 @@ class Elaborator(Expressions):
             )
         where = f" beside `{literal.operator}`"
         left, right = (
-            self.term(term, type, where, literal.span) for term in (literal.left, literal.right)
+            Ref(self.new_variable("_", type))
+            if literal.operator == "=" and isinstance(term, tree.Wildcard) and other != term
+            else self.term(term, type, where, literal.span)
+            for term, other in (
+                (literal.left, literal.right),
+                (literal.right, literal.left),
+            )
         )
         if isinstance(left, Value) and isinstance(right, Value):
             if not holds(literal.operator, left.value, right.value):

@@ -24,6 +24,7 @@ from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
 from lftj.program.checks.inlining import inlining_errors
+from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.safety import unsafe_variables
 from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
@@ -186,7 +187,7 @@ _RULE = 16
 def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     """The checked rule, or the problems with it. O(size of the rule)."""
     look(_RULE)
-    rule = with_witnesses_bound(rule)
+    rule = with_witnesses_bound(with_own_variables(rule))
     renamed = rename_apart(rule)
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
     unsafe = unsafe_variables(renamed)

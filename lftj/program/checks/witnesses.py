@@ -12,7 +12,7 @@ have no witnesses, and a body in which one asks for some stays as it is: it is u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from lftj.program.scope import (
     term_names,
 )
 from lftj.syntax import tree
+from lftj.syntax.functors import BODY_AGGREGATES
 
 EXTREMES = ("min", "max")
 Names = frozenset[str]
@@ -37,7 +38,7 @@ def with_witnesses_bound(rule: tree.Rule) -> tree.Rule:
     Heads that aggregate count assignments of the rule's variables, and what is said again would
     bring others, so such a rule stays as it is.
     """
-    if not any(map(_has_extremes, (*rule.heads, rule.body))):
+    if not has_aggregates((*rule.heads, rule.body), EXTREMES):
         return rule
     if any(isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms):
         return rule
@@ -53,13 +54,13 @@ def with_witnesses_bound(rule: tree.Rule) -> tree.Rule:
     )
 
 
-def _has_extremes(node: object) -> bool:
-    """Test for a `min` or `max` with braces at any depth."""
+def has_aggregates(node: object, functions: Collection[str] = BODY_AGGREGATES) -> bool:
+    """Test for an aggregate with braces, of one of these functions, at any depth."""
     if isinstance(node, tuple):
-        return any(map(_has_extremes, node))
-    if isinstance(node, tree.Aggregate) and node.function in EXTREMES:
+        return any(has_aggregates(each, functions) for each in node)
+    if isinstance(node, tree.Aggregate) and node.function in functions:
         return True
-    return isinstance(node, tree.Node) and any(map(_has_extremes, _parts(node).values()))
+    return isinstance(node, tree.Node) and has_aggregates(tuple(_parts(node).values()), functions)
 
 
 def _with_heads(
@@ -69,7 +70,7 @@ def _with_heads(
     bind; `outside`: those that these and the heads have; `used` grows by the names that are new.
     """
     visible = outside | direct_names(body.literals).keys()
-    results = frozenset(_results(body.literals))  # bound, whatever is in the braces
+    results = frozenset(results_of(body.literals))  # bound, whatever is in the braces
     scope = _Scope(visible, bound_names(body.literals, given | results, visible), used)
     literals = tuple(map(scope.inside, body.literals))
     terms = [term for literal in (*heads, *literals) for term in direct_terms(literal)]
@@ -80,7 +81,7 @@ def _with_heads(
     return replace(body, literals=(*literals, *scope.added)), heads
 
 
-def _results(literals: Iterable[tree.Literal]) -> Iterator[str]:
+def results_of(literals: Iterable[tree.Literal]) -> Iterator[str]:
     """The variables that equal aggregates."""
     for literal in literals:
         match literal:
@@ -111,7 +112,7 @@ class _Scope:
 
     def witnesses(self, aggregate: tree.Aggregate) -> Names:
         """The variables of an aggregate that its braces bind, and nothing outside."""
-        shared = (mentioned_names(aggregate) & self.visible) - _own(aggregate) - self.bound
+        shared = (mentioned_names(aggregate) & self.visible) - own_names(aggregate) - self.bound
         inner = self.visible | direct_names(aggregate.body.literals).keys()
         return frozenset(shared) & bound_names(aggregate.body.literals, self.bound, inner)
 
@@ -149,7 +150,7 @@ class _Scope:
         witnesses = self.witnesses(aggregate)
         if not witnesses:
             return aggregate
-        own, target = _own(aggregate), aggregate.target
+        own, target = own_names(aggregate), aggregate.target
         again = {
             name: self._fresh(name)
             for name in sorted(mentioned_names(aggregate) - (self.visible - own))
@@ -157,33 +158,38 @@ class _Scope:
         if isinstance(target, tree.Variable):
             again[target.name] = result
         elif target is not None:
-            same = tree.Comparison("=", tree.Variable(result), _renamed(target, again))
+            same = tree.Comparison("=", tree.Variable(result), renamed(target, again))
             self.added.append(replace(same, span=aggregate.span))
-        self.added += _renamed(aggregate.body.literals, again)
-        return _renamed(aggregate, {name: self._fresh(name) for name in sorted(witnesses)})
+        self.added += renamed(aggregate.body.literals, again)
+        return renamed(aggregate, {name: self._fresh(name) for name in sorted(witnesses)})
 
     def _fresh(self, name: str) -> str:
-        number = 1
-        while f"{name}_{number}" in self.used:
-            number += 1
-        self.used.add(f"{name}_{number}")
-        return f"{name}_{number}"
+        return fresh_name(name, self.used)
 
 
-def _own(aggregate: tree.Aggregate) -> Names:
+def fresh_name(name: str, used: set[str]) -> str:
+    """A name like another that is none of the `used` ones, which it joins."""
+    number = 1
+    while f"{name}_{number}" in used:
+        number += 1
+    used.add(f"{name}_{number}")
+    return f"{name}_{number}"
+
+
+def own_names(aggregate: tree.Aggregate) -> Names:
     """The variables of a target that are the aggregate's own, whoever has their names outside."""
     own = direct_names(aggregate.body.literals).keys() & term_names(aggregate.target).keys()
     return frozenset(own)
 
 
-def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+def renamed(node: Node, names: Mapping[str, str]) -> Node:
     """A node with other names for some variables, at any depth."""
     if isinstance(node, tree.Variable):
         return replace(node, name=names.get(node.name, node.name))
     if isinstance(node, tuple):
-        return tuple(_renamed(each, names) for each in node)  # type: ignore[return-value]
+        return tuple(renamed(each, names) for each in node)  # type: ignore[return-value]
     if isinstance(node, tree.Node):
-        changed = {name: _renamed(each, names) for name, each in _parts(node).items()}
+        changed = {name: renamed(each, names) for name, each in _parts(node).items()}
         return replace(node, **changed)
     return node
 

@@ -19,6 +19,7 @@ from lftj.types import STR
 
 CASES = [
     ("cat", ("a", "b", "c"), "abc"),
+    ("cat", ("a",), "a"),
     ("least", ("b", "ä", "B"), "B"),
     ("greatest", ("b", "ä", "B"), "ä"),
     ("strlen", ("äß😀",), 3),

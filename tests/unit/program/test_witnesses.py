@@ -6,6 +6,7 @@ import pytest
 
 import lftj
 from lftj.errors import ProgramErrors
+from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -77,3 +78,63 @@ def test_a_witness_is_explained() -> None:
     assert "e(2, 4)" in str(proof)
     workspace.load("e", [(3, 5)])
     assert list(workspace["v"]) == [(3, 5)]
+
+
+OWN = {
+    "v(m, 1) :- m = max y : { e(_, m), y = m }.": "v(m, 1) :- m = max y : { e(_, m_1), y = m_1 }.",
+    "v(m, 1) :- m = count : { e(m, _) }.": "v(m, 1) :- m = count : { e(m_1, _) }.",
+    "v(x, m) :- x = m + 1, m = sum y : { e(x, y) }.": (
+        "v(x, m) :- x = m + 1, m = sum y : { e(x_1, y) }."
+    ),
+    "v(a, m) :- r(a), m = sum y : { e(a, y), e(_, m) }.": (
+        "v(a, m) :- r(a), m = sum y : { e(a, y), e(_, m_1) }."
+    ),
+    "v(m, 1) :- !( m = count : { e(m, _) }, r(m_1) ), r(m).": None,
+    "v(1, 1) :- r(a) ; m = count : { e(m, _) }, r(1).": (
+        "v(1, 1) :- r(a) ; m = count : { e(m_1, _) }, r(1)."
+    ),
+    "v(n, 1) :- n = count : { e(x, _), m = min y : { e(m, y) }, x < m }.": (
+        "v(n, 1) :- n = count : { e(x, _), m = min y : { e(m_1, y) }, x < m }."
+    ),
+    # what something else binds, what nothing binds, and what the braces do not bind
+    "v(m, 1) :- r(m), m = count : { e(m, _) }.": None,
+    "v(m, k) :- m = count : { e(k, _) }, k = count : { e(m, _) }.": None,
+    "v(a, m) :- m = max y : { e(a, y) }.": None,
+    "v(m, 1) :- m = max y : { e(_, y), y < m }.": None,
+    "v(m, 1) :- m = max m : { e(_, m) }.": None,
+}
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_variables_that_the_result_alone_binds_are_others_in_the_braces(text: str) -> None:
+    rule = rule_of(text)
+    found = with_own_variables(rule)
+    assert str(found) == (OWN[text] or str(rule))
+    assert with_own_variables(found) == found
+
+
+EDGES = [(1, 5), (2, 9), (5, 2), (9, 9)]
+MEANT = {
+    "v(m, 1) :- m = max y : { e(_, m), y = m }.": [(9, 1)],
+    "v(m, 1) :- m = count : { e(m, _) }.": [(4, 1)],
+    "v(x, m) :- x = m + 1, m = sum y : { e(x, y) }.": [(26, 25)],
+    "v(a, m) :- r(a), m = sum y : { e(a, y), e(_, m) }.": [(5, 8), (9, 36)],
+    "v(m, 1) :- m = count : { e(m, _), e(_, m) }.": [(4, 1)],
+    "v(x, m) :- r(x), m = x, m = max y : { e(m, y) }.": [(9, 9)],
+    "v(m, 2) :- r(_), _ = min m : { e(_, m) }, m = 3.": [(3, 2)],
+    "v(m, 1) :- r(m), _ = max y : { e(y, m) }.": [(5, 1), (9, 1)],
+}
+
+
+@pytest.mark.parametrize("text", MEANT)
+@pytest.mark.parametrize("by", ["triejoin", "substitution"])
+def test_all_evaluators_read_them_so(text: str, by: str) -> None:
+    found = lftj.evaluate(DECLARED + text, {"e": EDGES, "r": [(5,), (9,)]}, by=by)
+    assert sorted(found["v"]) == MEANT[text]
+
+
+@pytest.mark.parametrize("literal", ["_ = _", "_ < x", "x != _", "_ = y"])
+def test_a_wildcard_equals_what_has_a_value(literal: str) -> None:
+    with pytest.raises(ProgramErrors) as caught:
+        lftj.connect().add_rules(f"{DECLARED}v(x, 1) :- r(x), {literal}.")
+    assert {error.code for error in caught.value.errors} <= {"E144", "E142"}
