@@ -100,7 +100,7 @@ def question_body(question: object) -> tree.Body:
 def _parsed(text: str) -> tree.Body:
     text = text.rstrip().removesuffix(".")
     try:
-        clauses = parse(text, "<query>", within=("question() :-\n", ".")).clauses
+        clauses = parse(text, "<query>", within=("question() :-\n", "\n.")).clauses
     except ProgramErrors:
         if _is_program(text):
             raise _not_one_body() from None

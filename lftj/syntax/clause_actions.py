@@ -1,5 +1,5 @@
-"""Builders for the grammar's rules for clauses: facts, rules, declarations. facts, rules,
-declarations. Each method has the name of its grammar rule.
+"""Builders for the grammar's rules for clauses: facts, rules, declarations. Each method has the
+name of its grammar rule.
 """
 
 from __future__ import annotations
@@ -8,86 +8,42 @@ from dataclasses import replace
 
 from lark import Token
 
-from lftj.errors import Span, UnknownNameError
+from lftj.errors import LftjError, ParseError, Span, UnknownNameError
 from lftj.syntax import functors, tree
-from lftj.syntax.depth import check_depth
-from lftj.syntax.phrases import Application, Children
-from lftj.syntax.term_actions import TermActions
-
-# What the grammar's rules for directives build: files, and what is for Soufflé only. Each method
-# has the name of its grammar rule.
-
-
-class DirectiveActions(TermActions):
-    """Builds directives."""
-
-    def directive(self, children: Children) -> list[tree.Clause]:
-        """Parameters belong to all names since the last parameters, as in `.input a,
-        b(IO=file)`.
-        """
-        keyword, *items = children
-        made: list[tree.Directive] = []
-        following: tuple[tuple[str, str | int], ...] = ()
-        for name, parameters, place in reversed(items):
-            following = following if parameters is None else parameters
-            made.append(
-                tree.Directive(
-                    str(keyword)[1:], str(name), following, span=self.between(keyword, place)
-                )
-            )
-        return list(reversed(made))
-
-    def directive_item(self, children: Children) -> object:
-        name, parameters = children
-        values, place = parameters if isinstance(parameters, tuple) else (None, name)
-        return name, values, place
-
-    def parameters(self, children: Children) -> object:
-        return tuple(pair for pair in children[1:-1] if pair is not None), children[-1]
-
-    def parameter(self, children: Children) -> tuple[str, str | int]:
-        name, _, *sign, value = children
-        assert isinstance(value, Token)
-        if value.type == "INTEGER":
-            number = self.number(value, "-" if sign else "").value
-            assert isinstance(number, int)
-            return str(name), number
-        if sign:
-            self.problem("a minus before text", value, "a minus goes before a number only")
-        return str(name), str(self.string([value]).value if value.type == "STRING" else value)
-
-    def pragma(self, children: Children) -> list[tree.Clause]:
-        """Options of Soufflé that have no effect here are kept for a warning; what is no option is
-        refused by name.
-        """
-        keyword, option, value = children
-        name = self.string([option]).value
-        if name not in functors.PRAGMAS:
-            hint = "leave it out and pass options on the command line or to lftj.connect()"
-            self.unsupported(f'`.pragma "{name}"` is', self.between(keyword, option), hint)
-            return []
-        given = "" if value is None else str(self.string([value]).value)
-        return [tree.Pragma(str(name), given, span=self.between(keyword, option))]
-
-    def literal_order(self, children: Children) -> None:
-        """One order of a body, in a `.plan`. The order never changes results, and the planner
-        chooses one: nothing is kept of it.
-        """
-        _, opening, *positions, closing = children
-        numbers = sorted(int(position) for position in positions if position is not None)
-        if numbers != list(range(1, len(numbers) + 1)):
-            self.problem(
-                "a plan that does not name each atom once",
-                self.between(opening, closing),
-                "leave it out, or write 1 to the number of atoms",
-            )
-
-    def plan(self, children: Children) -> None:
-        return None
+from lftj.syntax.depth import check_depth, children
+from lftj.syntax.directive_actions import DirectiveActions
+from lftj.syntax.phrases import Application, Children, Refused
 
 
 class ClauseActions(DirectiveActions):
     """Builds clauses; the result of `start` is the list of all clauses."""
+
+    def clause(self, children: Children) -> object:
+        """A clause; its problems are left out where the one before it on its line has some: a dot
+        in the midst of a clause is one fault.
+        """
+        faulty = len(self.errors) > self.read
+        if self.follows:
+            del self.errors[self.read :]
+        rule = isinstance(children[0], tree.Rule)
+        self.follows = faulty and rule and self.source.goes_on(self.ended)
+        self.next_clause()
+        return children[0]
+
+    def unread(self, error: LftjError, within: bool, apart: bool) -> None:
+        """Note the error of a clause that cannot be read: `within` it, or behind the clause before,
+        and `apart` from that. Of the errors of one clause the first is kept: the next ones may
+        follow from it.
+        """
+        before = self.errors[self.read :]
+        kept = [] if self.follows else before
+        if within:
+            kept = [] if self.follows else [*before, error][:1]
+        elif apart or not before:
+            kept = [*kept, error]
+        self.errors[self.read :] = kept
+        self.follows = False
+        self.next_clause()
 
     def start(self, children: Children) -> list[tree.Clause]:
         clauses: list[tree.Clause] = []
@@ -97,6 +53,7 @@ class ClauseActions(DirectiveActions):
 
     # ── rules ─────────────────────────────────────────────────────────────────────────────────────
     def heads(self, children: Children) -> tuple[tree.Atom, ...]:
+        self.owner = self.source.dotted(self.at(children[0]))
         return tuple(atom for phrase in children for atom in self.head(phrase))
 
     def head(self, phrase: object) -> tuple[tree.Atom, ...]:
@@ -106,7 +63,7 @@ class ClauseActions(DirectiveActions):
         if isinstance(phrase, Application):
             if not phrase.brackets and phrase.name in functors.RESERVED_RELATIONS:
                 hint = f"choose another name for the relation, such as {phrase.name}_"
-                self.problem(f"`{phrase.name}` is a word of the language", phrase.span, hint)
+                self.out_of_place(f"`{phrase.name}` is a word of the language", phrase.span, hint)
                 return ()
             return tuple(atom for atom in self.predicate(phrase) if isinstance(atom, tree.Atom))
         if (
@@ -120,17 +77,24 @@ class ClauseActions(DirectiveActions):
                     phrase,
                     "keep the best rows with min(…) or max(…) in a rule head",
                 )
+                self.misread = True
             else:
-                self.problem(
+                self.out_of_place(
                     "a comparison in a rule head", phrase, "a rule is written head :- body."
                 )
             return ()
-        if not self.of_component(phrase):
-            self.problem("a rule head must be an atom", phrase, "write r(x, y), r() or F[x] = y")
+        if not isinstance(phrase, Refused):
+            hint = "write r(x, y), r() or F[x] = y"
+            self.out_of_place("a rule head must be an atom", phrase, hint)
         return ()
 
     def fact(self, children: Children) -> tree.Rule:
         heads, end = children
+        if self.owner is not None and (self.misread or not _are_facts(heads)):
+            message, hint, code = functors.of_dotted(self.owner[0], "relation")
+            self.errors[self.read :] = [
+                ParseError(message, code=code, span=self.owner[1], hint=hint)
+            ]
         return self.finished(heads, tree.Body(()), self.between_heads(heads, end), None)
 
     def rule(self, children: Children) -> tree.Rule:
@@ -150,8 +114,9 @@ class ClauseActions(DirectiveActions):
         used = {
             term.name for atom in heads for term in atom.terms if isinstance(term, tree.Variable)
         }
-        for name in bindings.keys() - used:
-            self.problem(
+        unused = bindings.keys() - used if len(self.errors) == self.read else ()
+        for name in unused:
+            self.out_of_place(
                 f"the aggregate {name} is not used in the head",
                 bindings[name],
                 f"put {name} among the arguments of the head",
@@ -183,6 +148,8 @@ class ClauseActions(DirectiveActions):
 
     def between_heads(self, heads: object, end: object) -> Span:
         """Span from the first head to the final dot."""
+        assert isinstance(end, Token)
+        self.ended = end.end_pos or 0
         return self.between(heads[0] if isinstance(heads, tuple) and heads else end, end)
 
     def finished(self, heads: object, body: tree.Body, span: Span, neck: Span | None) -> tree.Rule:
@@ -190,12 +157,12 @@ class ClauseActions(DirectiveActions):
         assert isinstance(heads, tuple)
         for aggregate in self.unplaced:
             if (
-                neck is not None
+                not self.misread
+                and neck is not None
                 and aggregate.span is not None
                 and (aggregate.span.line, aggregate.span.column) > (neck.line, neck.column)
             ):
                 self.misplaced(aggregate)
-        self.unplaced.clear()
         made = tree.Rule(heads, body, span=span)
         if (problem := check_depth(made)) is not None:
             self.errors.append(problem)
@@ -298,7 +265,7 @@ class ClauseActions(DirectiveActions):
                     "a clause starts with a relation and its arguments; qualifiers are "
                     + ", ".join(sorted(known))
                 )
-                self.problem(
+                self.out_of_place(
                     f"unknown qualifier `{word}`", word, f"did you mean {near}?" if near else every
                 )
 
@@ -374,6 +341,16 @@ class ClauseActions(DirectiveActions):
 
     def variant_branch(self, children: Children) -> None:
         return None
+
+
+def _are_facts(heads: tuple[tree.Atom, ...]) -> bool:
+    """Test for constants, and what is computed of them, in all places."""
+    inner = [node for atom in heads for node in children(atom)]
+    while inner:
+        if any(isinstance(node, (tree.Variable, tree.Wildcard)) for node in inner):
+            return False
+        inner = [child for node in inner for child in children(node)]
+    return True
 
 
 def _with_aggregates(atom: tree.Atom, bindings: dict[str, tree.HeadAggregate]) -> tree.Atom:

@@ -58,15 +58,21 @@ _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
 _ANNOTATION = re.compile(r"@!?\[")
 _OWNER = re.compile(r"[^\W\d][\w?]*\Z")
+_CALLED = re.compile(r"\s*[(\[]")
+_TYPED = re.compile(r"(?:[:|]|\.type\b[^=]*=)\s*\Z")
+_CAST = re.compile(r"\bas\s*\([^()]*,\s*\Z")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
-def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int]:
-    """The error to show for `problem`, and the offset at which the text stopped making sense."""
+def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int, bool]:
+    """The error to show for `problem`, the offset at which the text stopped making sense, and
+    whether that is within a clause.
+    """
     offset = _offset(problem, source)
-    return _known(source, offset, _previous(problem)) or _unexpected(
-        problem, source, offset
-    ), offset
+    accepted = _accepted(problem)
+    error = _dotted(source, offset, accepted) or _known(source, offset, _previous(problem))
+    within = "DECL" not in accepted
+    return error or _unexpected(problem, source, offset, accepted), offset, within
 
 
 def _offset(problem: UnexpectedInput, source: Source) -> int:
@@ -100,6 +106,26 @@ def _previous(problem: UnexpectedInput) -> Token | None:
 
 
 # ── what has a name ───────────────────────────────────────────────────────────────────────────────
+def _dotted(source: Source, offset: int, accepted: set[str]) -> ParseError | None:
+    """The error for `graph.edge`, at its dot."""
+    text = source.text
+    rest = functors.DOTTED.match(text, offset)
+    owner = _OWNER.search(text, max(offset - 100, 0), offset)
+    if rest is None or owner is None or DIRECTIVE.match(text, offset) is not None:
+        return None
+    line = text.rfind("\n", 0, owner.start()) + 1
+    before = text[line : owner.start()]
+    kind: functors.Dotted = "term"
+    if _CALLED.match(text, rest.end()) is not None:
+        kind = "relation"
+    elif ("INFIX" not in accepted and _TYPED.search(before)) or _CAST.search(before):
+        kind = "type"
+    elif DIRECTIVE.match(before.lstrip()) is not None:
+        kind = "relation"
+    message, hint, code = functors.of_dotted(owner.group() + rest.group(), kind)
+    return ParseError(message, code=code, span=source.span(owner.start(), rest.end()), hint=hint)
+
+
 def _known(source: Source, offset: int, previous: Token | None) -> ParseError | None:
     """The error for a construct or a mistake that can be named, else None."""
     text = source.text
@@ -125,7 +151,7 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
     if text.startswith('"', offset) and not re.compile(
         r'"[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"'
     ).match(text, offset):
-        end = offset + len(text[offset:].splitlines()[0])
+        end = min(offset + len(text[offset:].splitlines()[0]), source.end)
         hint = 'close it with "; a line break is written \\n'
         return ParseError(
             "the string is not closed on its line", span=source.span(offset, end), hint=hint
@@ -184,14 +210,6 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
-    if (owner := _OWNER.search(source.text, max(offset - 100, 0), offset)) is not None:
-        what, hint = functors.of_component(owner.group() + word.group())
-        return ParseError(
-            f"{what} not supported",
-            code="E101",
-            span=source.span(owner.start(), word.end()),
-            hint=hint,
-        )
     if word.group(1) == "plan":
         span = source.span(offset, word.end())
         return ParseError(
@@ -233,18 +251,27 @@ def _unexpected_number(source: Source, offset: int, previous: Token | None) -> P
 
 
 # ── everything else ───────────────────────────────────────────────────────────────────────────────
-def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseError:
+def _unexpected(
+    problem: UnexpectedInput, source: Source, offset: int, accepted: set[str]
+) -> ParseError:
     token = getattr(problem, "token", None)
     length = 1 if not isinstance(token, Token) else 0 if token.type == "$END" else len(token)
-    end = min(offset + length, len(source.text))
+    end = min(offset + length, source.end)
     found = _found(source.text[offset:end])
-    expected = _expected(problem)
+    previous, expected = _previous(problem), _expected(problem, accepted)
+    if source.end < len(source.text):  # a part of a clause: what ends it is not the user's
+        expected = expected.replace(_WORDS["END"], "the end of the text", 1)
+        previous = (
+            None if previous is None or (previous.start_pos or 0) < source.start else previous
+        )
     if expected == "a clause" and (word := _DIRECTIVE_LIKE.match(source.text, offset)) is not None:
         return _unknown_directive(source, offset, word)
     message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
     span = source.span(offset, max(end, offset))
     return ParseError(
-        message, span=span, hint=remedy(source.text, offset, expected, _previous(problem))
+        message,
+        span=span,
+        hint=remedy(source.text[: source.end], offset, expected, previous),
     )
 
 
@@ -267,9 +294,8 @@ def _accepted(problem: UnexpectedInput) -> set[str]:
     return set(problem.allowed or ()) if isinstance(problem, UnexpectedCharacters) else set()
 
 
-def _expected(problem: UnexpectedInput) -> str:
+def _expected(problem: UnexpectedInput, accepted: set[str]) -> str:
     """Name the tokens that would be accepted there, most useful first."""
-    accepted = _accepted(problem)
     if "DECL" in accepted:
         return "a clause"
     words: list[str] = []

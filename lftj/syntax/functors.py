@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
 """Names of variables, relations and columns, as in the grammar."""
@@ -218,16 +219,24 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
 }
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""
 
-QUALIFIED = re.compile(r"\.[^\W\d][\w?]*")
-"""Pattern of the rest of `graph.edge` behind its first name: a relation of a component."""
+DOTTED = re.compile(r"(?:\.[^\W\d][\w?]*)+")
+"""Pattern of the rest of `graph.edge` behind its first name."""
+
+Dotted = Literal["relation", "type", "term"]
+"""Kinds of what a name with a dot stands for, by its place."""
 
 
-def of_component(name: str) -> tuple[str, str]:
-    """Explain `graph.edge`: the refused feature, and a hint."""
-    return (
-        f"relations of components (`{name}`) are",
-        f"call the relation {name.replace('.', '_')}, and write its rules directly",
-    )
+def of_dotted(name: str, kind: Dotted) -> tuple[str, str, str]:
+    """Message, hint and code for `graph.edge`: of a component, or of a row in other languages."""
+    plain = name.replace(".", "_")
+    if kind == "relation":
+        hint = f"call the relation {plain}, and write its rules directly"
+        return f"relations of components (`{name}`) are not supported", hint, "E101"
+    if kind == "type":
+        hint = f"define the type directly, .type {plain} <: number, and write {plain}"
+        return f"types of components (`{name}`) are not supported", hint, "E101"
+    hint = "the columns of a row are variables, each in its place of the atom: r(x, y)"
+    return f"`{name}` is not a term: no name has a dot", hint, "E100"
 
 
 def is_functor(name: str) -> bool:

@@ -21,7 +21,7 @@ from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
 from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
 from lftj.syntax.parse_tables import parser
-from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after
+from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after, starts_line
 from lftj.syntax.source import Source
 from scantree.forking import held_while_forking
 from scantree.garbage import collector_paused
@@ -45,10 +45,11 @@ _FACT = re.compile(
 _VALUE = re.compile(rf"({_STRING})|({_FLOAT})|(-?[0-9]+)")
 _BETWEEN = re.compile(rf"(?:[\s\ufeff]++|{_COMMENT})++")
 _CLAUSE = re.compile(
-    rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)*+|\.(?!{_NO_DIRECTIVE}))*+\.'
+    rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)*+|\.(?!{_NO_DIRECTIVE})'
+    r"|(?<=[\w?])\.(?=[^\W\d]))*+\."
 )
-"""Everything up to the dot that ends a clause; possessive throughout, so that no text makes it
-backtrack.
+"""Everything up to a dot that ends a clause, and stands between no two names; possessive
+throughout, so that no text makes it backtrack.
 """
 
 _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
@@ -185,7 +186,7 @@ def _read(lark: Lark, actions: ClauseActions, source: Source) -> list[tree.Claus
             clauses.extend(_read_piece(lark, source, start, end) if facts is None else facts)
         except UnexpectedInput:
             del actions.errors[before:]
-            actions.unplaced.clear()
+            actions.next_clause()
             _read_on(lark, actions, source, start)
             break
     return clauses
@@ -196,7 +197,9 @@ def _read_piece(lark: Lark, source: Source, start: int, end: int) -> list[tree.C
 
 
 def _read_on(lark: Lark, actions: ClauseActions, source: Source, position: int) -> None:
-    """Collect the errors from `position` on, clause by clause after each syntax error."""
+    """Collect the errors from `position` on, clause by clause after each syntax error. Of a clause
+    that cannot be read the first error is kept: the next ones may follow from it.
+    """
     from lftj.syntax.diagnosis import diagnose
 
     while position <= len(source.text) and len(actions.errors) < MOST_ERRORS:
@@ -204,10 +207,11 @@ def _read_on(lark: Lark, actions: ClauseActions, source: Source, position: int) 
             _read_piece(lark, source, position, len(source.text))
             return
         except UnexpectedInput as problem:
-            error, offset = diagnose(problem, source)
-            actions.errors.append(error)
-            actions.unplaced.clear()
-            position = max(position + 1, resume_after(source.text, offset))
+            error, offset, within = diagnose(problem, source)
+            plan = source.text.startswith(".plan", offset)
+            apart = not within and not plan and starts_line(source.text, offset)
+            actions.unread(error, within, apart)
+            position = max(position + 1, resume_after(source.text, offset, within))
 
 
 def _place(error: LftjError) -> tuple[int, int]:

@@ -44,6 +44,13 @@ class Group:
     terms: tuple[tree.Term, ...] = ()
 
 
+@frozen(slots=True)
+class Refused:
+    """A condition that is known and refused; its problem is noted."""
+
+    span: Span
+
+
 class Branches(list[list[object]]):
     """The alternatives of a disjunction, each a list of conditions as read."""
 
@@ -68,10 +75,20 @@ class Phrases:
         """Forget the last text and read `source` from now on."""
         self.source = source
         self.errors = []
+        self.follows = False
+        """True when the clause being read begins on the line of one with an error."""
+        self.next_clause()
+
+    def next_clause(self) -> None:
+        """Forget what was noted of the clause before."""
+        self.read = len(self.errors)
+        """Number of errors in the clauses before."""
         self.unplaced: list[tree.HeadAggregate] = []
         """Aggregates of the clause being read: only its end shows whether they stand in
         the head.
         """
+        self.misread = False
+        """True when a phrase of this clause stands where it cannot: others may follow from that."""
 
     # ── places and problems ───────────────────────────────────────────────────────────────────────
     def at(self, phrase: object) -> Span:
@@ -92,21 +109,23 @@ class Phrases:
         """Note a ParseError at `place` (a token, a node or a span)."""
         self.errors.append(ParseError(message, code=code, span=self.at(place), hint=hint))
 
+    def out_of_place(self, message: str, place: object, hint: str) -> None:
+        """Note a phrase where it cannot stand. A clause has one such problem: one comma too many
+        puts both its neighbours out of place. A problem inside the phrase explains enough.
+        """
+        span = self.at(place)
+        if not self.misread and not self.spoilt(span):
+            self.problem(message, span, hint)
+        self.misread = True
+
+    def spoilt(self, span: Span) -> bool:
+        """Test for a problem inside `span`, in the clause being read."""
+        places = (error.span for error in self.errors[self.read :])
+        return any(place is not None and _holds(span, place) for place in places)
+
     def unsupported(self, what: str, place: object, hint: str) -> None:
         """Note that the construct `what` is known but refused."""
         self.problem(f"{what} not supported", place, hint, "E101")
-
-    def of_component(self, phrase: object) -> bool:
-        """True, and noted, for the first part of `graph.edge(…)`: the dot was taken for the end of
-        the clause.
-        """
-        if not isinstance(phrase, tree.Variable) or phrase.span is None:
-            return False
-        rest = functors.QUALIFIED.match(self.source.after(phrase.span, 100))
-        if rest is not None:
-            what, hint = functors.of_component(phrase.name + rest.group())
-            self.unsupported(what, phrase, hint)
-        return rest is not None
 
     # ── deciding ──────────────────────────────────────────────────────────────────────────────────
     def term(self, phrase: object) -> tree.Term:
@@ -120,13 +139,13 @@ class Phrases:
             return self.bracketed_term(phrase) if phrase.brackets else self.call(phrase)
         if isinstance(phrase, Group) and phrase.literals is None:
             several = "several terms" if phrase.terms else "no term"
-            self.problem(
+            self.out_of_place(
                 f"{several} in one pair of parentheses",
                 span,
                 "parentheses in a term hold one term: (x + 1) * 2",
             )
         else:
-            self.problem(
+            self.out_of_place(
                 "a condition where a term is expected",
                 span,
                 "a term is a variable, a constant, arithmetic or a function call",
@@ -145,10 +164,10 @@ class Phrases:
             return self.predicate(phrase)
         if is_truth(phrase):
             return (tree.Truth(bool(phrase.value), span=phrase.span),)
-        if self.of_component(phrase):
+        if isinstance(phrase, Refused):
             return ()
         hint = "a condition is an atom, `r(x)` or `r()`, a comparison `x < y` or `!` before one"
-        self.problem("a term where a condition is expected", phrase, hint)
+        self.out_of_place("a term where a condition is expected", phrase, hint)
         return ()
 
     def body(self, content: object) -> tree.Body:
@@ -173,7 +192,7 @@ class Phrases:
     def bracketed_term(self, phrase: Application) -> tree.Term:
         """`F[x]` inside a term: refused, since it is a condition."""
         hint = f"write the condition {phrase.name}[…] = v and use v here"
-        self.problem(f"the function {phrase.name}[…] inside a term", phrase.span, hint)
+        self.out_of_place(f"the function {phrase.name}[…] inside a term", phrase.span, hint)
         return tree.Wildcard(span=phrase.span)
 
     def call(self, phrase: Application) -> tree.Term:
@@ -224,7 +243,7 @@ class Phrases:
         """`name(args)` as a condition: an atom, `contains` or `match`."""
         name, args, span = phrase.name, phrase.args, phrase.span
         if phrase.brackets:
-            self.problem(
+            self.out_of_place(
                 f"the function {name}[…] without its value",
                 span,
                 f"write {name}[…] = y, or {name}[…] = _",
@@ -266,3 +285,11 @@ class Phrases:
             token.type, constants.read_float
         )
         return self.guarded(read, sign + token.value, place or self.at(token))
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    """Test whether `inner` lies within `outer`."""
+    return (outer.line, outer.column) <= (inner.line, inner.column) and (
+        inner.end_line,
+        inner.end_column,
+    ) <= (outer.end_line, outer.end_column)

@@ -22,24 +22,77 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_PLAN = re.compile(r"\s*\.plan(?![\w?])[^\n]*")
+_GAP = r"(?:\s+|//[^\n\r]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
+_ORDER = r"[0-9]+\s*:\s*\([^()]*\)"
+_PLAN = re.compile(rf"{_GAP}\.plan(?![\w?])(?:\s*{_ORDER}(?:\s*,\s*{_ORDER})*)?[^\n]*")
+_BLANK = re.compile(r"\s*+")
+_DOTS = re.compile(r"\.+(?!\w)")
+_UNINDENTED = re.compile(rf"{_GAP}(?:(?<=[\n\r])(?=[^\s])|\Z)")
 
 
-def resume_after(text: str, error: int) -> int:
-    """The offset of the next clause after an error at offset `error`; at most len(text).
+def resume_after(text: str, error: int, within: bool) -> int:
+    """The offset of the next clause after an error at offset `error`; at most len(text). `within`:
+    the error stands within a clause, not where one may begin.
 
     It is `error` itself when a directive starts there: the clause before it lacks its dot, and the
     directive will be read the next time.
     """
-    if (line := PREPROCESSOR.match(text, error)) is not None:
-        return max(line.end(), error + 1)
+    alone = not within or starts_line(text, error)
+    if (line := PREPROCESSOR.match(text, error)) is not None and alone:
+        after = max(line.end(), error + 1)
+        return _next_end(text, after) if within or _is_deeper(text, error, after) else after
     first = DIRECTIVE.match(text, error)
-    if first is not None and first.group(1) in ("comp", "lattice"):
-        return _after_braces(text, first.end())
-    if first is not None and first.group(1) in (*UNSUPPORTED_DIRECTIVES, "plan"):
-        return len(text) if (end := text.find("\n", error)) < 0 else end
-    if first is not None and _starts_line(text, error):
-        return error
+    if first is not None and alone:
+        if first.group(1) in ("comp", "lattice"):
+            return _after_braces(text, first.end())
+        if first.group(1) in (*UNSUPPORTED_DIRECTIVES, "plan"):
+            return _after_line(text, error, within)
+        if starts_line(text, error):
+            return error
+    if first is None and (dots := _DOTS.match(text, error)) is not None:
+        return _after_dots(text, error, dots.end(), within)
+    return _next_end(text, error)
+
+
+def _after_dots(text: str, error: int, end: int, within: bool) -> int:
+    """The offset behind dots too many, or a dot too early: what follows on the line, or indented,
+    belongs to the same clause.
+    """
+    if not within and end - error == 1 and text[error - 1 : error] != ".":
+        return _next_end(text, error)
+    if (plan := _PLAN.match(text, end)) is not None:
+        return plan.end()
+    return end if _UNINDENTED.match(text, end) is not None else _next_end(text, end)
+
+
+def _after_line(text: str, error: int, within: bool) -> int:
+    """The offset behind a directive that is left, and behind the clause that it stands within."""
+    plan = _PLAN.match(text, error)
+    end = plan.end() if plan is not None else text.find("\n", error)
+    end = len(text) if end < 0 else end
+    if within and (plan := _PLAN.match(text, end)) is not None:
+        return plan.end()
+    if (_UNINDENTED.match(text, end) is None) if within else _is_deeper(text, error, end):
+        return _next_end(text, end)
+    return end
+
+
+def _is_deeper(text: str, error: int, end: int) -> bool:
+    """Test whether the text after `end` is on a line indented deeper than the one of `error`."""
+    next_text = _BLANK.match(text, end)
+    assert next_text is not None
+    return next_text.end() < len(text) and _indent(text, next_text.end()) > _indent(text, error)
+
+
+def _indent(text: str, position: int) -> int:
+    start = text.rfind("\n", 0, position) + 1
+    blank = _BLANK.match(text, start)
+    assert blank is not None
+    return min(blank.end(), position) - start
+
+
+def _next_end(text: str, error: int) -> int:
+    """The offset behind the next final dot and the plan behind it, or of the next directive."""
     position = error
     while position < len(text):
         piece = _PIECE.match(text, position)
@@ -51,14 +104,15 @@ def resume_after(text: str, error: int) -> int:
             piece.lastgroup == "directive"
             and piece.start() > error
             and piece.group() != ".plan"
-            and _starts_line(text, piece.start())
+            and starts_line(text, piece.start())
         ):
             return piece.start()
         position = piece.end()
     return len(text)
 
 
-def _starts_line(text: str, position: int) -> bool:
+def starts_line(text: str, position: int) -> bool:
+    """Test whether nothing but space is before `position` on its line."""
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return not line.strip()
 

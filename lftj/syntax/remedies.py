@@ -117,6 +117,8 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
             if kind == "IF"
             else "no comma or semicolon stands before the dot"
         )
+    if expected.startswith("a condition") and not found and kind in ("COMMA", "SEMICOLON"):
+        return "no comma or semicolon stands before the end"
     if expected == "`:`" and found in (",", ")"):
         aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
         return (

@@ -18,6 +18,7 @@ from lftj.syntax.phrases import (
     Children,
     Group,
     Phrases,
+    Refused,
     is_truth,
 )
 
@@ -183,7 +184,7 @@ class TermActions(Phrases):
                 if target is None
                 else "takes no term before the colon"
             )
-            self.problem(
+            self.out_of_place(
                 f"{name} {found}", span, "write `count : { … }`, and `sum x : { … }` for the others"
             )
         return tree.Aggregate(str(name), target, body, span=span)
@@ -228,6 +229,15 @@ class TermActions(Phrases):
 
     def no_terms(self, children: Children) -> Group:
         return Group(None, self.between(*children))
+
+    def of_component(self, children: Children) -> Refused:
+        """`graph.edge(…)`, with what is compared with it; or `row.column`."""
+        name, sign, *_ = children
+        called = isinstance(sign, Token) and sign.type in ("LPAR", "LSQB")
+        message, hint, code = functors.of_dotted(str(name), "relation" if called else "term")
+        self.problem(message, name, hint, code)
+        self.misread = True
+        return Refused(self.between(name, children[3]) if called else self.at(name))
 
     # ── refused ───────────────────────────────────────────────────────────────────────────────────
     def record(self, children: Children) -> tree.Term:
