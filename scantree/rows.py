@@ -236,13 +236,21 @@ def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
 
     The position is that of the row, or the one at which it would be inserted.
     """
+    low, high = locate_ranges(rows, among)
+    return low, high > low
+
+
+def locate_ranges(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Find the range of positions of each of `rows` (sorted) in `among` (sorted, repeated or not);
+    it is empty for a row that is not there. O(m log n) for m rows.
+    """
     _same_width(rows, among)
     low = np.empty(len(rows[0]), dtype=np.int64)
     high = np.empty_like(low)
     locate_ascending(among[0], rows[0], low, high)
     for column, values in zip(among[1:], rows[1:], strict=True):
         refine_ranges(column, values, low, high)
-    return low, high > low
+    return low, high
 
 
 def contains(a: Columns, b: Columns) -> np.ndarray:

@@ -7,6 +7,7 @@ short stack of changes of growing size, the newest on top.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import groupby
@@ -16,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from lftj import frames
+from lftj.engine.staged_rows import StagedRows, having
 from lftj.errors import (
     LftjError,
     MissingRowError,
@@ -31,11 +33,12 @@ from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, in_role, without_role
 from scantree import after_prefix
 from scantree.bulk_load import Column, load
-from scantree.rows import contains, difference, equal_runs, locate, sort_order, sort_rows
+from scantree.rows import contains, difference, equal_runs, sort_order, sort_rows, union
 
 Operation = Literal["insert", "delete", "upsert"]
 
 _SOME = 16  # rows tell whether others are worth a try
+_LATELY = 4  # look-ups that are remembered: of what comes and what goes
 _MANY = 64  # rows from which on that saves anything
 
 
@@ -48,9 +51,9 @@ class Staging:
         self.committed = committed
         self._waiting: list[tuple[Operation, Columns]] = []
         self._resolved: list[Delta] = []
-        self._asked: list[
-            tuple[list[np.ndarray], np.ndarray]
-        ] = []  # rows, and whether each is committed
+        self._staged = StagedRows()
+        self._asked: deque[tuple[list[np.ndarray], np.ndarray]] = deque(maxlen=_LATELY)
+        """The rows that were looked up lately, and whether each is committed."""
 
     def add(self, operation: Operation, rows: Columns) -> None:
         """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a
@@ -84,13 +87,14 @@ class Staging:
     def where(self, codes: Mapping[int, int]) -> Columns:
         """The rows that the relation would hold now with these codes in these columns, sorted.
 
-        O(m log n) for m rows where a key order begins with one of the columns, else O(n).
+        O(m log n) for m rows where a key order begins with one of the columns, else O(n), plus
+        resolving.
         """
-        net = self.net()
-        there = difference(sort_rows(_matching(self.committed, codes)), net.erases)
-        return sort_rows(
-            [np.concatenate(pair) for pair in zip(there, _having(net.inserts, codes), strict=True)]
-        )
+        self._resolve()
+        there = sort_rows(_matching(self.committed, codes))
+        for change in self._resolved:
+            there = union(difference(there, change.erases), self._staged.having(change, codes))
+        return there
 
     def refuse(self, rows: Columns, present: bool, dictionary: Dictionary) -> Columns:
         """The rows, sorted and distinct. Raises MissingRowError where some would be there now
@@ -200,7 +204,9 @@ class Staging:
         resolved = self._resolved.copy()
         while resolved and len(resolved[-1]) <= 2 * len(change):
             change = resolved.pop().then(change)
-        return [*resolved, change]
+        resolved.append(change)
+        self._staged.keep(resolved)
+        return resolved
 
     # ── upserts ───────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:
@@ -213,7 +219,7 @@ class Staging:
         keys = [inserts[i] for i in key]
         replaced = [
             self._committed_rows(keys),
-            *(_rows_with_key(change.inserts, key, keys) for change in self._resolved),
+            *(self._staged.with_keys(change, key, keys) for change in self._resolved),
         ]
         out = sort_rows([np.concatenate(column) for column in zip(*replaced, strict=True)])
         inserts = sort_rows(inserts)
@@ -312,9 +318,9 @@ def _matching(relation: RelationVersion, codes: Mapping[int, int]) -> Columns:
 
     order = max(relation.orders(), key=lambda order: len(known(order)))
     if not (prefix := known(order)):
-        return _having(relation.columns(), codes)
+        return having(relation.columns(), codes)
     found = relation.tree(order).range(prefix, after_prefix(prefix))
-    return _having([found[order.index(place)] for place in range(relation.schema.arity)], codes)
+    return having([found[order.index(place)] for place in range(relation.schema.arity)], codes)
 
 
 def _where(rows: Columns, there: np.ndarray) -> Columns:
@@ -322,22 +328,8 @@ def _where(rows: Columns, there: np.ndarray) -> Columns:
     return rows if np.count_nonzero(there) == len(there) else [column[there] for column in rows]
 
 
-def _having(rows: Columns, codes: Mapping[int, int]) -> Columns:
-    keep = np.ones(len(rows[0]), np.bool_)
-    for place, code in codes.items():
-        keep &= rows[place] == code
-    return [column[keep] for column in rows]
-
-
 _CHANGES: dict[str, Callable[[Staging, Columns], Delta]] = {
     "insert": lambda _, rows: Delta.insertion(rows),
     "delete": lambda _, rows: Delta.deletion(rows),
     "upsert": Staging._replacement,
 }
-
-
-def _rows_with_key(rows: Columns, key: Sequence[int], keys: Columns) -> Columns:
-    """Select the rows whose key is among `keys` (sorted distinct)."""
-    order = sort_order([rows[i] for i in key])
-    found = locate([rows[i][order] for i in key], keys)[1]
-    return [column[order[found]] for column in rows]

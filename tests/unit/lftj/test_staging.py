@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lftj
+from lftj.engine import staged_rows
+from lftj.engine import staging as staging_module
+from lftj.engine.staged_rows import StagedRows
 from lftj.engine.staging import Staging
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
@@ -109,6 +113,73 @@ def test_rows_that_were_asked_for_are_looked_up_once(monkeypatch):
     staging.add("insert", wanted)
     assert rows(staging.net().inserts) == [(3, 3), (4, 4)]
     assert asked.count(2) == 1
+
+
+wide = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+
+
+@given(st.sets(wide), st.sets(st.integers(0, 3)), st.sets(st.tuples(*[st.integers(0, 3)] * 2)))
+def test_staged_rows_are_found_by_any_of_their_columns(there, firsts, pairs):
+    """More of them than are looked through, so orders are made, and used again."""
+    filling = {(-i, -i, -i) for i in range(1, 100)}
+    inserts = [np.array(column, np.int64) for column in zip(*sorted(there | filling), strict=True)]
+    change, staged = Delta(inserts, [column[:0] for column in inserts]), StagedRows()
+    for place in range(3):
+        for code in (0, 2):
+            found = staged.having(change, {place: code, 2: 1})
+            code = 1 if place == 2 else code
+            assert rows(found) == sorted(r for r in there if r[place] == code and r[2] == 1)
+        keys = [np.array(sorted(firsts), np.int64)]
+        found = staged.with_keys(change, (place,), keys)
+        assert rows(found) == sorted(r for r in there if r[place] in firsts)
+    found = staged.with_keys(change, (2, 0), columns(sorted(pairs)))
+    assert rows(found) == sorted(r for r in there if (r[2], r[0]) in pairs)
+
+
+@pytest.mark.parametrize("between", ["nothing", "inserts", "upserts", "policies"])
+def test_many_small_calls_take_work_in_proportion_to_their_number(monkeypatch, between):
+    """Rows that are merged, sorted and looked through, and look-ups that are remembered."""
+    work = 0
+    then, sort = Delta.then, staged_rows.sort_order
+
+    def counted(of, rows, result):
+        nonlocal work
+        work += rows
+        return result(of)
+
+    monkeypatch.setattr(
+        Delta,
+        "then",
+        lambda self, other: counted(other, len(self) + len(other), partial(then, self)),
+    )
+    monkeypatch.setattr(
+        staged_rows, "sort_order", lambda columns: counted(columns, len(columns[0]), sort)
+    )
+    monkeypatch.setattr(
+        staging_module,
+        "having",
+        lambda rows, codes: counted(rows, len(rows[0]), partial(staged_rows.having, codes=codes)),
+    )
+    committed = RelationVersion.build(KEYED, ARENA, columns((i, i) for i in range(3000)))
+    committed.tree((0, 1))
+
+    def calls(number: int) -> int:
+        nonlocal work
+        work, staging = 0, Staging(committed)
+        for i in range(number):
+            row = columns([(5000 + i, 5000 + i)])
+            if between == "policies":
+                staging.refuse(row, True, lftj.types.dictionary.Dictionary())
+            elif between == "upserts":
+                staging.add("upsert", row)
+            elif between == "inserts":
+                staging.add("insert", row)
+            staging.add("delete", staging.where({i % 2: i}))
+            work += len(staging._asked)
+        assert staging.net().erased == number
+        return work
+
+    assert calls(1200) < 2.5 * calls(600)
 
 
 @pytest.mark.parametrize("verb", ["insert", "delete"])
