@@ -102,7 +102,8 @@ settings.register_profile(
 settings.register_profile(
     "quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate]
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(_PROFILE)
 
 # Workspaces over parts wait for the disk thousands of times. What they promise of crashes is about
 # processes: in memory it holds as well.
@@ -112,8 +113,12 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Put bytecode into a folder of this run where none is wanted beside the sources: over a
-    hundred processes would compile all they import.
+    hundred processes would compile all they import. The deep profile tells what random tests met.
     """
+    if _PROFILE == "deep":
+        from tests.features import Watching  # imports the engine, which few runs need at once
+
+        config.pluginmanager.register(Watching(config))
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

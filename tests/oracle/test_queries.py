@@ -19,7 +19,7 @@ from tests.reference.trees import atom, rule
 from tests.strategies.bodies import BodyDrawer
 from tests.strategies.histories import relations_of
 from tests.strategies.programs import Program, programs
-from tests.strategies.schemas import BASES, Row, databases, pick
+from tests.strategies.schemas import BASES, Row, databases
 from tests.strategies.terms import Draw
 
 
@@ -104,6 +104,6 @@ def test_oracle_a_text_is_answered_by_the_program_of_the_version_that_is_asked(
         prepared = workspace.prepare_query(str(body))
         asked(there[-1], body, prepared)
         for _ in range(6):
-            version = pick(data.draw, there)
+            version = data.draw(st.sampled_from(there))
             asked(version, body, lambda: version.reader.query(str(body)))  # noqa: B023 - asked now
         asked(there[-1], body, prepared)
