@@ -9,7 +9,8 @@ of the row or group and are put together there. Recursion that keeps no column g
 (`superstep_cuts`). Rules that cannot be cut at all (`concat` over everything) are done by the first
 part.
 
-The choice weighs the relations that have to be read whole, then the rows that have to travel. A
+The choice weighs the relations that have to be read whole, by their rows, then the rows that have
+to travel. A
 leading variable with *hubs*, values that outweigh a part, is then given a second one, by which the
 work on hubs is cut (`_split`). Independent of all this, every answer is the same.
 """
@@ -47,8 +48,12 @@ SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
 
 _MANY = 256  # assignments of columns to the relations of a recursive stratum that are looked at
-_WHOLE, _HUGE, _TRAVEL, _SHARES = 10, 10_000, 3, 100  # only the order of these matters
-_ONCE_ONLY = 1_000_000
+_WHOLE, _TRAVEL, _SHARES = 10, 3, 100  # only the order of these matters
+_HUGE, _ONCE_ONLY = 10**9, 10**12
+_ROWS = 40
+"""Rows of a relation that cost one more where it is read whole: one of some thousand rows costs as
+much as shares, which take a round more.
+"""
 
 
 class Partitioner:
@@ -121,7 +126,17 @@ class Partitioner:
         if isinstance(cut, HubCut):
             rows = 0 if cut.second is not None else self._hubs.rows(relation, cut.column)
             return _HUGE if rows > SHARED_ROWS else len(str(rows)) if cut.second is None else 0
-        return 0 if cut != ALL else _HUGE if self._sizes.get(relation, 0) > SHARED_ROWS else _WHOLE
+        if cut != ALL:
+            return 0
+        rows = self._sizes.get(relation, 0)
+        return _HUGE if rows > SHARED_ROWS else _WHOLE + rows // _ROWS
+
+    def _sent(self, rule: NormalRule) -> int:
+        """The cost of the rows that shares of a rule have: those of groups are few, others as many
+        as it reads, or more.
+        """
+        rows = (self._sizes.get(name, 0) for name in rule.reads)
+        return 0 if rule.aggregates else max(rows, default=0) // _ROWS
 
     def _shares(
         self, schema: RelationSchema, rules: list[Rule]
@@ -147,7 +162,7 @@ class Partitioner:
                 default=(0, None),
                 key=itemgetter(0),
             )
-            cost += least
+            cost += least + self._sent(rule)
             leads.append(lead)
         return (
             cost + _SHARES,

@@ -74,6 +74,32 @@ def test_what_is_too_large_to_be_whole_is_cut_and_travels() -> None:
     assert both[1][0].startswith("two@0(")
 
 
+def test_what_is_read_whole_is_what_has_few_rows() -> None:
+    star = (
+        ".decl sale(c: number, p: number, a: number)\n.decl cust(c: number, s: number)\n"
+        ".decl prod(p: number, k: number)\n.decl rev(s: number, k: number, n: number)\n"
+        "rev(s, k, sum(a)) :- sale(c, p, a), cust(c, s), prod(p, k)."
+    )
+    for cust, prod, reads in (
+        (50, 60, "sale@0(c, p, a), cust@0(c, s), prod@all(p, k)"),
+        (90_000, 60, "sale@0(c, p, a), cust@0(c, s), prod@all(p, k)"),
+        (60, 90_000, "sale@1(c, p, a), cust@all(c, s), prod@0(p, k)"),
+    ):
+        made = plan(star, cust=cust, prod=prod, sale=200_000)
+        assert f":- {reads}," in rules(made)[0][0]
+    few = rules(plan(star, cust=50, prod=60, sale=500))  # not worth a round more
+    assert few == [["rev@0(s, k, sum(a)) :- sale@all(c, p, a), cust@1(c, s), prod@all(p, k)."]]
+
+    two = (
+        EDGE + ".decl f(x: number, y: number)\n.decl two(x: number, z: number)\n"
+        "two(x, z) :- e(x, y), f(y, z)."
+    )
+    assert rules(plan(two, e=100, f=90_000)) == [["two@1(x, z) :- e@all(x, y), f@1(y, z)."]]
+    assert rules(plan(two, e=90_000, f=100)) == [["two@0(x, z) :- e@0(x, y), f@all(y, z)."]]
+    # rows that are no groups may be more than what is read: they do not travel for it
+    assert len(plan(two, e=90_000, f=90_000).stages) == 1
+
+
 HUBS = {"e": {"0": [600, [7]], "1": [90, [8, 9]]}}
 X = ".decl {}(x: number, {}: number)\n"
 
