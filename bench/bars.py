@@ -61,6 +61,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "wikivote_vs_duckdb": Bar("at least", 2),
         "cspa10k_vs_duckdb": Bar("at least", 5),
         "rmat1k_edit_ms": Bar("at most", 20, unit="ms"),
+        "unlocked_worst": Bar("at most", 1.4),
         "chain_us_per_round": Bar("at most", None, "inform", unit="µs"),
         "choice_edit": Bar("at most", None, "inform"),
         "shortest_edit": Bar("at most", None, "inform"),

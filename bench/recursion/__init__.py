@@ -11,6 +11,7 @@ from bench.figure import Report
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("peers", ("rand1k_vs_duckdb", "forest_vs_duckdb", "wikivote_vs_duckdb", "cspa10k_vs_duckdb")),
     ("edits", ("rmat1k_edit_ms",)),
+    ("unlocked", ("unlocked_worst",)),
     ("chain", ("chain_us_per_round",)),
     ("chosen", ("choice_edit",)),
     ("shortest", ("shortest_edit",)),

@@ -237,6 +237,8 @@ class CountingTuning:
     """Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
     rows_least: int = 500_000
     """Cost that a change may have even where an evaluation takes less: some milliseconds."""
+    rows_begun: int = 125_000
+    """The same where there were no rows, so that an evaluation finds nothing else."""
     rows_worth: float = 0.5
     """Share of an evaluation that a deletion may cost: as much is lost where it is given up, and a
     commit that lost it in one stratum may lose less in the next.

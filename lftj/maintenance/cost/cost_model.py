@@ -72,6 +72,13 @@ def laid_into(rows: int, count: int) -> int:
     return _LAID * rows + _COPIED * (pages * rows // (pages + rows))
 
 
+def joins_alone(steps: int, candidates: int) -> int:
+    """Cost of so many steps of joins in a bootstrap that does not count. Those that end in a
+    candidate follow one another and take less.
+    """
+    return STEP * max(0, steps - candidates) + CANDIDATE * candidates
+
+
 class Spent(NamedTuple):
     """Cost of a bootstrap that does not count, its kernel steps, the expected cost of one that
     counts, and what of the cost is that of iterations, however little they find.
@@ -99,16 +106,14 @@ class Meter:
         if walked:
             alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
             return Spent(alone, steps, _COUNTING * alone)
-        # steps that end in a candidate follow one another and take less, but each candidate is a
-        # proof to be counted
         iterations = context.budget.iterated - iterated
         alone = (
             ROW_ALONE * rows
-            + STEP * max(0, steps - candidates)
-            + CANDIDATE * candidates
+            + joins_alone(steps, candidates)
             + context.budget.laid
             - laid
             + iterations
         )
+        # each candidate is a proof to be counted
         counting = max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
         return Spent(alone, steps, counting, iterations)

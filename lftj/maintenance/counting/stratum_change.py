@@ -142,11 +142,21 @@ class StratumChange:
         return changes_below(self.stratum, self.versions)
 
     @cached_property
+    def before(self) -> int:
+        """The number of rows before it."""
+        return sum(self.versions.before(name).count for name in self.schemas)
+
+    @cached_property
     def partitions(self) -> AffectedParts | None:
         """The partitions that the change touches; None where the stratum has none, or too many are
         touched.
         """
-        if self.rule_change is not NO_CHANGE or not self.context.fraction or self.choice:
+        if (
+            not self.before
+            or self.rule_change is not NO_CHANGE
+            or not self.context.fraction
+            or self.choice
+        ):
             return None
         if len(self.rules) < len(self.stratum.rules):
             return None
@@ -157,7 +167,7 @@ class StratumChange:
         """The state, or what is known of rows that were derived by others until now."""
         if state is not None or self.rule_change is None:
             return state
-        rows = sum(self.versions.before(name).count for name in self.schemas)
+        rows = self.before
         return Uncounted(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)
 
     def put_off(self, kept: Uncounted) -> Uncounted | None:

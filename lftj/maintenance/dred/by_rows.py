@@ -92,15 +92,7 @@ class Rows(Strategy[Followed]):
             change.context,
             change.rule_change,
             self._ranks,
-            self._row_anew,
         )
-
-    @property
-    def _row_anew(self) -> int:
-        """Cost of a row in the evaluation instead: it would find those, too, that come."""
-        rows = sum(self.change.versions.before(name).count for name in self.change.schemas)
-        kept = self._uncounted
-        return (kept.work - kept.iterations) // max(1, rows)
 
     def applies(self) -> bool:
         """Tell whether rows alone are kept and will do: not where counts are due, where a small
@@ -219,9 +211,8 @@ class Rows(Strategy[Followed]):
     def _price(self) -> int:
         """Cost of making ranks, and of planning for them."""
         change = self.change
-        rows = sum(change.versions.before(name).count for name in change.schemas)
         atoms = sum(len(rule.atoms) + len(rule.negated) for rule in change.rules)
-        return RANKED * rows + change.context.tuning.ranked_plan * atoms
+        return RANKED * change.before + change.context.tuning.ranked_plan * atoms
 
     @property
     def _share(self) -> float:
@@ -237,6 +228,8 @@ class Rows(Strategy[Followed]):
     def _least(self) -> int:
         """Cost that following may have in any case."""
         tuning, kept = self.change.context.tuning, self._uncounted
+        if not self.change.before:  # an evaluation finds the same, whatever it takes
+            return tuning.rows_begun
         if self.change.rule_change:
             return max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
         if self._some:

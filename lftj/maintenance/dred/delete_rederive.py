@@ -15,7 +15,13 @@ from dataclasses import replace
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Relations
-from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, change_of, laid_into
+from lftj.maintenance.cost.cost_model import (
+    ITERATION,
+    ROW_ALONE,
+    change_of,
+    joins_alone,
+    laid_into,
+)
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.deletion.over_delete import (
     keep_orders,
@@ -41,8 +47,8 @@ from lftj.types.sources import Role, without_role
 
 class _Iterations(MonotoneFixpoint):
     """Iterations for few rows among many, which are charged with what they take. `trail`: what each
-    of them found, where that is asked for; `row_anew`: cost of a row in an evaluation instead,
-    which is allowed for each row more.
+    of them found, where that is asked for. `grows`: an evaluation instead would find their rows,
+    too; what it would take for them is allowed beside.
     """
 
     lasting = True
@@ -54,10 +60,12 @@ class _Iterations(MonotoneFixpoint):
         relations: Mapping[str, RelationVersion],
         context: Context,
         trail: list[Iteration] | None = None,
-        row_anew: int = 0,
+        *,
+        grows: bool = False,
     ):
         super().__init__(schemas, {}, rules, relations, context)
-        self._trail, self._row_anew = trail, row_anew
+        self._trail, self._grows = trail, grows
+        self._before = context.budget.work, context.budget.found
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
         self.context.budget.charge(ITERATION)
@@ -67,15 +75,23 @@ class _Iterations(MonotoneFixpoint):
         super()._next_iteration()
         found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
         due = sum(variant.source in found for variant in self.variants)
-        self.context.budget.charge(ITERATION * (1 + due))
-        self.context.budget.extend(self._row_anew * sum(found.values()))
-        for name, rows in found.items():
-            self.context.budget.charge(
-                ROW_ALONE * rows
-                + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()),
-            )
+        laid = sum(
+            ROW_ALONE * rows
+            + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders())
+            for name, rows in found.items()
+        )
+        budget = self.context.budget
+        if self._grows:
+            budget.extend(laid + self._joined_anew())
+        budget.charge(ITERATION * (1 + due) + laid)
         if self._trail is not None:
             self._trail.append({name: self.deltas[name].columns() for name in found})
+
+    def _joined_anew(self) -> int:
+        """Cost, in an evaluation from nothing, of the joins since it was asked last."""
+        budget, (work, found) = self.context.budget, self._before
+        self._before = budget.work, budget.found
+        return joins_alone(budget.work - work, budget.found - found)
 
 
 class _Unsupported(BestRows):
@@ -126,8 +142,7 @@ class _RankedDeletion(_Iterations):
 class Rederivation:
     """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them
     have another one; `ranks`: of the rows before it, and once it ran of those after it, where they
-    are known and no rule came or went; a trail is gone on with, but tells nothing. `row_anew`: cost
-    of a row in an evaluation instead.
+    are known and no rule came or went; a trail is gone on with, but tells nothing.
     """
 
     def __init__(
@@ -138,10 +153,8 @@ class Rederivation:
         context: Context,
         rule_change: RuleChange = NO_CHANGE,
         ranks: Ranks | Trail | None = None,
-        row_anew: int = 0,
     ):
         self.ranks = ranks if rule_change is NO_CHANGE else None
-        self._row_anew = row_anew
         self.taken = self.returned = 0
         self._schemas, self._rules, self._rule_change = schemas, rules, rule_change
         self._versions, self._context = versions, context
@@ -171,9 +184,13 @@ class Rederivation:
             ).run()
         self.taken = sum(len(rows[0]) for rows in lost.values())
         self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
-        anew = self._row_anew if self.only_grows else 0
         iterations = _Iterations(
-            self._schemas, self._rules, self._versions, self._context, trail, anew
+            self._schemas,
+            self._rules,
+            self._versions,
+            self._context,
+            trail,
+            grows=self.only_grows,
         )
         iterations.compiled = not isinstance(self.ranks, Ranks)
         iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})

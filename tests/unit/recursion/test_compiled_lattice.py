@@ -301,7 +301,7 @@ def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run]) -> None
         "r0(x) :- seed(x).",
         *(f"r{(i + 1) % many}(y) :- r{i}(x), step(x, y)." for i in range(many)),
     ]
-    ws = lftj.connect(tuning=AT_ONCE)
+    ws = lftj.connect(tuning=replace(AT_ONCE, rows_begun=1 << 60))
     ws.add_rules("\n".join([*declarations, *rules]))
     ws.load("step", [(x, x) for x in range(3)])
     ws.load("seed", [(1,)])

@@ -39,7 +39,9 @@ def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any
     return found
 
 
-BY_ROWS = lftj.Tuning(rows_steps=1 << 60, rows_least=1 << 60, elastic_steps=1 << 60)
+BY_ROWS = lftj.Tuning(
+    rows_steps=1 << 60, rows_least=1 << 60, rows_begun=1 << 60, elastic_steps=1 << 60
+)
 """Nothing is too much for following by rows."""
 
 
@@ -90,6 +92,7 @@ def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
     ring = loaded(
         EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).",
         {"e": RING[:15], "s": [(0,), (7,)]},
+        tuning=BY_ROWS,
     )
     change(ring, {"e": [(15, 0)]}, {"s": [(7,)]})
     assert (len(ring["r"]), strategies(ring), states(ring)) == (16, ["update"], [])

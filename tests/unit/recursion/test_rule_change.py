@@ -62,7 +62,7 @@ def fresh(handles: dict[str, Any], facts: set[tuple[str, tuple[int, int]]]) -> A
 # ── right ─────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_and_what_changed_are_those_of_a_workspace_made_anew(seed: int):
-    nothing_too_much = lftj.Tuning(rows_steps=1 << 60, rows_least=1 << 60)
+    nothing_too_much = lftj.Tuning(rows_steps=1 << 60, rows_least=1 << 60, rows_begun=1 << 60)
     rnd, workspace = random.Random(seed), lftj.connect(tuning=nothing_too_much)
     workspace.add_rules(DECLARED)
     handles: dict[str, Any] = {}
