@@ -290,7 +290,7 @@ def test_what_could_not_be_read_back_is_shown_with_its_directive(
     text = '.decl a, b(x: symbol) a("1").\nb("2\\t3").\n.output a\n.output b\n'
     assert main(["run", program(folder, text), "-D", results]) == 1
     assert capsys.readouterr().err.endswith(
-        'program.dl:4:1: error[E232]: column "x": the string '
+        'program.dl:4:1: error[E232]: column "x": the field '
         "'2\\t3' holds the delimiter '\\t' or a line break and could not be read back\n"
         "   4 | .output b\n"
         "       ^^^^^^^^^\n"
