@@ -56,7 +56,7 @@ def cycle_errors(
     for edge in edges:
         if edge.rule.source not in found:
             found[edge.rule.source] = error = _error(
-                edge, _path(edge.relation, edge.rule.relation, reads, members)
+                edge, path_between(edge.relation, edge.rule.relation, reads, members)
             )
             error.members = frozenset(members)
     return list(found.values())
@@ -69,7 +69,7 @@ def misuse_error(
     from its relation to itself.
     """
     rule, relation = misuse.rule, misuse.relation
-    path = _path(relation, rule.relation, reads, members)
+    path = path_between(relation, rule.relation, reads, members)
     value = (
         f"`{misuse.name}`, a value of `{relation}`," if misuse.name else f"a value of `{relation}`"
     )
@@ -133,7 +133,9 @@ def shown_cycle(names: Sequence[str], kind: str) -> str:
     return " ← ".join(parts)
 
 
-def _path(start: str, end: str, reads: Mapping[str, Iterable[str]], members: set[str]) -> list[str]:
+def path_between(
+    start: str, end: str, reads: Mapping[str, Iterable[str]], members: set[str]
+) -> list[str]:
     """A shortest way from `start` to `end`, both included, inside the component."""
     before: dict[str, str | None] = {start: None}
     waiting = deque([start])

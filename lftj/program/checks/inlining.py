@@ -28,7 +28,7 @@ def inlining_errors(clauses: Sequence[tree.Clause]) -> Iterator[LftjError]:
     widening: set[str] = set()
     rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
     for rule in rules:
-        atoms = {atom.relation for atom in _atoms(rule.body)}
+        atoms = {atom.relation for atom in atoms_of(rule.body)}
         for head in rule.heads:
             if head.relation in inline:
                 reads[head.relation] |= atoms & inline.keys()
@@ -79,23 +79,24 @@ def _reached(name: str, reads: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _atoms(body: tree.Body) -> Iterator[tree.Atom]:
+def atoms_of(body: tree.Body) -> Iterator[tree.Atom]:
+    """The atoms of a body, negated ones and those of branches among them, but none in braces."""
     for literal in body.literals:
         match literal:
             case tree.Atom():
                 yield literal
             case tree.Negation(inner):
-                yield from _atoms(inner)
+                yield from atoms_of(inner)
             case tree.Disjunction(branches):
                 for branch in branches:
-                    yield from _atoms(branch)
+                    yield from atoms_of(branch)
 
 
 def _negated(body: tree.Body) -> Iterator[tree.Atom]:
     for literal in body.literals:
         match literal:
             case tree.Negation(inner):
-                yield from _atoms(inner)
+                yield from atoms_of(inner)
             case tree.Disjunction(branches):
                 for branch in branches:
                     yield from _negated(branch)

@@ -7,11 +7,9 @@ at: what the catalog holds already has been checked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.errors import (
-    DeclarationError,
     LftjError,
     ParseError,
     ProgramErrors,
@@ -21,6 +19,7 @@ from lftj.errors import (
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
 from lftj.program.checks.choices import choice_errors
 from lftj.program.checks.declarations import declare_all
+from lftj.program.checks.derivations import derive, named
 from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
 from lftj.program.checks.inlining import inlining_errors
@@ -29,9 +28,8 @@ from lftj.program.checks.safety import unsafe_variables
 from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.program.functors import STRING_FUNCTORS
-from lftj.program.monotone import FUNCTIONS
-from lftj.program.normal_form import QUESTION, RelationSchema, Value
-from lftj.program.schema import Catalog, Derivation
+from lftj.program.normal_form import RelationSchema, Value
+from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart, term_aggregates, term_names
 from lftj.syntax import tree
 from lftj.syntax.attention import look
@@ -196,101 +194,11 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     errors: list[LftjError] = [*elaborator.errors, *unsafe, *choice_errors(rule.body)]
     errors = errors or subtype_errors(renamed, catalog)
     if errors or not elaborator.complete:
-        return None, [_named(error, rule) for error in errors]
+        return None, [named(error, rule) for error in errors]
     made = tuple(head for head in heads if head is not None)
     return CheckedRule(
         rule, tuple(elaborator.variables), made, replace(block, local=frozenset())
     ), []
-
-
-def derive(
-    catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]
-) -> tuple[Catalog, list[LftjError]]:
-    """The catalog with these rules and facts (relations, each with the place of its first fact)
-    counted.
-
-    A relation with an aggregate head has no facts, and that one rule or rules with the same `min`
-    or `max`: E163 otherwise.
-    """
-    derivations = dict(catalog.derivations)
-    fact_relations = catalog.fact_relations | facts.keys()
-    errors: list[LftjError] = []
-    for rule in rules:
-        for head in rule.heads:
-            known = derivations.get(head.relation, Derivation())
-            calls = [
-                (column, term.function)
-                for column, term in enumerate(head.terms)
-                if isinstance(term, tree.HeadAggregate)
-            ]
-            aggregated = bool(calls)
-            extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
-            if (
-                known.heads
-                and (aggregated or known.aggregated)
-                and (extreme is None or extreme != known.extreme)
-            ):
-                added_before = head.relation in catalog.derivations
-                errors.append(
-                    _there_already(head, rule)
-                    if added_before
-                    else _shared("more than one rule", head, rule)
-                )
-            elif aggregated and head.relation in fact_relations:
-                errors.append(
-                    _shared(
-                        "facts beside its rule",
-                        head,
-                        rule,
-                        _as_rules(head, *extreme) if extreme else _IN_ONE_BODY,
-                    )
-                )
-            derivations[head.relation] = Derivation(
-                known.heads + 1, aggregated or known.aggregated, extreme
-            )
-    for name in filter(catalog.aggregated, facts):
-        message = f"`{name}` is defined by an aggregate and cannot have facts too"
-        hint = "put the facts into a relation that the aggregate's body reads"
-        errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
-    return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
-
-
-_IN_ONE_BODY = (
-    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; "
-    "only rules with the same min or max "
-    "in the same column may stand side by side"
-)
-
-
-def _as_rules(head: tree.Atom, column: int, function: str) -> str:
-    """Hint for facts beside a head that has this function in this column, such as the start of a
-    shortest path.
-    """
-    args = ", ".join(
-        f"{function}(…)" if place == column else "…" for place in range(len(head.terms))
-    )
-    return f"write each fact as a rule with the same {function}: {head.relation}({args}) :- true."
-
-
-def _shared(what: str, head: tree.Atom, rule: tree.Rule, hint: str = _IN_ONE_BODY) -> LftjError:
-    message = f"`{head.relation}` is defined by an aggregate and has {what}"
-    return _named(
-        DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule
-    )
-
-
-def _there_already(head: tree.Atom, rule: tree.Rule) -> LftjError:
-    """The error for another rule beside those that were added before, as when a cell of a notebook
-    runs again.
-    """
-    message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
-    hint = (
-        "leave this one out, or remove the other first (ws.rules lists all); or combine their "
-        "bodies with `;` in one rule"
-    )
-    return _named(
-        DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule
-    )
 
 
 # ── parts of check ────────────────────────────────────────────────────────────────────────────────
@@ -315,16 +223,6 @@ def _directive_problems(directive: tree.Directive, catalog: Catalog) -> list[Lft
     except LftjError as error:
         return [error]
     return []
-
-
-def _named(error: LftjError, rule: tree.Rule) -> LftjError:
-    """The error with the rule's text in its message, where there is no source line to show."""
-    if error.span is None and rule.span is not None:
-        error.span = rule.span
-    if error.span is None:
-        asked = any(head.relation == QUESTION for head in rule.heads)
-        error.message += f", in the question  {rule.body}" if asked else f", in the rule  {rule}"
-    return error
 
 
 def _place(error: LftjError) -> tuple[int, int]:

@@ -228,3 +228,45 @@ def test_catalog_names_are_all_that_an_empty_catalog_lacks():
         Catalog().relation("r")
     assert caught.value.code == "E110"
     assert isinstance(caught.value, KeyError)
+
+
+SHARED = {
+    "h2(x, sum(y)) :- a(x, y). h2(x, sum(y)) :- h2(x, z), a(z, y).": (
+        "`h2` is defined by an aggregate and depends on itself: `h2` ← `h2`",
+        "derive what is aggregated in a relation without an aggregate",
+    ),
+    "h2(x, sum(y)) :- a(x, y). h1(x) :- h2(x, _), b(x). h2(x, x) :- h1(x).": (
+        "`h2` is defined by an aggregate and depends on itself: `h2` ← `h1` ← `h2`",
+        "derive what is aggregated in a relation without an aggregate",
+    ),
+    "h2(x, sum(y)) :- a(x, y). h2(x, sum(y)) :- e(x, y).": (
+        "`h2` is defined by an aggregate and has more than one rule",
+        "combine the bodies with `;` in one rule",
+    ),
+    "h2(x, sum(y)) :- a(x, y). h2(x, y) :- e(x, y).": (
+        "`h2` is defined by an aggregate and has more than one rule",
+        "h2_1(x, sum(y)) :- … in its place, and h2(x, y) :- h2_1(x, y)",
+    ),
+    "h2(1, 2). h2(x, sum(y)) :- a(x, y).": (
+        "`h2` is defined by an aggregate and has facts beside its rule",
+        "h2_1(x, sum(y)) :- … in its place, and h2(x, y) :- h2_1(x, y)",
+    ),
+    "F[1] = 2.0. F[x] = sum(v) :- w(x, v).": (
+        "`F` is defined by an aggregate and has facts beside its rule",
+        "F_1[x] = sum(v) :- … in its place, and F[x] = value :- F_1[x] = value",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SHARED)
+def test_what_shares_a_relation_with_an_aggregate_is_told_what_to_write(text: str):
+    (error,) = problems(text)
+    message, hint = SHARED[text]
+    assert (error.code, error.message) == ("E163", message)
+    assert hint in error.hint
+
+
+def test_what_is_told_about_an_aggregate_beside_facts_is_a_program():
+    checked(
+        ".decl h2_1(x: int, y: int) h2(1, 2). h2_1(x, sum(y)) :- a(x, y). h2(x, y) :- h2_1(x, y)."
+    )

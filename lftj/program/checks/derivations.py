@@ -1,0 +1,185 @@
+"""Relations that rules and facts derive, and what may stand side by side for one: an aggregate
+needs all its assignments in one body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lftj.errors import DeclarationError, LftjError, Span
+from lftj.program.checks.inlining import atoms_of
+from lftj.program.cycles import path_between, shown_cycle
+from lftj.program.monotone import FUNCTIONS
+from lftj.program.normal_form import QUESTION
+from lftj.program.schema import Catalog, Derivation
+from lftj.syntax import tree
+
+
+def derive(
+    catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]
+) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with these rules and facts (relations, each with the place of its first fact)
+    counted.
+
+    A relation with an aggregate head has no facts, and that one rule or rules with the same `min`
+    or `max`: E163 otherwise.
+    """
+    derivations = dict(catalog.derivations)
+    fact_relations = catalog.fact_relations | facts.keys()
+    errors: list[LftjError] = []
+    sharing = _Sharing(catalog, rules)
+    for rule in rules:
+        for head in rule.heads:
+            known = derivations.get(head.relation, Derivation())
+            calls = [
+                (column, term.function)
+                for column, term in enumerate(head.terms)
+                if isinstance(term, tree.HeadAggregate)
+            ]
+            aggregated = bool(calls)
+            extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
+            if (
+                known.heads
+                and (aggregated or known.aggregated)
+                and (extreme is None or extreme != known.extreme)
+            ):
+                added_before = head.relation in catalog.derivations
+                errors.append(
+                    sharing.there_already(head, rule)
+                    if added_before
+                    else sharing.several_rules(head, rule, known.aggregated and aggregated)
+                )
+            elif aggregated and head.relation in fact_relations:
+                errors.append(sharing.facts_beside(head, rule, extreme))
+            derivations[head.relation] = Derivation(
+                known.heads + 1, aggregated or known.aggregated, extreme
+            )
+    for name in filter(catalog.aggregated, facts):
+        message = f"`{name}` is defined by an aggregate and cannot have facts too"
+        hint = "put the facts into a relation that the aggregate's body reads"
+        errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
+    return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
+
+
+_ONLY_EXTREMES = "only rules with the same min or max in the same column may stand side by side"
+_IN_ONE_BODY = (
+    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; "
+    + _ONLY_EXTREMES
+)
+_OUT_OF_THE_CYCLE = (
+    "only rules with the same min or max in the same column may stand in a cycle: derive what is "
+    "aggregated in a relation without an aggregate, and aggregate that in one rule"
+)
+
+
+class _Sharing:
+    """Errors about relations that an aggregate shares with others, among new rules."""
+
+    def __init__(self, catalog: Catalog, rules: Sequence[tree.Rule]):
+        self._catalog, self._rules = catalog, rules
+
+    def several_rules(self, head: tree.Atom, rule: tree.Rule, aggregated: bool) -> LftjError:
+        """The error for more than one rule, all of which aggregate or not."""
+        if cycle := self._cycle(head.relation):
+            message = f"`{head.relation}` is defined by an aggregate and depends on itself: {cycle}"
+            return _error(message, head, rule, _OUT_OF_THE_CYCLE)
+        message = f"`{head.relation}` is defined by an aggregate and has more than one rule"
+        hint = _IN_ONE_BODY if aggregated else f"{self._apart(head)}; {_ONLY_EXTREMES}"
+        return _error(message, head, rule, hint)
+
+    def facts_beside(
+        self, head: tree.Atom, rule: tree.Rule, extreme: tuple[int, str] | None
+    ) -> LftjError:
+        """The error for facts beside the rule of an aggregate."""
+        message = f"`{head.relation}` is defined by an aggregate and has facts beside its rule"
+        hint = _as_rules(head, *extreme) if extreme else self._apart(head)
+        return _error(message, head, rule, hint)
+
+    def there_already(self, head: tree.Atom, rule: tree.Rule) -> LftjError:
+        """The error for another rule beside those that were added before, as when a cell of a
+        notebook runs again.
+        """
+        message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
+        hint = (
+            "leave this one out, or remove the other first (ws.rules lists all); or combine their "
+            "bodies with `;` in one rule"
+        )
+        if cycle := self._cycle(head.relation):
+            message += f"; with this one it depends on itself: {cycle}"
+            hint = _OUT_OF_THE_CYCLE
+        return _error(message, head, rule, hint)
+
+    def _cycle(self, relation: str) -> str:
+        """The way from a relation to itself through the new rules; "" where there is none."""
+        reads: dict[str, dict[str, None]] = {}
+        for rule in self._rules:
+            read = [atom.relation for atom in atoms_of(rule.body)]
+            for head in rule.heads:
+                reads.setdefault(head.relation, {}).update(dict.fromkeys(read))
+        if relation in reads.get(relation, ()):
+            return shown_cycle([relation, relation], "")
+        members = {name for name in reads if relation in _reached(name, reads)}
+        first = next((name for name in reads.get(relation, ()) if name in members), None)
+        if first is None:
+            return ""
+        return shown_cycle([relation, *path_between(first, relation, reads, members)], "")
+
+    def _apart(self, head: tree.Atom) -> str:
+        """Hint to give an aggregate a relation of its own, which a plain rule copies."""
+        number = 1
+        while (own := f"{head.relation}_{number}") in self._catalog.relations:
+            number += 1
+        schema = self._catalog.relations[head.relation]
+        columns = tuple(tree.Variable(name) for name, _ in schema.columns)
+        if schema.functional:
+            copied = tree.Atom(head.relation, columns[:-1], columns[-1])
+        else:
+            copied = tree.Atom(head.relation, columns)
+        copy = tree.Rule((copied,), tree.Body((replace(copied, relation=own),)))
+        aggregated = next(
+            each
+            for rule in self._rules
+            for each in rule.heads
+            if each.relation == head.relation
+            and any(isinstance(term, tree.HeadAggregate) for term in each.terms)
+        )
+        apart = f"{replace(aggregated, relation=own)} :- …"
+        return (
+            f"give the aggregate a relation of its own, declared alike: {apart} in its place, and "
+            + str(copy).removesuffix(".")
+        )
+
+
+def _reached(name: str, reads: Mapping[str, Mapping[str, None]]) -> set[str]:
+    found, ahead = set[str](), [name]
+    while ahead:
+        new = reads.get(ahead.pop(), {}).keys() - found
+        found |= new
+        ahead += new
+    return found
+
+
+def _as_rules(head: tree.Atom, column: int, function: str) -> str:
+    """Hint for facts beside a head that has this function in this column, such as the start of a
+    shortest path.
+    """
+    args = ", ".join(
+        f"{function}(…)" if place == column else "…" for place in range(len(head.terms))
+    )
+    return f"write each fact as a rule with the same {function}: {head.relation}({args}) :- true."
+
+
+def _error(message: str, head: tree.Atom, rule: tree.Rule, hint: str) -> LftjError:
+    error = DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint)
+    return named(error, rule)
+
+
+def named(error: LftjError, rule: tree.Rule) -> LftjError:
+    """The error with the rule's text in its message, where there is no source line to show."""
+    if error.span is None and rule.span is not None:
+        error.span = rule.span
+    if error.span is None:
+        asked = any(head.relation == QUESTION for head in rule.heads)
+        error.message += f", in the question  {rule.body}" if asked else f", in the rule  {rule}"
+    return error
