@@ -17,6 +17,7 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
+from lftj.program.checks.branch_types import typed_by_branches
 from lftj.program.checks.choices import choice_errors
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.derivations import derive, named
@@ -186,6 +187,19 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     """The checked rule, or the problems with it. O(size of the rule)."""
     look(_RULE)
     rule = with_witnesses_bound(with_own_variables(rule))
+    checked, errors = _checked(rule, catalog)
+    if any(error.code in _OF_TYPES for error in errors):
+        other = typed_by_branches(rule, catalog)
+        again, left = (None, errors) if other is rule else _checked(other, catalog)
+        if not left:
+            return again, left
+    return checked, errors
+
+
+_OF_TYPES = ("E130", "E132")
+
+
+def _checked(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     renamed = rename_apart(rule)
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
     unsafe = unsafe_variables(renamed)

@@ -203,3 +203,64 @@ def test_one_number_is_of_one_type(rule: str) -> None:
     with pytest.raises(ProgramErrors) as caught:
         lftj.connect().add_rules(MIXED + rule)
     assert {error.code for error in caught.value.errors} == {"E130"}
+
+
+BRANCHES = """
+.decl i(n: number)
+.decl u(n: unsigned)
+.decl v(n: float)
+.decl name(t: symbol)
+.decl h(n: number)
+.decl text(t: symbol)
+.decl both(n: number, t: symbol)
+i(3). u(4). v(2.5). name("a").
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        ("h(as(x, number)) :- ( i(x) ; u(x) ).", [(3,), (4,)]),
+        ("h(as(x, number)) :- ( u(x) ; i(x) ).", [(3,), (4,)]),
+        ("h(y) :- ( i(x) ; u(x) ), y = as(x, number), y > 3.", [(4,)]),
+        ("h(as(x, number) + 1) :- ( i(x) ; u(x) ), x > 3.", [(5,)]),
+        ("h(as(x, number)) :- ( i(x) ; u(x), v(z), z > 3.0 ).", [(3,)]),
+        ("text(to_string(x)) :- ( i(x) ; v(x) ; name(x) ).", [("2.5",), ("3",), ("a",)]),
+        ("both(n, to_string(x)) :- ( i(x) ; v(x) ), h(n).", [(7, "2.5"), (7, "3")]),
+        ("h(n) :- ( i(x) ; v(x) ), n = to_number(x).", [(2,), (3,)]),
+        ("h(count : { i(_) }) :- ( i(x) ; v(x) ), x > 2.", [(1,)]),
+    ],
+)
+def test_branches_may_bind_a_variable_of_several_types(
+    rule: str, rows: list[tuple[object]]
+) -> None:
+    relation = rule.partition("(")[0]
+    given = "h(7). " if relation == "both" else ""
+    for by in ("triejoin", "substitution"):
+        assert sorted(lftj.evaluate(BRANCHES + given + rule, by=by)[relation]) == rows, by
+
+
+def test_proofs_of_such_branches_hold() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(BRANCHES + "h(as(x, number) + 1) :- ( i(x) ; u(x) ), x > 3.")
+    proof = workspace.explain("h", (5,))
+    assert proof is not None
+    lftj.check_proof(proof, {"i": [(3,)], "u": [(4,)]})
+    assert workspace.why_not("h", (4,)) is not None
+    with workspace.transaction() as tx:
+        tx.delete("u", [(4,)])
+    assert list(workspace["h"]) == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "h(x) :- ( i(x) ; u(x) ).",
+        "h(sum(as(x, number))) :- ( i(x) ; u(x) ).",
+        "h(1) :- ( i(x) ; u(x) ), i(x).",
+    ],
+)
+def test_a_variable_outside_of_branches_is_of_one_type(rule: str) -> None:
+    with pytest.raises(ProgramErrors) as caught:
+        lftj.connect().add_rules(BRANCHES + rule)
+    assert {error.code for error in caught.value.errors} == {"E130"}

@@ -263,6 +263,7 @@ def test_what_shares_a_relation_with_an_aggregate_is_told_what_to_write(text: st
     (error,) = problems(text)
     message, hint = SHARED[text]
     assert (error.code, error.message) == ("E163", message)
+    assert error.hint is not None
     assert hint in error.hint
 
 
