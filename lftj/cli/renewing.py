@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lftj.engine.handles import RuleHandle
 from lftj.errors import DeclarationError
 from lftj.program.checks.declarations import require_same_types
+from lftj.program.checks.program_checks import is_fact
 from lftj.program.program import Program
 from lftj.syntax import tree
 
@@ -42,7 +43,8 @@ def renew(workspace: Workspace, tx: Transaction, parsed: tree.ParsedProgram) -> 
     given = {*known.catalog.fact_relations, *wanted.facts, *_inputs(parsed)}
     for name in sorted(given & known.catalog.relations.keys()):
         tx.delete_where(name)
-    tx.add_rules(tree.ParsedProgram(tuple(_new(parsed, wanted, known, left))))
+    rules = (wanted.rule(number) for number in numbers)
+    tx.add_rules(tree.ParsedProgram(tuple(_new(parsed, wanted, known, rules, left))))
 
 
 def _inputs(parsed: tree.ParsedProgram) -> Iterator[str]:
@@ -52,10 +54,15 @@ def _inputs(parsed: tree.ParsedProgram) -> Iterator[str]:
 
 
 def _new(
-    parsed: tree.ParsedProgram, wanted: Program, known: Program, rules: Counter[tree.Rule]
+    parsed: tree.ParsedProgram,
+    wanted: Program,
+    known: Program,
+    rules: Iterator[tree.Rule],
+    left: Counter[tree.Rule],
 ) -> Iterator[tree.Clause]:
-    """The clauses that a known program has not: all facts, and of rules these."""
-    every = {source.rule for source in wanted.sources.values()}
+    """The clauses that a known program has not: all facts, and of rules those `left`. `rules`:
+    those of the text in its order, as they are kept: others may stand in their place.
+    """
     for clause in parsed.clauses:
         match clause:
             case tree.Declaration(name=name) if name in known.catalog.relations:
@@ -69,9 +76,10 @@ def _new(
                 pass
             case tree.Directive():
                 pass
-            case tree.Rule() if clause in every and not rules[clause]:
-                pass
+            case tree.Rule() if not is_fact(clause):
+                rule = next(rules)
+                if left[rule]:
+                    left[rule] -= 1
+                    yield clause
             case _:
-                if isinstance(clause, tree.Rule):
-                    rules[clause] -= 1
                 yield clause

@@ -167,7 +167,7 @@ def _read_clause(
     problems.
     """
     try:
-        if _is_fact(clause):
+        if is_fact(clause):
             return reader.read(clause)
         checked, problems = check_rule(clause, catalog)
     except RecursionError:
@@ -216,7 +216,8 @@ def _checked(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, lis
 
 
 # ── parts of check ────────────────────────────────────────────────────────────────────────────────
-def _is_fact(rule: tree.Rule) -> bool:
+def is_fact(rule: tree.Rule) -> bool:
+    """Test for a clause that is read as rows, not as a rule."""
     return rule.is_fact and not any(
         term_aggregates(term) or _has_many_values(term)
         for head in rule.heads

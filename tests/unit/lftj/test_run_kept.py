@@ -99,6 +99,27 @@ def test_rules_come_and_go_with_the_program(folder: Path) -> None:
     assert outcome(folder, "path") == ["1\t2", "1\t3", "2\t3"]
 
 
+def test_rules_in_whose_place_others_stand_stay_as_they_are(folder: Path) -> None:
+    rules = (
+        ".decl far(x: Id, y: Id) far(x, m) :- m = max y : { edge(x, y) }.\n"
+        ".decl last(x: number) last(x) :- x = max y : { edge(_, x), y = x }. last(3).\n"
+    )
+    (folder / "p.dl").write_text(PROGRAM + rules)
+    for _ in range(3):
+        run(folder)
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert len(workspace.rules) == 5
+        assert (list(workspace["far"]), list(workspace["last"])) == ([(2, 3)], [(3,)])
+
+
+def test_a_type_that_is_defined_otherwise_is_refused(folder: Path) -> None:
+    run(folder)
+    (folder / "p.dl").write_text(PROGRAM.replace(".type Id <: number", ".type Id = number"))
+    assert "E165" in run(folder, status=1)
+    (folder / "p.dl").write_text(PROGRAM.replace(".decl path(x: Id", ".decl path(x: number"))
+    assert "E160" in run(folder, status=1)
+
+
 class Looks:
     """Waits between two looks, in which steps happen; then an interrupt."""
 
