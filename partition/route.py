@@ -45,7 +45,7 @@ def _by_second(
     """The one part of each row among those from `first` up to `after`."""
     first = first.copy()
     several = after - first > 1
-    for start in np.unique(first[several]).tolist():
+    for start in np.flatnonzero(np.bincount(first[several])).tolist():
         rows = np.flatnonzero(several & (first == start))
         pieces = ranges[start : int(after[rows[0]])]
         lows = [_LEAST if part.second_low is None else part.second_low for part in pieces]

@@ -129,6 +129,13 @@ def sort_rows(columns: Columns) -> list[np.ndarray]:
     return list(columns) if given.size > _LARGE else Lines(given, columns)
 
 
+def distinct_values(values: np.ndarray) -> np.ndarray:
+    """The distinct values of a column in ascending order; it may be the column itself. Costs as
+    `sort_rows`.
+    """
+    return sort_rows([values])[0]
+
+
 def sorted_matrix(data: np.ndarray) -> np.ndarray:
     """As `sort_rows` of the lines of a matrix of columns × rows, each row once, as a matrix; the
     given one when it is sorted already.

@@ -33,6 +33,7 @@ from scantree.frozen import frozen
 from scantree.interrupts import interrupts_wait
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
+from scantree.rows import distinct_values
 from scantree.stored_kernels import (
     address_pages,
     page_words,
@@ -91,7 +92,7 @@ def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segmen
     by_name = {segment.name: segment for segment in segments}
     ordered = sorted(by_name.values(), key=lambda segment: segment.home)
     homes = np.array([segment.home for segment in ordered], np.int64)
-    places = np.unique(
+    places = distinct_values(
         np.searchsorted(homes, [address for address in addresses if address], side="right") - 1
     )
     waiting = [ordered[place].name for place in places.tolist()]

@@ -19,6 +19,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.types.dictionary import Dictionary
 from scantree.frozen import frozen
+from scantree.rows import distinct_values
 
 _SAMPLED = 200_000  # rows of a relation that are counted, over all parts
 _SHARE = 2  # a hub has at least half as many rows as a part
@@ -53,9 +54,9 @@ def count_part(task: HeavyHittersTask) -> Counted:
         ]
         signs = np.concatenate([signs for _, signs in sampled])
         for column, (_, type) in enumerate(schema.columns):
-            values, places = np.unique(
-                np.concatenate([columns[column] for columns, _ in sampled]), return_inverse=True
-            )
+            listed = np.concatenate([columns[column] for columns, _ in sampled])
+            values = distinct_values(listed)
+            places = np.searchsorted(values, listed)
             rows = np.bincount(places, weights=signs, minlength=len(values)).astype(np.int64) * step
             # Rows may have gone in another part than that in which they came, where another cut was
             # the home.

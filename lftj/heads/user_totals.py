@@ -22,6 +22,7 @@ from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree, after_prefix
 from scantree.frozen import frozen
+from scantree.rows import distinct_values
 
 # Totals by the numbers of their slots: a list that is only ever added to, of which the first may
 # lie in a tree.
@@ -59,7 +60,7 @@ class Slots:
         early = places[places < self._first]
         if not len(early):
             return [self._added[place - self._first] for place in places.tolist()]
-        read = self._read(np.unique(early))
+        read = self._read(distinct_values(early))
         return [
             read[place] if place < self._first else self._added[place - self._first]
             for place in places.tolist()

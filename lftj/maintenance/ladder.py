@@ -25,7 +25,7 @@ from lftj.maintenance.counting.long_chains import LongChains
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept
-from lftj.maintenance.dred.by_rows import RankedRows, Rows
+from lftj.maintenance.dred.by_rows import GrownRows, RankedRows, Rows
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_stratum import (
     BestUpdate,
@@ -50,6 +50,7 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
     BestUpdate,
     Improvement,
     ImprovementFromNothing,
+    GrownRows,
     Reachability,
     Rows,
     RankedRows,

@@ -30,6 +30,7 @@ from lftj.types.arrow_arrays import arrow_array
 from lftj.types.arrow_validity import require_valid
 from lftj.types.dictionary import Dictionary
 from scantree.frozen import frozen
+from scantree.rows import equal_runs
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
@@ -155,7 +156,9 @@ def write_entry(
         table = signed_table(
             schema, [column[order] for column in columns], signs[order], dictionary
         )
-        held, starts = np.unique(slot[order], return_index=True)
+        ordered = slot[order]
+        starts = equal_runs([ordered], 1)
+        held = ordered[starts]
         rows = np.diff([*starts, len(slot)])
         piece = Piece(
             f"{stem}-{attempt}-{label(cut)}.arrow",

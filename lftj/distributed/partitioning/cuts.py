@@ -19,6 +19,7 @@ from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source, in_role
 from scantree.frozen import frozen
+from scantree.rows import distinct_values
 
 ALL = -1
 ONE = -2
@@ -85,12 +86,14 @@ def slots(codes: np.ndarray, type: Type, dictionary: Dictionary, parts: int) -> 
     """The part (int64) of each value of a column of codes. O(n); strings are hashed once each."""
     if type.name != "str":
         return _mixed(codes) % parts
-    distinct, places = np.unique(codes, return_inverse=True)
+    distinct = distinct_values(codes)
     hashes = np.array(
         [zlib.crc32(text.encode()) for text in dictionary.decode(distinct).to_pylist()],
         dtype=np.int64,
     )
-    return (_mixed(hashes) % parts)[places] if len(distinct) else np.empty(0, np.int64)
+    if not len(distinct):
+        return np.empty(0, np.int64)
+    return (_mixed(hashes) % parts)[np.searchsorted(distinct, codes)]
 
 
 def part_of(value: object, type: Type, parts: int) -> int:

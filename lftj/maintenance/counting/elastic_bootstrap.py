@@ -30,7 +30,7 @@ from lftj.maintenance.separable.walks import Walk, walked
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
-from scantree.rows import equal_runs, sort_and_count, sort_order
+from scantree.rows import distinct_values, equal_runs, sort_and_count, sort_order
 
 # Fixpoints part by part that count proofs, for strata that fall apart: `parts`, with iteration and
 # proof count of every row.
@@ -97,7 +97,7 @@ def _numbered(
     if span <= sparse * sum(map(len, columns)):
         first, second, third = (column - low for column in columns)
         return np.arange(low, low + span), first, second, third
-    values = np.unique(np.concatenate(columns))
+    values = distinct_values(np.concatenate(columns))
     first, second, third = (np.searchsorted(values, column) for column in columns)
     return values, first, second, third
 

@@ -29,6 +29,7 @@ from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.variants import recursive_atoms
+from lftj.maintenance.separable.decomposable import walkable
 
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
@@ -271,6 +272,27 @@ class Rows(Strategy[Followed]):
         tuning, rows = self.change.context.tuning, self.change.below.rows
         took = tuning.elastic_given_up * max(allowed, int(kept.expected(rows)))
         return Exhausted(Why.BUDGET, kept.experienced(took, rows, tuning), allowed)
+
+
+class GrownRows(Rows):
+    """Iterations from what came into a closure whose steps outnumber its rows: sooner done than the
+    steps are read, which is what a search begins with.
+    """
+
+    def applies(self) -> bool:
+        """Tell whether rows only come, and reading the steps takes more than a search may in any
+        case.
+        """
+        change = self.change
+        if not isinstance(self.state, Uncounted) or not change.before or change.rule_change:
+            return False
+        shape = walkable(change.schemas, change.rules)
+        if shape is None:
+            return False
+        read = {name for rule in shape.steps for name in rule.reads}
+        steps = sum(change.versions[name].count for name in read)
+        least = max(change.before, change.context.tuning.searched_least)
+        return steps > least and super().applies() and not self._takes
 
 
 class RankedRows(Rows):

@@ -48,13 +48,16 @@ class Reachability(Strategy[Followed]):
         return walkable(change.schemas, change.rules)
 
     def applies(self) -> bool:
-        """Tell whether the stratum is a closure that was derived, and keeps no counts."""
+        """Tell whether the stratum is a closure that was derived, and keeps no counts, and rows
+        alone have not taken too much.
+        """
         change, context = self.change, self.change.context
         possible = (
             isinstance(self.state, Uncounted)
             and change.rule_change is NO_CHANGE
             and context.keep
             and context.fraction > 0
+            and not change.gave_up(Why.BUDGET)
         )
         shape = self._shape if possible else None
         return shape is not None and change.versions.before(shape.relation).count > 0

@@ -21,6 +21,7 @@ from lftj.maintenance.separable.separable import Nodes
 from lftj.storage.delta import Columns
 from scantree.rows import (
     difference,
+    distinct_values,
     equal_runs,
     locate,
     sort_order,
@@ -98,8 +99,11 @@ class Doubtful:
         if self._many:
             component = self._graph.components
             places = places[component[before] != component[after]]
-        left = [place for place in places.tolist() if not self.unknown and self._matters(place)]
-        self._graph.without(np.setdiff1d(np.arange(len(before)), left))
+        needless = np.ones(len(before), np.bool_)
+        for place in places.tolist():
+            if not self.unknown and self._matters(place):
+                needless[place] = False
+        self._graph.without(np.flatnonzero(needless))
 
     def _matters(self, place: int) -> bool:
         """Test a changed step, and note what it matters to."""
@@ -135,8 +139,8 @@ class Doubtful:
             yield matter
             return
         component = self._graph.components
-        of_nodes, sizes = np.unique(component[nodes], return_counts=True)
-        hub = nodes[component[nodes] == of_nodes[sizes.argmax()]][:1]
+        of_nodes = component[nodes]
+        hub = nodes[of_nodes == np.bincount(of_nodes).argmax()][:1]
         reached = self._graph.search(hub, BOTH, self._other)
         behind = self._other.seen[nodes] != 0
         cleared(self._other, reached)
@@ -154,7 +158,7 @@ class Doubtful:
             some, excepted = self._bits(unless, seeds.staying())
             places, there = locate(some, parts)
             of_parts[places[there]] &= ~excepted[there]
-        for mask in np.unique(of_parts[of_parts != 0]).tolist():
+        for mask in distinct_values(of_parts[of_parts != 0]).tolist():
             chosen = [column[of_parts == mask] for column in parts]
             left = difference(chosen, self.anew)
             if len(left[0]):
@@ -179,7 +183,7 @@ class Doubtful:
         some = [
             each.nodes for number, each in enumerate(self._mattering) if mask >> number % _BITS & 1
         ]
-        return np.unique(np.concatenate(some))
+        return distinct_values(np.concatenate(some))
 
     def _parts_anew(self, seeds: Seeds) -> Columns:
         """The parts with a changed seed that no other one leads to by steps that stay."""

@@ -30,7 +30,7 @@ from lftj.maintenance.separable.separable import Nodes
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 from scantree import after_prefix
-from scantree.rows import equal_runs, locate, sort_order, sort_rows
+from scantree.rows import distinct_values, equal_runs, locate, sort_order, sort_rows
 
 _LOOKED_UP = 30  # steps of looking one row up among many
 _READ = 3  # steps of reading a row that lies beside others
@@ -52,7 +52,7 @@ class _Task:
         lows, highs = back[self.nodes], back[self.nodes + 1]
         sizes = highs - lows
         places = np.repeat(lows - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        self.asked = np.unique(np.append(self.nodes, graph.back.targets[places]))
+        self.asked = distinct_values(np.append(self.nodes, graph.back.targets[places]))
         leaving = int((ahead[self.nodes + 1] - ahead[self.nodes]).sum())
         self.touched = int(sizes.sum()) + leaving + len(self.nodes)
         looking_up = _LOOKED_UP * len(self.asked)

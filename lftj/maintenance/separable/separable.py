@@ -21,7 +21,7 @@ from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
-from scantree.rows import equal_runs, sort_rows
+from scantree.rows import distinct_values, equal_runs, sort_rows
 
 
 class Walks(Strategy[dict[str, Columns]]):
@@ -117,7 +117,7 @@ class Nodes:
         self._ranked = None
         self.count = span
         if span > sparse * sum(map(len, columns)):
-            self._ranked = np.unique(np.concatenate(columns))
+            self._ranked = distinct_values(np.concatenate(columns))
             self.count = len(self._ranked)
 
     def number(self, values: np.ndarray) -> np.ndarray:

@@ -165,3 +165,54 @@ def test_components_are_those_of_nodes_that_reach_each_other(seed: int) -> None:
     flags = np.full(len(before), BOTH, np.uint8)
     components(Steps(starts, after.copy(), flags), BOTH, found, *np.empty((4, nodes), np.int64))
     assert np.array_equal(found[:, None] == found, reached & reached.T)
+
+
+# ── steps that outnumber rows ─────────────────────────────────────────────────────────────────────
+def reached(nodes: int, degree: int, **tuning: Any) -> tuple[lftj.Workspace, list[tuple[int, int]]]:
+    """A workspace with what two roots reach in a random graph, and its edges."""
+    by = random.Random(nodes)
+    edges = sorted({(by.randrange(nodes), by.randrange(nodes)) for _ in range(degree * nodes)})
+    workspace = lftj.connect(tuning=lftj.Tuning(**tuning))
+    workspace.add_rules(PROGRAMS["nothing kept"])
+    workspace.load("s", [(1, 0), (2, 0)])
+    workspace.load("e", edges)
+    return workspace, edges
+
+
+def work_of(workspace: lftj.Workspace, verb: str, rows: list[tuple[int, int]]) -> tuple[str, int]:
+    """Strategy and steps of a commit."""
+    with workspace.transaction() as tx:
+        getattr(tx, verb)("e", rows)
+    work = workspace.profile(last=1).to_dict("records")[-1]
+    return work["strategy"], work["steps"]
+
+
+def test_rows_that_only_come_are_followed_where_reading_the_steps_takes_longer() -> None:
+    workspace, edges = reached(1_000, 3, searched_least=2_000)
+    assert len(workspace["t"]) < len(edges)
+    for edge in edges[::300]:
+        assert work_of(workspace, "delete", [edge])[1] > 2_000
+        strategy, steps = work_of(workspace, "insert", [edge])
+        assert (strategy, steps < 20) == ("rederivation", True)
+    assert workspace.verify() == []
+
+
+def test_rows_that_come_into_a_large_closure_or_over_few_steps_are_searched() -> None:
+    pairs = closure([(x, (x + 1) % 300) for x in range(300)], tuning=lftj.Tuning(searched_least=1))
+    assert work_of(pairs, "insert", [(5, 100)])[0] == "reachability"
+    few, edges = reached(1_000, 3)
+    assert work_of(few, "insert", [(edges[0][0], 999)])[0] == "reachability"
+
+
+def test_rows_that_come_in_numbers_are_evaluated_and_not_searched_as_well() -> None:
+    tuning = lftj.Tuning(searched_least=1, rows_least=1_000)
+    layers = lftj.connect(tuning=tuning)
+    layers.add_rules(PROGRAMS["nothing kept"])
+    layers.load("s", [(1, 0)])
+    edges = [(x, 100 + y) for x in range(10, 90) for y in range(80)]
+    layers.load("e", [*edges, *((2, x) for x in range(10, 90))])
+    with layers.transaction() as tx:
+        tx.insert("e", [(1, 3)])
+    strategy, steps = work_of(layers, "insert", [(1, 2)])
+    assert (strategy, steps < 2.5 * len(edges)) == ("from nothing", True)
+    assert (len(layers["t"]), layers.verify()) == (163, [])
