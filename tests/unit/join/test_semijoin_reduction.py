@@ -237,3 +237,35 @@ def test_values_far_apart_are_no_reason_for_a_table() -> None:
     (rule,) = workspace.add_rules("some(n) :- sale(n, _, _, d, _), big(d).")
     assert "only rows of sale" not in str(workspace.plan(rule))
     assert len(workspace["some"]) == len([n for n in range(FACTS) if n % 365 == 3])
+
+
+ASKED = """
+    .decl q{n}(o: number, day: number, sum: number)
+    q{n}(o, d, sum(p * (100 - r))) :- person(c, "{segment}"), ordered(o, c, d), d < {day},
+        line(o, _, p, r, s), s > {day}.
+"""
+
+
+def test_a_question_whose_index_is_there_reads_the_rows_as_they_lie_all_the_same() -> None:
+    """The key has a key order, so that nothing is to be built: a search of it waits for memory at
+    each step, in the time of which several rows are tested.
+    """
+    by = random.Random(3)
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1))
+    workspace.relation("person", {"c": int, "segment": str}, key="c")
+    workspace.relation("ordered", {"o": int, "c": int, "day": int}, key="o")
+    prices = {"price": int, "off": int, "shipped": int}
+    workspace.relation("line", {"o": int, "number": int} | prices, key=("o", "number"))
+    days = [by.randrange(2400) for _ in range(25_000)]
+    lines = [
+        (o, number, by.randrange(1, 1000), by.randrange(11), days[o] + by.randrange(1, 122))
+        for o in range(25_000)
+        for number in range(4)
+    ]
+    workspace.load("person", [(c, "ABCDE"[c % 5]) for c in range(2_500)])
+    workspace.load("ordered", [(o, by.randrange(2_500), day) for o, day in enumerate(days)])
+    workspace.load("line", lines)
+    for n, segment in enumerate("ABC"):
+        workspace.add_rules(ASKED.format(n=n, segment=segment, day=1000 + n))
+        assert workspace.profile(last=1)["steps"].sum() < 1.5 * len(lines)
+    assert workspace.verify() == []
