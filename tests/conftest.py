@@ -1,5 +1,5 @@
 """Hypothesis profiles of the property tests: `ci` (the default) is small and repeatable, `deep` is
-large and random, `quick` random without shrinking.
+large and random, `quick` random without shrinking, `unshrunk` is `ci` without it.
 
 Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so
 no example has a deadline.
@@ -95,6 +95,9 @@ settings.register_profile(
     deadline=None,
     database=None,
     suppress_health_check=_slow_is_fine,
+)
+settings.register_profile(
+    "unshrunk", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate]
 )
 settings.register_profile(
     "deep", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_slow_is_fine

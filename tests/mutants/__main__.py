@@ -59,7 +59,7 @@ def unhealthy(
 
 def tried(mutant: Mutant, whole: bool, most: int, results: Results) -> Run:
     """Plant a bug, and run the tests."""
-    tests = ("tests",) if whole else mutant.tests
+    tests = () if whole else mutant.tests
     key = f"{mutant.name} {mutant.digest} {'whole' if whole else ''}"
     if (known := results.get(key)) is not None:
         return known

@@ -28,7 +28,9 @@ NOT_COUNTED = (
     "tests/unit/test_mutants.py",
 )
 """Tests that notice any other way of doing something, and so tell nothing of a wrong one."""
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_UNSHRUNK = {"HYPOTHESIS_PROFILE": "unshrunk"}
+"""Bugs are not told from one another, so no example of one has to be small."""
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def run(
         process = subprocess.Popen(
             words,
             cwd=root,
-            env={**os.environ, "PYTHONPATH": str(root), **dict(environment)},
+            env={**os.environ, **_UNSHRUNK, "PYTHONPATH": str(root), **dict(environment)},
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -195,3 +195,20 @@ def test_another_row_takes_the_place_of_one(arena: Arena) -> None:
         assert [int(column[0]) for column in tree.columns()] == [(7, 8, 9)[i] for i in order]
     assert relation.tree((1, 2, 0)).columns()[0].tolist() == [8]
     assert arena.bytes_in_use - before < 13_000  # the page of the third order alone
+
+
+@given(
+    st.lists(row),
+    st.lists(st.tuples(st.sets(row, max_size=6), st.sets(row, max_size=6)), min_size=1, max_size=5),
+)
+def test_bounds_hold_all_codes_after_every_change(start, steps):
+    version = RelationVersion.build(TRIPLE, ARENA, columns(start))
+    model = set(start)
+    for inserts, erases in steps:
+        version.bounds()
+        new, gone = inserts - erases - model, erases & model
+        version = version.apply(Delta(columns(sorted(new)), columns(sorted(gone))))
+        model = (model | new) - gone
+        assert len(version.bounds()) == (3 if model else 0)
+        for place, (low, high) in enumerate(version.bounds()):
+            assert all(low <= each[place] <= high for each in model)
