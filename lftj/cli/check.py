@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lftj.cli.directives import check_directives, directives_of
+from lftj.cli.directives import check_directives, directives_of, ignored_parameters
 from lftj.cli.run import read_program
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import StratifiedProgram
@@ -79,6 +79,7 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     ]
     counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
     warnings = [_lone(each) for each in lone_variables(parsed)]
+    warnings += [f"warning: {each}" for each in ignored_parameters(directives_of(parsed))]
     if warnings:
         counted += f", {_count(len(warnings), 'warning')}"
     strata = "strata\n" + describe_strata(program.stratified)

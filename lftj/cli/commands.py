@@ -37,7 +37,12 @@ def _describe_run(parser: Parser) -> None:
         help="how many threads evaluate; auto: one per core (default: 1)",
     )
     add_allow_paths(parser, "let the program name and include files anywhere")
-    parser.add_argument("-w", "--no-warn", action="store_true", help="print no warnings")
+    parser.add_argument(
+        "-w",
+        "--no-warn",
+        action="store_true",
+        help="print no warnings; an .input whose file is missing has no facts",
+    )
     parser.add_argument(
         "--db",
         metavar="PATH",

@@ -4,11 +4,19 @@ written by halves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lftj.errors import FrameError, LftjError, ProgramErrors
-from lftj.frames import FactsLayout, check_table_parameters, is_table_file
+from lftj.frames import (
+    FactsLayout,
+    check_table_parameters,
+    is_table_file,
+    known_parameters,
+    unknown_parameters,
+)
 from lftj.syntax import tree
 
 _INWARD = ("file", "stdin")
@@ -32,45 +40,35 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
     `from_input`: the program came from standard input.
     """
     errors: list[LftjError] = []
-    used: dict[object, str] = {"stdin": "the program"} if from_input else {}
-    seen: set[tuple[object, ...]] = set()
+    used: dict[object, Any] = {"stdin": "the program"} if from_input else {}
+    limited: set[str] = set()
     for directive in directives:
-        if (
-            directive.kind != "input"
-            and (directive.kind, directive.relation, _where(directive)) in seen
-        ):
-            errors.append(
-                _refused(
-                    directive, f"there is such a .{directive.kind} already", "leave one of them out"
-                )
-            )
-            continue
         try:
             if directive.kind == "limitsize":
+                if directive.relation in limited:
+                    problem = "there is such a .limitsize already"
+                    raise _refused(directive, problem, "leave one of them out")
                 rows_kept(directive)
+                limited.add(directive.relation)
             else:
                 _check_use(directive, layout_of(directive)[1], used)
         except FrameError as error:
             errors.append(error)
-        else:
-            seen.add((directive.kind, directive.relation, _where(directive)))
     if errors:
         raise ProgramErrors(errors)
 
 
-def _where(directive: tree.Directive) -> object:
-    """Target of an `.output`; None for every directive that a relation has once."""
-    parameters = dict(directive.parameters)
-    return (
-        (parameters.get("IO", "file"), parameters.get("filename"))
-        if directive.kind == "output"
-        else None
-    )
+def ignored_parameters(directives: Iterable[tree.Directive]) -> Iterator[str]:
+    """Warnings of parameters that no directive has, which Soufflé ignores without a word."""
+    for directive in directives:
+        if directive.kind != "limitsize":
+            for problem, hint in unknown_parameters(dict(directive.parameters)).values():
+                yield f".{directive.kind} {directive.relation}: {problem} is ignored; {hint}"
 
 
-def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object, str]) -> None:
-    """Standard input ends once it was read, and of two relations in one file only the second is
-    there. `used`: by whom they are.
+def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object, Any]) -> None:
+    """Standard input ends once it was read, and of two relations, or layouts, in one file only the
+    second is there. `used`: by whom they are.
     """
     relation = directive.relation
     if directive.kind == "input" and layout.io == "stdin":
@@ -82,13 +80,13 @@ def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object
             )
     elif directive.kind == "output" and layout.io == "file":
         path = layout.path(relation, ".", output=True)
-        if used.setdefault(path, relation) != relation and (
-            path.is_file() or not path.exists()
-        ):  # devices take all
+        wanted = f".output {relation}", replace(layout, filename=None)
+        other = used.setdefault(path, wanted)
+        if other != wanted and (path.is_file() or not path.exists()):  # devices take all
             raise _refused(
                 directive,
-                f"{path} is written by .output {used[path]} already",
-                "give each relation a file of its own",
+                f"{path} is written by {other[0]} already",
+                "give each directive a file of its own",
             )
 
 
@@ -96,7 +94,7 @@ def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLay
     """The parameters of an `.input`, `.output` or `.printsize`, and what they say. Raises
     FrameError (E231) with the directive's place.
     """
-    parameters = dict(directive.parameters)
+    parameters = known_parameters(dict(directive.parameters))
     try:
         layout = FactsLayout.of(parameters)
         if layout.filename is not None and is_table_file(Path(layout.filename)):

@@ -10,7 +10,14 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
+from lftj.cli.directives import (
+    check_directives,
+    directives_of,
+    ignored_parameters,
+    layout_of,
+    of_kind,
+    rows_kept,
+)
 from lftj.cli.renewing import renew
 from lftj.engine.program_draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
@@ -148,7 +155,7 @@ def run(
                 for directive in of_kind(directives, "input"):
                     say(f"reading {directive.relation}")
                     with inside.reading(directive):
-                        read_input(tx, directive, fact_dir)
+                        read_input(tx, directive, fact_dir, missing_is_empty=not warn)
         if warn:
             _warn(parsed, directives)
         write_outputs(workspace, directives, output_dir, inside)
@@ -163,6 +170,8 @@ def _warn(parsed: tree.ParsedProgram, directives: Sequence[tree.Directive]) -> N
             "warning: the program has no .output and no .printsize; nothing is written",
             file=sys.stderr,
         )
+    for warning in ignored_parameters(directives):
+        print(f"warning: {warning}", file=sys.stderr)
     for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
         print(
             f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
@@ -226,8 +235,12 @@ def _check_place(directive: tree.Directive, folder: str, inside: Folders) -> Non
             check_inside(layout.path(directive.relation, folder, output=True))
 
 
-def read_input(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
-    """Insert the facts that an `.input` names."""
+def read_input(
+    tx: Transaction, directive: tree.Directive, fact_dir: Path, *, missing_is_empty: bool = False
+) -> None:
+    """Insert the facts that an `.input` names. `missing_is_empty`: a file that is not there has
+    none, as for Soufflé's `-w`.
+    """
     parameters, layout = layout_of(directive)
     source = (
         standard_input()
@@ -237,6 +250,8 @@ def read_input(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> No
     try:
         tx.insert(directive.relation, source, facts=parameters)
     except FileMissingError as error:
+        if missing_is_empty:
+            return
         remedy = (
             f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
         )
@@ -319,10 +334,11 @@ def _print(result: Any, relation: str, parameters: dict[str, str | int], limit: 
         )
     headers = str(parameters.pop("headers", "false")).casefold() in ("true", "1")
     delimiter = str(parameters.get("delimiter", "\t"))
+    header = str(parameters.get("attributeNames", delimiter.join(result.columns)))
     print(
         "---------------",
         relation,
-        *([delimiter.join(result.columns)] if headers else []),
+        *([header] if headers else []),
         "===============",
         sep="\n",
     )

@@ -5,6 +5,7 @@ backend the rows are in.
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -145,6 +146,10 @@ def inputs_of(
     for clause in parsed.clauses if folder is not None else ():
         if isinstance(clause, tree.Directive) and clause.kind == "input":
             parameters = dict(clause.parameters)
+            for problem, hint in frames.unknown_parameters(parameters).values():
+                message = f".input {clause.relation}: {problem} is ignored; {hint}"
+                warnings.warn(message, RuntimeWarning, stacklevel=2)
+            parameters = frames.known_parameters(parameters)
             path = frames.FactsLayout.of(parameters).path(
                 clause.relation, folder or "", output=False
             )

@@ -10,7 +10,14 @@ from __future__ import annotations
 from lftj.frames.arrow_columns import require_whole
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
-from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
+from lftj.frames.facts import (
+    FactsLayout,
+    Parameters,
+    check_table_parameters,
+    known_parameters,
+    read_facts,
+    unknown_parameters,
+)
 from lftj.frames.files import (
     is_table_file,
     name_within,
@@ -49,6 +56,7 @@ __all__ = [
     "decode_column",
     "format_facts",
     "is_table_file",
+    "known_parameters",
     "name_within",
     "open_folder",
     "open_parquet",
@@ -63,6 +71,7 @@ __all__ = [
     "to_polars",
     "to_tuples",
     "to_values",
+    "unknown_parameters",
     "value_order",
     "write_delimited",
     "write_facts",

@@ -2,9 +2,10 @@
 also as `0x1f` and `0b101`.
 
 The parameters are those of `.input` and `.output`: `IO` (file, stdin, stdout), `filename`,
-`delimiter`, `headers`, `columns="0:2:1"`, `rfc4180`, `compress`. Two things are stricter than in
-Soufflé: a line with more fields than columns is an error (`columns` picks some on purpose), and so
-is an unknown parameter.
+`delimiter`, `headers`, `attributeNames` (the header, instead of the columns' names),
+`columns="0:2:1"`, `rfc4180`, `compress`. Two things are stricter than in Soufflé: a line with more
+fields than columns is an error (`columns` picks some on purpose), and so is an unknown parameter,
+but in a directive, where it is ignored with a warning.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _KNOWN = (
     "columns",
     "rfc4180",
     "compress",
-    "name",
     "attributeNames",
+    "name",
     "operation",
 )
 _NO_DELIMITER = frozenset("\n\r\ufeff")
@@ -54,6 +55,7 @@ class FactsLayout:
     rfc4180: bool
     compress: bool
     picked: tuple[int, ...] | None
+    header: str | None = None
 
     @classmethod
     def of(cls, parameters: Parameters) -> FactsLayout:
@@ -72,11 +74,8 @@ class FactsLayout:
             raise FrameError(
                 f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout"
             )
-        for name in parameters:
-            if name not in _KNOWN:
-                meant = suggestion(name, _KNOWN)
-                hint = f"did you mean {meant}?" if meant else f"known are {', '.join(_KNOWN[:7])}"
-                raise FrameError(f"unknown parameter {name!r}", code="E231", hint=hint)
+        for problem, hint in unknown_parameters(parameters).values():
+            raise FrameError(problem, code="E231", hint=hint)
         rfc4180 = _truth(parameters, "rfc4180")
         delimiter = str(parameters.get("delimiter", "," if rfc4180 else "\t"))
         if not delimiter or set(delimiter) & _NO_DELIMITER or (rfc4180 and '"' in delimiter):
@@ -86,6 +85,9 @@ class FactsLayout:
             raise FrameError(
                 f"delimiter={delimiter!r} cannot separate fields in quotes", code="E231", hint=hint
             )
+        header = parameters.get("attributeNames")
+        if header is not None and set(str(header)) & _NO_DELIMITER:
+            raise FrameError(f"attributeNames={header!r} is no line", code="E231")
         filename = parameters.get("filename")
         return cls(
             io,
@@ -95,6 +97,7 @@ class FactsLayout:
             rfc4180,
             _truth(parameters, "compress"),
             _picked(parameters.get("columns")),
+            None if header is None else str(header),
         )
 
     def path(self, relation: str, directory: str | os.PathLike[str], *, output: bool) -> Path:
@@ -105,13 +108,29 @@ class FactsLayout:
         return Path(directory) / (self.filename or relation + ending)
 
 
+def known_parameters(parameters: Parameters) -> dict[str, str | int]:
+    """Restrict parameters to those that mean something."""
+    return {name: value for name, value in parameters.items() if name in _KNOWN}
+
+
+def unknown_parameters(parameters: Parameters) -> dict[str, tuple[str, str]]:
+    """The problem with each parameter that is none, and a hint."""
+    found = dict[str, tuple[str, str]]()
+    for name in parameters:
+        if name not in _KNOWN:
+            meant = suggestion(name, _KNOWN)
+            hint = f"did you mean {meant}?" if meant else f"known are {', '.join(_KNOWN[:8])}"
+            found[name] = f"unknown parameter {name!r}", hint
+    return found
+
+
 def check_table_parameters(parameters: Parameters, path: Path) -> None:
     """Raise FrameError (E231) for parameters that mean something for text alone, where the file is
     a Parquet or Arrow table.
     """
     FactsLayout.of(parameters)
     for name in parameters:
-        if name in ("delimiter", "headers", "columns", "rfc4180", "compress"):
+        if name in ("delimiter", "headers", "columns", "rfc4180", "compress", "attributeNames"):
             hint = "leave it out: columns are taken by their names"
             raise FrameError(
                 f"{name} says how text is written, and {path.name} is a table",

@@ -125,7 +125,10 @@ def format_facts(
     """The text of a fact file, in memory. About 0.3 µs a row on top of the sorting; floats and
     decimals 0.5 µs each.
     """
-    header = _header([name for name, _ in columns], layout) if layout.headers else ""
+    header = ""
+    if layout.headers:
+        names = [name for name, _ in columns]
+        header = _header(names, layout) if layout.header is None else f"{layout.header}\n"
     if not columns:
         return header + "()\n" * (rows if limit is None else min(rows, limit))
     order = value_order([type for _, type in columns], code_columns, texts)[:limit]

@@ -212,14 +212,13 @@ def test_included_files_are_read_from_the_folder_of_the_program(
         assert ":2:1: error[E104]" in capsys.readouterr().err
 
 
-def test_a_relation_is_written_once_to_one_place(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_written_in_one_layout(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ".decl a(x: number)\na(1).\n.output a\n.output a(IO=stdout)\n.printsize a\n"
     assert main(["run", program(folder, text), "-D", str(folder)]) == 0
-    for again in (".output a", '.output a(delimiter=",")', ".output a(IO=stdout)", ".printsize a"):
+    for again in ('.output a(delimiter=",")', '.output a(filename="./a.csv", headers=true)'):
         assert main(["run", program(folder, f"{text}{again}\n"), "-D", str(folder)]) == 1
-        assert "6:1: error[E231]" in capsys.readouterr().err
+        problem = "6:1: error[E231]: .output a: a.csv is written by .output a already"
+        assert problem in capsys.readouterr().err
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +231,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 WRONG_PARAMETERS = """.decl a(x: number) a(1). a(2).
 .output a
 .output a(filename="b.csv", delimiter="")
-.printsize a(colour=red)
+.printsize a(IO=sqlite)
 .limitsize a(n=few)
 .limitsize a
 .limitsize a(n=-1)
@@ -248,12 +247,51 @@ def test_parameters_are_looked_at_before_anything_is_written(
     assert out == ""
     assert [line.split("program.dl:")[1] for line in err.splitlines() if "error[" in line] == [
         "3:1: error[E231]: .output a: delimiter='' cannot separate fields",
-        "4:1: error[E231]: .printsize a: unknown parameter 'colour'",
+        "4:1: error[E231]: .printsize a: IO=sqlite is not supported",
         "5:1: error[E231]: .limitsize a: how many rows is not said",
         "6:1: error[E231]: .limitsize a: how many rows is not said",
         "7:1: error[E231]: .limitsize a: how many rows is not said",
     ]
     assert not (folder / "a.csv").exists()
+
+
+def test_each_directive_writes_and_unknown_parameters_are_warned_of(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        '.decl a(x: number, y: number) a(1, 2).\n.output a\n.output a\n.output a(filename="a.csv")\n'
+        ".output a(IO=stdout, color=red)\n"
+        '.output a(IO=stdout, attributeNames="p q", headers=true)\n'
+        '.output a(filename="b.csv", headers=true, attributeNames="p|q")\n'
+        ".printsize a(delimeter=2)\n.printsize a\n"
+    )
+    assert main(["run", program(folder, text), "-D", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert (folder / "a.csv").read_text() == "1\t2\n"
+    assert (folder / "b.csv").read_text() == "p|q\n1\t2\n"
+    line = "===============\n"
+    begin, rows = "---------------\na\n", f"{line}1\t2\n{line}"
+    assert out == f"{begin}{rows}{begin}p q\n{rows}a\t1\na\t1\n"
+    warnings = [
+        "warning: .output a: unknown parameter 'color' is ignored; known are IO, filename, "
+        "delimiter, headers, columns, rfc4180, compress, attributeNames",
+        "warning: .printsize a: unknown parameter 'delimeter' is ignored; did you mean delimiter?",
+    ]
+    assert err.splitlines() == warnings
+    assert main(["check", program(folder, text)]) == 0
+    assert all(warning in capsys.readouterr().out for warning in warnings[:1])
+    assert main(["run", program(folder, text), "-D", str(folder), "-w"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_missing_file_of_facts_is_an_empty_one_without_warnings(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = ".decl a(x: number)\n.input a\n.printsize a\n"
+    assert main(["run", program(folder, text), "-w"]) == 0
+    assert capsys.readouterr() == ("a\t0\n", "")
+    assert main(["run", program(folder, text)]) == 1
+    assert "E240" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("io", ["file", "stdin"])
