@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+
+from lftj.errors.shortening import shortened
 
 _PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -46,7 +49,7 @@ class Span:
     def _caret(self) -> str:
         if self.source is None:
             return ""
-        lines = self.source.splitlines()
+        lines = lines_of(self.source)
         if not 1 <= self.line <= len(lines):
             return ""
         text = "".join(char if char.isprintable() else " " for char in lines[self.line - 1])
@@ -60,6 +63,12 @@ class Span:
             f"{gutter}{shown}{'…' if len(text) > first + _MOST_SHOWN else ''}\n"
             f"{' ' * (len(gutter) + indent)}{'^' * width}"
         )
+
+
+@lru_cache(maxsize=1)
+def lines_of(text: str) -> list[str]:
+    """The lines of a text. They are kept for the other errors of one text."""
+    return text.splitlines()
 
 
 class LftjError(Exception):
@@ -79,19 +88,19 @@ class LftjError(Exception):
         span: Span | None = None,
         hint: str | None = None,
     ):
-        super().__init__(message)
-        self.message = message
+        self.message = shortened(message)
+        super().__init__(self.message)
         self.code = code or type(self).code
         self.span = span
-        self.hint = hint
+        self.hint = hint if hint is None else shortened(hint)
 
     def __str__(self) -> str:
         place = f"{self.span}: " if self.span else ""
-        parts = [f"{place}error[{self.code}]: {self.message}"]
+        parts = [f"{place}error[{self.code}]: {shortened(self.message)}"]
         if self.span and (caret := self.span.caret()):
             parts.append(caret)
         if self.hint:
-            parts.append(f"  help: {self.hint}")
+            parts.append(f"  help: {shortened(self.hint)}")
         return "\n".join(parts)
 
     def _render_traceback_(self) -> list[str]:
@@ -118,9 +127,13 @@ def _is_machinery(filename: str) -> bool:
 
 
 class ProgramErrors(LftjError, ValueError):
-    """All errors of one program, in the order of the text. `errors` holds them one by one."""
+    """Errors of one program, in the order of the text. `errors` holds them one by one; the message
+    shows the first `shown`.
+    """
 
     code = "E001"
+    shown = 20
+    """Errors in a message, and the most that are looked for in the syntax of a text."""
 
     def __init__(self, errors: list[LftjError]):
         self.errors = errors
@@ -130,4 +143,5 @@ class ProgramErrors(LftjError, ValueError):
         return type(self), (self.errors,)
 
     def __str__(self) -> str:
-        return "\n".join(str(error) for error in self.errors) + f"\n{self.message}"
+        more = f"; the first {self.shown} are shown" if len(self.errors) > self.shown else ""
+        return "\n".join([*map(str, self.errors[: self.shown]), f"{self.message}{more}"])

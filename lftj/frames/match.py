@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from lftj.errors import FrameError
+from lftj.errors.nearest import closest
 from lftj.frames.frame import Carrier, Columns
 
 ColumnMap = Mapping[str, Hashable]
@@ -47,11 +48,7 @@ def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None)
 
 def suggestion(name: object, known: Sequence[object]) -> str | None:
     """The known name that `name` was probably meant to be, or None."""
-    texts = {str(candidate).casefold(): str(candidate) for candidate in known}
-    import difflib  # only for a hint
-
-    found = difflib.get_close_matches(str(name).casefold(), list(texts), n=1, cutoff=0.6)
-    return texts[found[0]] if found else None
+    return closest(str(name), map(str, known))
 
 
 def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None) -> None:

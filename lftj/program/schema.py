@@ -13,9 +13,9 @@ from itertools import islice
 from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
+from lftj.errors.nearest import closest
 from lftj.program.normal_form import RelationSchema
 from lftj.syntax import functors, tree
-from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 from scantree.frozen import frozen
 

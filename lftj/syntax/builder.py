@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import cast
 
 from lftj.errors import ExpressionError
+from lftj.errors.nearest import closest
 from lftj.syntax import functors, tree
 from lftj.syntax.conversion import check_name, make_rule, to_literals, to_term
 from lftj.syntax.expressions import Expression, Formula, Var, call, compare
@@ -290,7 +291,7 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
     round them fail.
     """
     if function not in functors.BODY_AGGREGATES:
-        near = functors.closest(function, functors.BODY_AGGREGATES)
+        near = closest(function, functors.BODY_AGGREGATES)
         hint = (
             f"did you mean {near}?"
             if near

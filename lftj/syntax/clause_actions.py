@@ -9,6 +9,7 @@ from dataclasses import replace
 from lark import Token
 
 from lftj.errors import LftjError, ParseError, Span, UnknownNameError
+from lftj.errors.nearest import closest
 from lftj.syntax import functors, tree
 from lftj.syntax.depth import check_depth, children
 from lftj.syntax.directive_actions import DirectiveActions
@@ -260,7 +261,7 @@ class ClauseActions(DirectiveActions):
             if (refused := functors.UNSUPPORTED_QUALIFIERS.get(str(word))) is not None:
                 self.unsupported(refused[0], word, refused[1])
             elif str(word) not in known:
-                near = functors.closest(str(word), {*known, "choice-domain"})
+                near = closest(str(word), {*known, "choice-domain"})
                 every = (
                     "a clause starts with a relation and its arguments; qualifiers are "
                     + ", ".join(sorted(known))

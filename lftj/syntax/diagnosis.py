@@ -9,6 +9,7 @@ import re
 from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from lftj.errors import ParseError
+from lftj.errors.nearest import closest
 from lftj.syntax import functors
 from lftj.syntax.recovery import DIRECTIVE, PREPROCESSOR
 from lftj.syntax.remedies import remedy
@@ -56,6 +57,7 @@ _WORDS: dict[str, str] = {
 }
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
+_MEANT: dict[str, str] = dict.fromkeys(("declare", "declaration", "relation"), "decl")
 _ANNOTATION = re.compile(r"@!?\[")
 _OWNER = re.compile(r"[^\W\d][\w?]*\Z")
 _CALLED = re.compile(r"\s*[(\[]")
@@ -217,7 +219,7 @@ def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> Pars
             span=span,
             hint="leave it out: it has no effect",
         )
-    near = functors.closest(
+    near = _MEANT.get(word.group(1)) or closest(
         word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize")
     )
     hint = (

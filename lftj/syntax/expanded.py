@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lftj.errors import Span
+from lftj.errors.base import lines_of
 from scantree.frozen import frozen
 
 
@@ -34,7 +35,7 @@ class ExpandedText(str):
         """The place in the files of a place in this text. Columns are exact but within what a macro
         stands for.
         """
-        lines = self.splitlines()
+        lines = lines_of(self)
         first, last = (min(max(number, 1), len(lines)) - 1 for number in (span.line, span.end_line))
         if first < 0:
             return span

@@ -7,10 +7,11 @@ another.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Literal
+
+from lftj.errors.nearest import closest
 
 NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
 """Names of variables, relations and columns, as in the grammar."""
@@ -106,13 +107,19 @@ LIKE = (
     "patterns are those of regular expressions, for the whole string, with .* for % and . for "
     '_: match("PROMO.*", s)'
 )
+_DAYS = "days are added to a date as a whole number: d + 7"
 OF_SQL: dict[str, str] = {
     "abs": "write max(x, -x)",
+    "dateadd": _DAYS,
+    "date_add": _DAYS,
+    "days": _DAYS,
     "avg": "the mean is mean(x) in a head, and mean x : { … } in a body",
     "date_part": "write year(date), month(date) or day(date)",
     "extract": "write year(date), month(date) or day(date)",
+    "len": USAGE["strlen"],
     "length": USAGE["strlen"],
     "like": LIKE,
+    "strlength": USAGE["strlen"],
     "substring": USAGE["substr"],
 }
 """Functions of SQL that have another name here, with what to write instead."""
@@ -266,16 +273,11 @@ def unknown_hint(name: str, known: Iterable[str], otherwise: str, quote: str = "
     """Suggest a replacement for an unknown function: the functor for SQL's name, the nearest of the
     `known` names, or `otherwise`.
     """
+    if name in PREDICATES:
+        return f"a condition of its own: {USAGE[name]}"
     if instead := OF_SQL.get(name.casefold()):
         return instead
     near = closest(name, known)
-    return f"did you mean {quote}{near}{quote}?" if near else otherwise
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, or None when nothing is near."""
-    names = list(known)
-    if alike := [other for other in names if other.casefold() == name.casefold()]:
-        return alike[0]
-    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return found[0] if found else None
+    if near is None or name.casefold() == f"{near}s":  # `months(2)` is no month
+        return otherwise
+    return f"did you mean {quote}{near}{quote}?"

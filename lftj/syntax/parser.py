@@ -115,7 +115,7 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     return tree.Rule((atom,), tree.Body(()), span=span(found.start(), found.end()))
 
 
-MOST_ERRORS = 20
+MOST_ERRORS = ProgramErrors.shown
 """After this many errors the rest of the text is not read."""
 
 _WATCHED = (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from lftj.errors import ArityError, ExpressionError, UnknownNameError
+from lftj.errors.nearest import closest
 from lftj.syntax import functors, tree
 from lftj.syntax.conversion import FunctionHolder, check_name, show, to_term
 from lftj.syntax.expressions import Formula
@@ -98,7 +99,7 @@ class Predicate:
         """Positional arguments, then those by name, wildcards for the rest."""
         columns = self.columns or ()
         if unknown := [name for name in named if name not in columns]:
-            near = functors.closest(unknown[0], columns)
+            near = closest(unknown[0], columns)
             known = (
                 f"columns are {', '.join(columns)}"
                 if columns

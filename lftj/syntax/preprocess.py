@@ -228,7 +228,8 @@ class _Expansion:
         return reader
 
     def _unknown(self, directive: Any) -> LftjError:
-        from lftj.syntax.functors import BODY_AGGREGATES, closest
+        from lftj.errors.nearest import closest
+        from lftj.syntax.functors import BODY_AGGREGATES
 
         name = directive.value
         near = closest(name, _KNOWN)

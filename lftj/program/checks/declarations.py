@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
+from lftj.errors.nearest import closest
 from lftj.program.checks.subtypes import as_defined, equal_kinds, kinds_of, types_above
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
-from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
 _OF_SOUFFLE = frozenset({"number", "symbol", "unsigned", "float"})
@@ -135,16 +135,19 @@ def _schema(
     """
     errors: list[LftjError] = []
     columns: list[tuple[str, Type]] = []
+    names = set[str]()
+    of_changes = {name for name, _ in CHANGE_COLUMNS}
     for column in declaration.columns:
         span = column.span or declaration.span
-        if any(column.name == name for name, _ in columns):
+        if column.name in names:
             message = f"relation `{declaration.name}` has two columns `{column.name}`"
             errors.append(
                 DeclarationError(
                     message, code="E164", span=span, hint="give each column a name of its own"
                 )
             )
-        if any(column.name == name for name, _ in CHANGE_COLUMNS):
+        names.add(column.name)
+        if column.name in of_changes:
             hint = "choose another name for the column"
             errors.append(
                 DeclarationError(
@@ -166,9 +169,10 @@ def _schema(
 def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...], list[LftjError]]:
     """The positions of each choice domain's columns; their order says nothing."""
     names = [column.name for column in declaration.columns]
+    places = {name: place for place, name in reversed(list(enumerate(names)))}
     errors: list[LftjError] = []
     for name in dict.fromkeys(
-        name for domain in declaration.choice for name in domain if name not in names
+        name for domain in declaration.choice for name in domain if name not in places
     ):
         near = closest(name, names)
         hint = (
@@ -181,7 +185,7 @@ def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...],
         message = f"relation `{declaration.name}` has no column `{name}` to choose by"
         errors.append(UnknownNameError(message, code="E111", span=declaration.span, hint=hint))
     domains = {
-        tuple(sorted({names.index(name) for name in domain if name in names}))
+        tuple(sorted({places[name] for name in domain if name in places}))
         for domain in declaration.choice
     }
     return tuple(sorted(domains)), errors

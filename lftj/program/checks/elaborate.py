@@ -17,6 +17,7 @@ from lftj.errors import (
     UnknownNameError,
     UnsafeRuleError,
 )
+from lftj.errors.nearest import closest
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -40,7 +41,7 @@ from lftj.program.signatures import (
     same_type,
 )
 from lftj.syntax import tree
-from lftj.syntax.functors import BODY_AGGREGATES, FUNCTORS, PREDICATES, closest, unknown_hint
+from lftj.syntax.functors import BODY_AGGREGATES, FUNCTORS, PREDICATES, unknown_hint
 from lftj.types import INT, STR, Type
 
 # Aggregates in rule heads: which there are, what they take, what type they give.
