@@ -207,13 +207,18 @@ def test_a_moment_is_the_version_that_was_the_last_one_then(tmp_path: Path, file
         assert sorted(workspace.history("e", since=moments[0], until=moments[1])) == [(1, 2, 1, 3)]
 
 
-TO_COME = (
-    99,
-    datetime.now() + timedelta(days=1),
-    datetime.now().astimezone(timezone(timedelta(hours=-11))) + timedelta(minutes=9),
-    datetime.max,
-    datetime.max.replace(tzinfo=timezone(-timedelta(hours=12))),
-)
+def to_come() -> list[int | datetime]:
+    """A version and moments that are not there yet."""
+    west = timezone(timedelta(hours=-11))
+    return [
+        99,
+        datetime.now() + timedelta(days=1),
+        datetime.now().astimezone(west) + timedelta(minutes=9),
+        datetime.max,
+        datetime.max.replace(tzinfo=west),
+    ]
+
+
 ASKED = {
     "at": lambda reader, when: reader.at(when),
     "history since": lambda reader, when: reader.history("e", since=when),
@@ -231,7 +236,7 @@ def test_a_version_to_come_is_told_by_number_and_moment(
     with opened(tmp_path / "w.lftj" if files else None, keep="all") as workspace:
         workspace.load("e", [(1, 2)])
         for reader in (workspace, workspace.branch("b")):
-            for when in TO_COME:
+            for when in to_come():
                 with pytest.raises(lftj.PastError, match=r"not there yet.* the last 2") as caught:
                     ASKED[asked](reader, when)
                 assert caught.value.code == "E371"

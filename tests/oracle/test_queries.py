@@ -19,7 +19,7 @@ from tests.reference.trees import atom, rule
 from tests.strategies.bodies import BodyDrawer
 from tests.strategies.histories import relations_of
 from tests.strategies.programs import Program, programs
-from tests.strategies.schemas import BASES, Row, databases
+from tests.strategies.schemas import BASES, Row, Spec, Value, databases, values
 from tests.strategies.terms import Draw
 
 
@@ -41,6 +41,9 @@ def test_oracle_answers_equal_the_reference(
     goal = rule(atom("goal", *answers.columns), *body.literals)  # type: ignore[attr-defined]
     expected = evaluate((*program.declarations, *program.rules, goal), facts)["goal"]
     assert typed(answers.fetchall()) == typed(expected)
+
+
+READ = [spec for spec in BASES if spec.types and not spec.functional]
 
 
 class Version(NamedTuple):
@@ -93,6 +96,16 @@ def asked(version: Version, body: Any, ask: Any) -> None:
     assert typed(answers.fetchall()) == typed(expected)
 
 
+def asked_with_a_value(version: Version, spec: Spec, value: Value) -> None:
+    """Ask a version for the rows of a relation with a value in its first column, twice."""
+    names = [f"x{place}" for place in range(1, len(spec.types))]
+    question = f"{spec.name}({', '.join(['?', *names])})"
+    expected = evaluate(version.clauses, version.facts).get(spec.name, ())
+    wanted = typed({row[1:] for row in expected if row[0] == value})
+    for _ in range(2):
+        assert typed(version.reader.query(question, value).fetchall()) == wanted
+
+
 @given(questions(), databases(), st.data())
 @settings(max_examples=max(2, settings().max_examples // 3))
 def test_oracle_a_text_is_answered_by_the_program_of_the_version_that_is_asked(
@@ -106,4 +119,9 @@ def test_oracle_a_text_is_answered_by_the_program_of_the_version_that_is_asked(
         for _ in range(6):
             version = data.draw(st.sampled_from(there))
             asked(version, body, lambda: version.reader.query(str(body)))  # noqa: B023 - asked now
+        views = [spec for spec in program.specs if spec.types]
+        spec = data.draw(st.sampled_from([*views, *READ]))
+        value = data.draw(values(spec.types[0]))
+        for version in there[2:]:
+            asked_with_a_value(version, spec, value)
         asked(there[-1], body, prepared)
