@@ -82,7 +82,7 @@ class InProcess(Engine):
         entry = self.entry(outcome, draft.message, time.perf_counter() - draft.begun)
         hold, held = self.past.waiting.extend, self._held(state, entry)
         tell = partial(self.subscriptions.waiting.extend, news)
-        ancestry = self._ancestry(draft, state)
+        ancestry = None if draft.merged is None else self._ancestry(draft, state)
         adopt = [] if ancestry is None else [partial(setattr, self.branches, "ancestry", ancestry)]
         rest = map(call, (tell, partial(self.positions.update, draft.positions), *adopt))
 

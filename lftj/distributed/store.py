@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.bounds import Bounds
@@ -203,13 +202,8 @@ class Store:
         """Change sets for subscribers. They are made before a commit has happened, as jobs that
         read rows may fail.
         """
-        return self.subscriptions.addressed(
-            {
-                name: partial(changes.of, name)
-                for name in program.catalog.relations
-                if changes.may(name)
-            }
-        )
+        changed = filter(changes.may, program.catalog.relations)
+        return self.subscriptions.addressed(changed, changes.of)
 
     def _become(
         self,

@@ -23,7 +23,7 @@ from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.refresh import Refreshed
-from lftj.maintenance.rules.view_states import still_serving
+from lftj.maintenance.rules.view_states import ViewStates, still_serving
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
@@ -86,17 +86,11 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
     proposal = _suited(draft, proposal, context)
-    _make_room_for_asked(draft, before.program, proposal.program, context)
-    stratified, was = proposal.program.stratified, before.program.stratified.order
-    changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
-    changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
-    heads = before.heads
-    if proposal.program is not before.program:
-        heads = still_serving(
-            heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules
-        )
+    changed, heads, was = frozenset[str](), before.heads, before.program.stratified.order
+    if proposal.program is not before.program or proposal.changed_rules:
+        changed, heads = _with_other_rules(draft, before, proposal, context)
     refreshed = Refreshed(draft.finished(), {}, heads)
-    if draft.deltas or changed:
+    if proposal.program.order.strata and (draft.deltas or changed):
         refreshed = refresh(
             proposal.program,
             before.database,
@@ -119,6 +113,17 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     _count_rows(refreshed.works, database)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
     return Outcome(state, changes, base_changes, context.budget.work, refreshed.works)
+
+
+def _with_other_rules(
+    draft: _Draft, before: State, proposal: Proposal, context: Context
+) -> tuple[frozenset[str], ViewStates]:
+    """The relations to derive anew under another program, and the states that still serve."""
+    old, new, rules = before.program, proposal.program, proposal.changed_rules
+    _make_room_for_asked(draft, old, new, context)
+    changed = {name for name in rules if _derived(new, name)}
+    changed |= choosing_elsewhere(new.stratified, old.stratified.order, rules)
+    return frozenset(changed), still_serving(before.heads, old.stratified, new.stratified, rules)
 
 
 def _count_rows(works: Iterable[RuleWork], database: Database) -> None:

@@ -135,19 +135,14 @@ class Draft(ProgramDraft):
     def _insert(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> None:
         """Insert the rows that are not there."""
         tuning = self._engine.tuning
-        by_columns = self._untouched(schema.name) and COLUMNAR_LOAD not in tuning.without
+        staging = self.staging(schema.name)
+        by_columns = staging.untouched and COLUMNAR_LOAD not in tuning.without
         late_from = tuning.load_rows if by_columns else None
         frame = self.framed(schema, data, options | {"late_from": late_from})
-        staging = self.staging(schema.name)
         if frame.late is not None:
             staging.load(frame.late)
         else:
             staging.add("insert", _stored(schema, frame))
-
-    def _untouched(self, name: str) -> bool:
-        if (staging := self._staged.get(name)) is not None:
-            return staging.untouched
-        return name not in self.before.database or not self.before.base(name).count
 
     def delete(
         self, relation: RelationOrName, data: object, strict: bool, options: dict[str, Any]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from lftj import frames
@@ -180,7 +179,8 @@ class Engine:
 
     def pin(self) -> None:
         """Keep the versions that consumers have not gone beyond."""
-        self.past.pinned = min((each.version for each in [*self.positions.values()]), default=None)
+        positions = [*self.positions.values()]
+        self.past.pinned = min(each.version for each in positions) if positions else None
 
     def context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
         """The surroundings of one evaluation, under the limits of this thread, with these
@@ -248,18 +248,23 @@ class Engine:
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
         """The record of a commit of this moment."""
-        won = {name: each.inserted for name, each in outcome.changes.items() if each.inserted}
-        lost = {name: each.erased for name, each in outcome.changes.items() if each.erased}
-        return Entry(outcome.state.version, round(time.time(), 6), message, won, lost, seconds)
+        won, lost = dict[str, int](), dict[str, int]()
+        for name, delta in outcome.changes.items():
+            if rows := len(delta.inserts[0]):
+                won[name] = rows
+            if rows := len(delta.erases[0]):
+                lost[name] = rows
+        version = outcome.state.database.version
+        return Entry(version, round(time.time(), 6), message, won, lost, seconds)
 
     def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed."""
-        version, schema = outcome.state.version, outcome.state.schema
-        changes = {
-            name: partial(self.change_set, version, schema(name), delta)
-            for name, delta in outcome.changes.items()
-        }
-        return self.subscriptions.addressed(changes)
+        state, changes = outcome.state, outcome.changes
+
+        def made(name: str) -> Result:
+            return self.change_set(state.version, state.schema(name), changes[name])
+
+        return self.subscriptions.addressed(changes, made)
 
     def refresh(self) -> None:
         """Go on to the last commit of the process that writes, and tell subscribers, where the

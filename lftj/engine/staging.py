@@ -130,8 +130,12 @@ class Staging:
                 if wanted.erased
                 else wanted
             )
-        new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
-        return Delta(_where(wanted.inserts, new), _where(wanted.erases, gone))
+        inserts, erases = wanted.inserts, wanted.erases
+        if len(inserts[0]):
+            inserts = _where(inserts, ~self._committed_has(inserts))
+        if len(erases[0]):
+            erases = _where(erases, self._committed_has(erases))
+        return Delta(inserts, erases)
 
     def applied(self, present: RelationVersion) -> tuple[Delta, RelationVersion]:
         """The net change, and the relation after it. `present`: what is committed, under whatever

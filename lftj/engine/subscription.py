@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 
 from lftj.engine.result import Result
 from lftj.engine.uncopied import Uncopied
@@ -101,13 +101,13 @@ class Subscriptions:
             if not left:
                 del self._by_relation[subscription.relation]
 
-    def addressed(self, changes: Mapping[str, Callable[[], Result]]) -> list[News]:
+    def addressed(self, changed: Iterable[str], make: Callable[[str], Result]) -> list[News]:
         """The change sets of a commit, made for those who asked. Call before it is published, as
         making them may fail.
         """
         found: list[News] = []
-        for relation, make in changes.items():
-            if (subscribers := self._by_relation.get(relation)) and len(result := make()):
+        for relation in changed:
+            if (subscribers := self._by_relation.get(relation)) and len(result := make(relation)):
                 found += [(subscription, result) for subscription in subscribers]
         return found
 

@@ -325,7 +325,7 @@ class Program:
         """Test for a relation that has rules in normal form (a rule that never holds has none), or
         chooses among the rows it is given.
         """
-        return any(name in stratum.relations for stratum in self.order.strata_of([name]))
+        return name in self.order.place
 
     @property
     def rules(self) -> Sequence[NormalRule | FunctorRule]:

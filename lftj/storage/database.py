@@ -50,7 +50,7 @@ class Database(Mapping[str, RelationVersion]):
         """Replace or add some relations and drop others. O(number of relations), no row is
         touched.
         """
-        dropped = [name for name in drop if name in self._relations or name in updates]
+        dropped = drop and [name for name in drop if name in self._relations or name in updates]
         made = Database(version=self.version if version is None else version)
         made._relations = {**self._relations, **updates} if updates or dropped else self._relations
         for name in dropped:

@@ -13,7 +13,7 @@ def result(value: int) -> Result:
 
 def announce(subscriptions: Subscriptions, changes):
     """As a commit does."""
-    subscriptions.waiting.extend(subscriptions.addressed(changes))
+    subscriptions.waiting.extend(subscriptions.addressed(changes, lambda name: changes[name]()))
 
 
 def test_changes_go_to_those_who_asked_in_order():
