@@ -253,3 +253,32 @@ def test_oracle_changes_of_one_row_or_key_in_two_branches(data: st.DataObject):
             target, source = data.draw(st.permutations([MAIN, "a"]))
             branching.merge(target, source)
             branching.check()
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_two_values_of_one_key_from_two_branches_are_a_conflict(durable: bool, tmp_path: Path):
+    """Rows that differ, of one key: no row changed in both, and yet one merge cannot have both."""
+    with lftj.connect(tmp_path / "lftj") if durable else lftj.connect() as workspace:
+        workspace.relation("price", {"part": int, "shop": str, "cents": int}, key=["part", "shop"])
+        workspace.relation("pair", {"x": int, "y": int})
+        workspace.load("price", [(1, "a", 10), (2, "a", 20)])
+        other = workspace.branch("other")
+        other.load("price", [(3, "a", 30), (3, "b", 31)])
+        workspace.load("price", [(3, "a", 33), (4, "b", 41)])
+        other.load("pair", [(1, 1)])
+        workspace.load("pair", [(1, 2)])
+        for into, source in ((workspace, "other"), (other, MAIN)):
+            with pytest.raises(MergeConflictError) as conflict:
+                into.merge(source)
+            assert conflict.value.conflicts == {"price": [(3, "a")]}
+        with workspace.transaction() as tx:
+            tx.delete("price", [(3, "a", 33)])
+        workspace.merge("other")
+        assert sorted(workspace["price"].fetchall()) == [
+            (1, "a", 10),
+            (2, "a", 20),
+            (3, "a", 30),
+            (3, "b", 31),
+            (4, "b", 41),
+        ]
+        assert sorted(workspace["pair"].fetchall()) == [(1, 1), (1, 2)]
