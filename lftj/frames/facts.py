@@ -38,7 +38,7 @@ _KNOWN = (
     "name",
     "operation",
 )
-_NO_DELIMITER = frozenset("\n\r\ufeff")
+_NO_DELIMITER = frozenset("\0\n\r\ufeff")
 _WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
 
 

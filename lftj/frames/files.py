@@ -55,11 +55,10 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as reason:
-        raise FrameError(
-            f"{path.name} cannot be read: {reason}",
-            code="E232",
-            hint="is it complete, and of the format it is named for?",
-        ) from None
+        hint = "is it complete, and of the format it is named for?"
+        if isinstance(reason, pa.ArrowNotImplementedError):
+            hint = "it holds what Arrow does not read: write it without, or with other types"
+        raise FrameError(f"{path.name} cannot be read: {reason}", code="E232", hint=hint) from None
 
 
 def is_table_file(path: Path) -> bool:

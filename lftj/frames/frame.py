@@ -60,8 +60,8 @@ class Place:
     file_of: Callable[[int], tuple[str, int]] | None = None
 
     def row(self, row: int) -> str:
-        """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every
-        editor.
+        """A row for a message: by its line, from 1 as in every editor, where it has one, else by
+        its number, from 0 as in every frame.
         """
         if self.chosen is not None:
             row = int(self.chosen[row])
@@ -74,7 +74,7 @@ class Place:
         return (
             f"{self.subject}, row {self.first + row}"
             if line is None
-            else f"{self.subject}, line {line} (row {row})"
+            else f"{self.subject}, line {line}"
         )
 
     def column(self, column: str) -> str:

@@ -106,10 +106,15 @@ def _missing(
         and (used := next((mark for mark in (";", "\t", "|", ",") if mark in str(names[0])), None))
     ):
         hint = (
-            f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in "
-            f".tsv files"
+            f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in .tsv "
+            f'files, or load by position with facts={{"delimiter": {_in_json(used)}, "headers": '
+            '"true", "rfc4180": "true"}'
         )
     return FrameError(message, hint=hint)
+
+
+def _in_json(mark: str) -> str:
+    return '"\\t"' if mark == "\t" else f'"{mark}"'
 
 
 def _quoted(names: Sequence[object]) -> str:

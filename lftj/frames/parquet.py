@@ -32,7 +32,9 @@ def parquet_schema(file: Any) -> pa.Schema:
 def read_file(source: Any) -> pa.Table:
     """All rows of one file."""
     file = open_parquet(source)
-    return _with_instants(file.read(), _int96(file.metadata))
+    flat = [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
+    table = _with_nested(file.read(columns=flat), file.schema_arrow)
+    return _with_instants(table, _int96(file.metadata))
 
 
 def read_folder(folder: Path) -> pa.Table:
@@ -43,10 +45,22 @@ def read_folder(folder: Path) -> pa.Table:
 
     folder = check_all_inside(folder)
     files = parquet.ParquetDataset(folder, **_READ)
-    table = parquet.read_table(folder, schema=_schema_of_all(files), **_READ)
+    schema = _schema_of_all(files)
+    flat = pa.schema([field for field in schema if not pa.types.is_nested(field.type)])
+    table = _with_nested(parquet.read_table(folder, schema=flat, **_READ), schema)
     return _with_instants(
         table, {name for file in files.fragments for name in _int96(file.metadata)}
     )
+
+
+def _with_nested(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with columns that nobody reads, since no type has lists or structs: Arrow cannot
+    read some. Their names and types are told, their values are NULL.
+    """
+    for place, field in enumerate(schema):
+        if pa.types.is_nested(field.type):
+            table = table.add_column(place, field, pa.nulls(table.num_rows, field.type))
+    return table
 
 
 def _int96(metadata: Any) -> set[str]:

@@ -82,7 +82,8 @@ def floats_to_codes(values: np.ndarray) -> np.ndarray:
     """Codes (int64) of float64 values, in the same order as the values. NaN is the caller's to
     refuse. O(n), one pass over three.
     """
-    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)  # −0.0 + 0.0 is 0.0
+    with np.errstate(invalid="ignore"):  # which a signalling NaN is
+        bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)  # −0.0 + 0.0 is 0.0
     return bits ^ ((bits >> 63) & _WITHOUT_SIGN)
 
 

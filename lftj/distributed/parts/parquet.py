@@ -47,9 +47,8 @@ class FilesTask:
 def route_files(task: FilesTask) -> Routed | Failure:
     """Write the rows of some row groups."""
     # Columns that nobody wants are not read; what a file lacks or has too much is told before.
-    wanted = (
-        None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
-    )
+    renamed = task.route.options.get("mapping") or {}
+    wanted = [renamed.get(name, name) for name, _ in task.route.schema.columns]
 
     def batches() -> Iterator[tuple[pa.RecordBatch, Place]]:
         for group in task.groups:

@@ -60,12 +60,12 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         "1\ta\n0xg\tb\n",
         {},
-        "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found '0xg'" + WHOLE,
+        "error[E210]: stdin, line 2, column \"x\": expected int, found '0xg'" + WHOLE,
     ),
     (
         "0x8000000000000000\ta\n",
         {},
-        'error[E220]: stdin, line 1 (row 0), column "x": 9223372036854775808 is outside the range '
+        'error[E220]: stdin, line 1, column "x": 9223372036854775808 is outside the range '
         "of int, "
         "-9223372036854775808 … 9223372036854775807",
     ),
@@ -81,12 +81,12 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     (
         "1\ta\nb\tb\n",
         {},
-        "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found 'b'" + WHOLE,
+        "error[E210]: stdin, line 2, column \"x\": expected int, found 'b'" + WHOLE,
     ),
     (
         "x\ts\n\tb\n",
         {"headers": "true"},
-        "error[E210]: stdin, line 2 (row 0), column \"x\": expected int, found ''" + WHOLE,
+        "error[E210]: stdin, line 2, column \"x\": expected int, found ''" + WHOLE,
     ),
     (
         "1\ta\n",

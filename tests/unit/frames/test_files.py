@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -155,3 +156,36 @@ def test_timestamps_of_int96_are_instants(tmp_path: Path) -> None:
             "column.dt.tz_convert(None), in Spark by cast(column as timestamp_ntz); INT96"
         )
         assert len(read_back(source, [("x", INT)], mapping={})) == rows
+
+
+def test_nested_columns_of_parquet_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow cannot read those whose text is too long for one array: it is not asked to."""
+    nested = [[{"a": "x", "b": [1]}], []]
+    table = pa.table({"n": nested, "src": [1, 2], "m": [{"k": [1]}, None], "dst": [3, 4]})
+    folder = tmp_path / "folder.parquet"
+    folder.mkdir()
+    for place in (tmp_path / "one.parquet", folder / "a.parquet"):
+        pyarrow.parquet.write_table(table, place)
+    read_before = pyarrow.parquet.ParquetFile.read
+
+    def flat_alone(file: Any, columns: Any = None) -> pa.Table:
+        assert columns == ["src", "dst"]
+        return read_before(file, columns=columns)
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "read", flat_alone)
+    for source in (tmp_path / "one.parquet", folder):
+        assert read_back(source, EDGE, mapping={}) == [(1, 3), (2, 4)]
+        assert 'columns that the relation lacks: "n", "m"' in message(source, EDGE)
+        assert 'column "n": expected str, found list<' in message(source, [("n", STR)], mapping={})
+
+
+def test_files_with_other_separators_are_told_how_to_load(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("src;dst\n1;2\n")
+    facts = {"delimiter": ";", "headers": "true", "rfc4180": "true"}
+    assert message(tmp_path / "e.csv", EDGE).endswith(
+        "the fields seem to be separated by ';': use commas in .csv files, tabs in .tsv files, or "
+        'load by position with facts={"delimiter": ";", "headers": "true", "rfc4180": "true"}'
+    )
+    assert read_back(tmp_path / "e.csv", EDGE, facts=facts) == [(1, 2)]

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -64,9 +65,7 @@ def null_carriers(directory: Path) -> dict[str, object]:
 )
 def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path) -> None:
     source = null_carriers(tmp_path)[carrier]
-    place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3 (row 1)"}.get(
-        carrier, "row 1"
-    )
+    place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3"}.get(carrier, "row 1")
     assert message(source, XFER) == (
         f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or '
         f'load with nulls="drop"'
@@ -90,7 +89,7 @@ def test_nan_is_not_a_value(tmp_path: Path) -> None:
         polars.DataFrame(data),
         tmp_path / "n.csv",
     ):
-        place = "n.csv, line 3 (row 1)" if isinstance(source, Path) else "row 1"
+        place = "n.csv, line 3" if isinstance(source, Path) else "row 1"
         assert message(source, XFER) == (
             f'error[E201]: {place}, column "amt": NaN is not a value\n  help: leave the row out, '
             f'or load with nulls="drop"'
@@ -123,3 +122,22 @@ def test_null_inside_a_dictionary_encoded_column() -> None:
         assert (
             read_back(pa.table({"x": column}), columns, nulls="drop") == [(values[0].as_py(),)] * 2
         )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", [1, 1000, 70_000])
+def test_a_signalling_nan_is_a_nan_without_a_word_of_numpy(rows: int) -> None:
+    values = np.arange(rows, dtype=np.float64)
+    values.view(np.int64)[rows // 2] = 0x7FF0_0000_0000_0001
+    halves = np.zeros(rows, np.float16)
+    halves.view(np.int16)[rows // 2] = 0x7C01
+    sources = [
+        values.reshape(-1, 1),
+        pa.table({"x": values}),
+        halves.reshape(-1, 1),
+        [(value,) for value in values.tolist()],
+    ]
+    for source in sources:
+        for late in (None, 1):
+            assert "E201" in message(source, [("x", FLOAT)], late_from=late)
+            assert len(read_back(source, [("x", FLOAT)], nulls="drop")) == rows - 1

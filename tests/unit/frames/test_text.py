@@ -92,9 +92,7 @@ def test_fields_longer_than_python_reads_by_default(tmp_path: Path) -> None:
     long = "x" * (csv.field_size_limit() + 1)
     columns = [("a", INT), ("b", STR)]
     assert load(f'a,b\n1,{long}\n2,5" wide\n', tmp_path, columns) == [(1, long), (2, '5" wide')]
-    with pytest.raises(
-        LftjError, match=r"x\.csv, line 3 \(row 1\), column .a.: expected int, found 'z'"
-    ):
+    with pytest.raises(LftjError, match=r"x\.csv, line 3, column .a.: expected int, found 'z'"):
         load(f"a,b\n1,{long}\nz,b\n", tmp_path, columns)
     assert csv.field_size_limit() < len(long)
 
@@ -104,22 +102,22 @@ REFUSED = [
     (
         XFER,
         "src,amt,who\n1,2.5,a\nz,2.5,b\n",
-        "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'" + WHOLE,
+        "error[E210]: x.csv, line 3, column \"src\": expected int, found 'z'" + WHOLE,
     ),
     (
         XFER,
         'src,amt,who\n1,2.5,"a\nb"\n\n1.5,2.5,b\n',
-        "error[E210]: x.csv, line 5 (row 1), column \"src\": expected int, found '1.5'" + WHOLE,
+        "error[E210]: x.csv, line 5, column \"src\": expected int, found '1.5'" + WHOLE,
     ),
     (
         XFER,
         "src,amt,who\n0x10,2.5,b\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'" + WHOLE,
+        "error[E210]: x.csv, line 2, column \"src\": expected int, found '0x10'" + WHOLE,
     ),
     (
         XFER,
         "src,amt,who\n1,2.5,b\n9223372036854775808,1,c\n",
-        'error[E220]: x.csv, line 3 (row 1), column "src": 9223372036854775808 is outside the '
+        'error[E220]: x.csv, line 3, column "src": 9223372036854775808 is outside the '
         "range of int, "
         "-9223372036854775808 … 9223372036854775807",
     ),
@@ -127,23 +125,23 @@ REFUSED = [
         XFER,
         # a digit, though none of those that numbers are written with here
         "src,amt,who\n1,\u0661,b\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found '\u0661'\n"
+        "error[E210]: x.csv, line 2, column \"amt\": expected float, found '\u0661'\n"
         "  help: write numbers as -1.5 or 2e10, or declare the column str",
     ),
     (
         XFER,
         "src,amt,who\n\u0661,1,b\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '\u0661'" + WHOLE,
+        "error[E210]: x.csv, line 2, column \"src\": expected int, found '\u0661'" + WHOLE,
     ),
     (
         XFER,
         "src,amt,who\n1,1e999,b\n",
-        'error[E220]: x.csv, line 2 (row 0), column "amt": 1e999 is outside the range of float',
+        'error[E220]: x.csv, line 2, column "amt": 1e999 is outside the range of float',
     ),
     (
         XFER,
         "src,amt,who\n1,NA,b\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found 'NA'\n  help: "
+        "error[E210]: x.csv, line 2, column \"amt\": expected float, found 'NA'\n  help: "
         "NULL is an empty field, not the word NA",
     ),
     (XFER, "src,amt,who\n1,2.5\n", "error[E232]: x.csv, line 2: expected 3 columns, found 2"),
@@ -157,7 +155,8 @@ REFUSED = [
         "src;amt;who\n1;2.5;a\n",
         'error[E230]: x.csv has no columns "src", "amt", "who"; it has "src;amt;who"\n'
         "  help: the fields seem to be separated by ';': use commas in .csv files, tabs in .tsv "
-        "files",
+        'files, or load by position with facts={"delimiter": ";", "headers": "true", "rfc4180": '
+        '"true"}',
     ),
     (
         XFER,
@@ -185,38 +184,38 @@ REFUSED = [
     (
         [("d", DATE)],
         "d\n31.1.2013\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"d\": expected date, found '31.1.2013'\n  "
+        "error[E210]: x.csv, line 2, column \"d\": expected date, found '31.1.2013'\n  "
         "help: write dates as 2013-01-31",
     ),
     (
         [("t", TIMESTAMP)],
         "t\n2013-01-31T00:00:00Z\n",
-        'error[E210]: x.csv, line 2 (row 0), column "t": expected timestamp, found '
+        'error[E210]: x.csv, line 2, column "t": expected timestamp, found '
         "'2013-01-31T00:00:00Z'\n"
         "  help: write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
     ),
     (
         [("b", BOOL)],
         "b\nyes\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"b\": expected bool, found 'yes'\n  help: "
+        "error[E210]: x.csv, line 2, column \"b\": expected bool, found 'yes'\n  help: "
         "write true or false",
     ),
     (
         [("m", decimal(4, 2))],
         "m\n1.2\n1.234\n",
-        'error[E210]: x.csv, line 3 (row 1), column "m": 1.234 has more than the 2 decimal places '
+        'error[E210]: x.csv, line 3, column "m": 1.234 has more than the 2 decimal places '
         "of decimal(4,2)\n"
         "  help: round it first: value.quantize(…)",
     ),
     (
         [("m", decimal(4, 2))],
         "m\n100\n",
-        'error[E220]: x.csv, line 2 (row 0), column "m": 100 is outside the range of decimal(4,2)',
+        'error[E220]: x.csv, line 2, column "m": 100 is outside the range of decimal(4,2)',
     ),
     (
         [("m", decimal(4, 2))],
         "m\none\n",
-        "error[E210]: x.csv, line 2 (row 0), column \"m\": expected decimal(4,2), found 'one'\n"
+        "error[E210]: x.csv, line 2, column \"m\": expected decimal(4,2), found 'one'\n"
         "  help: write numbers as -1.50, or declare the column str",
     ),
 ]
@@ -231,9 +230,9 @@ def test_refused(columns: Any, text: str | bytes, words: str, tmp_path: Path) ->
 
 def test_the_first_of_many_bad_fields_is_named(tmp_path: Path) -> None:
     lines = [str(i) if i not in (617, 618, 900) else "bad" for i in range(1000)]
-    with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
+    with pytest.raises(LftjError, match=r"line 619"):
         load("\n".join(["x", *lines]), tmp_path, [("x", INT)])
-    with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
+    with pytest.raises(LftjError, match=r"line 619"):
         load(
             "\n".join(["x", *lines]).replace("\n3\n", "\n\n"), tmp_path, [("x", INT)], nulls="drop"
         )
@@ -259,7 +258,7 @@ def test_empty_lines_before_the_header_are_no_rows(
 
 
 def test_empty_lines_before_the_header_are_counted(tmp_path: Path) -> None:
-    with pytest.raises(LftjError, match=r"line 4 \(row 1\)"):
+    with pytest.raises(LftjError, match=r"line 4"):
         load("\na\n1\nx\n", tmp_path, [("a", INT)])
 
 
