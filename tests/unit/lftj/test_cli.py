@@ -259,7 +259,8 @@ def test_each_directive_writes_and_unknown_parameters_are_warned_of(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (
-        '.decl a(x: number, y: number) a(1, 2).\n.output a\n.output a\n.output a(filename="a.csv")\n'
+        ".decl a(x: number, y: number) a(1, 2).\n.output a\n.output a\n"
+        '.output a(filename="a.csv")\n'
         ".output a(IO=stdout, color=red)\n"
         '.output a(IO=stdout, attributeNames="p q", headers=true)\n'
         '.output a(filename="b.csv", headers=true, attributeNames="p|q")\n'

@@ -120,6 +120,8 @@ def test_input_directives_are_obeyed_when_asked_to(ws, tmp_path):
     other = lftj.connect()
     other.add_rules(GRAPH + ".input edge\n.output reach\n", facts=tmp_path)
     assert rows(other, "reach") == {(1, 2), (2, 3), (1, 3)}
+    with pytest.warns(RuntimeWarning, match=r"\.input edge: unknown parameter 'colour' is ignored"):
+        lftj.connect().add_rules(GRAPH + ".input edge(colour=red)\n", facts=tmp_path)
     with pytest.raises(lftj.FileMissingError):
         other.add_rules(".decl more(x: number)\n.input more", facts=tmp_path)
     assert "more" not in other.relations
