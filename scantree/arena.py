@@ -85,13 +85,12 @@ class Arena:
     system need not map and zero again.
     """
 
-    _lasting = False  # until there is a stretch
+    _lasting = False  # until all is made: Ctrl-C may end the making anywhere
 
     def __init__(self, reserve_bytes: int | None = None, threads: Threads = ALONE) -> None:
         """`reserve_bytes`: how large it may become. `threads`: who writes many pages."""
         size = reserve_bytes or _default_reserve()
         self._stretch = (None if reserve_bytes else _spare_stretch()) or Stretch(size, _FIRST)
-        self._lasting = reserve_bytes is None and self._stretch.by_need
         self.memory: Words = self._stretch.words()
         self.memory[:ARENA_HEADER] = 0
         self.memory[NEXT_WORD] = ARENA_HEADER
@@ -117,6 +116,7 @@ class Arena:
         """Note that the owner of one reference to a root is gone; safe from any thread and from
         finalizers, and compiled for their sake.
         """
+        self._lasting = reserve_bytes is None and self._stretch.by_need
 
     def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
         """Leave the stretch to the next arena, unless someone still holds a view of the words."""

@@ -42,13 +42,14 @@ class Stretch:
     given back with it.
     """
 
+    address = mapped = 0  # until there is a place: Ctrl-C may end the making anywhere
+    _whole: Any = None
+
     def __init__(self, size: int, first: int) -> None:
         """Reserve a stretch with the `first` bytes mapped. A size for which there is no room is
         halved until there is. Raises MemoryError.
         """
         self._pieces: list[tuple[int, int]] = []
-        self._whole: Any = None
-        self.mapped = 0
         self.size = -(-size // GRAIN) * GRAIN
         site = self._site(min(first, size)) if LINUX else None
         if site is None:  # elsewhere all of it is reserved at once
@@ -82,6 +83,7 @@ class Stretch:
                         return None
                     if granted:
                         _taken[address], self.mapped = self.size, _whole_grains(first)
+                        self.address = address
                         return address
             if not collected:
                 gc.collect()
@@ -117,7 +119,7 @@ class Stretch:
         self._pieces.append((address, size))
 
     def __del__(self) -> None:
-        if self._whole is None and hasattr(self, "address"):
+        if self._whole is None and self.address:
             for address, size in [(self.address, self.mapped), *self._pieces]:
                 give_back(address, size)
             with _lock:

@@ -82,9 +82,10 @@ def writer_lock(folder: Path) -> FolderLock:
 class ReadersLock:
     """Held while a reader has the folder open, where the folder lets it. Removing files waits."""
 
+    _file: int | None = None
+
     def __init__(self, folder: Path):
         """Never raises: a folder that nobody can write to loses no files."""
-        self._file: int | None = None
         with suppress(OSError):
             self._file = os.open(folder / READERS, os.O_CREAT | os.O_RDWR, 0o644)
             lock_file(self._file, shared=True)
