@@ -1,6 +1,7 @@
 """The cost of materialisation: the same rules by several evaluators and ways of maintenance, over
 several index structures, with and without interning, on one thread and two, beside a plain program
-[Hu, Motik, Horrocks; McSherry, Isard and Murray, Scalability! But at what COST?, 2015].
+[Alves de Lima and Apinis, A Back-to-basics Empirical Study of Datalog Materialization; McSherry,
+Isard and Murray, Scalability! But at what COST?, 2015].
 
 `python -m bench study --data PATH` prints the tables of `docs/study.md`.
 """

@@ -196,6 +196,11 @@ class Backend(Writable[Any], Protocol):
         """Place of the data, in a few words; empty for this process."""
         ...
 
+    @property
+    def title(self) -> str:
+        """The same for a page that is handed on: of a path its name, and no folder above."""
+        ...
+
     def current(self) -> Version:
         """The committed version of this moment. O(1)."""
         ...

@@ -43,9 +43,18 @@ class InProcess(Engine):
     @property
     def where(self) -> str:
         """The path, if there is one."""
+        return self._where(os.fspath)
+
+    @property
+    def title(self) -> str:
+        """The same, of the path its name only."""
+        return self._where(os.path.basename)
+
+    def _where(self, shown: Callable[[Path], str]) -> str:
         branch = [] if self.name == MAIN else [f"branch {self.name}"]
         if self.durable is not None:
-            branch.append(f"at {self.durable.path}{'' if self.durable.write else ', to read'}")
+            place = shown(self.durable.path)
+            branch.append(f"at {place}{'' if self.durable.write else ', to read'}")
         return ", ".join(branch)
 
     @property

@@ -349,7 +349,7 @@ COMMANDS = {
         _watch,
     ),
     "check": Command(
-        "Print every error of a program, or every damage of a workspace. If a program has none, "
+        "Print the errors of a program, or every damage of a workspace. If a program has none, "
         "print its strata and the plan of each rule; of a workspace, compare checksums, rows, and "
         "with --deep views.",
         _describe_check,

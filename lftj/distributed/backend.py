@@ -169,6 +169,12 @@ class Parts(Store):
         """Number of parts, and the path."""
         return f"{self.manifest.parts} parts below {os.fspath(self.executor.path)}"
 
+    @property
+    def title(self) -> str:
+        """The same, of the path its name only."""
+        name = os.path.basename(os.path.normpath(self.executor.path))
+        return f"{self.manifest.parts} parts below {name}"
+
     def current(self) -> PartsVersion:
         """The committed version of this moment."""
         return PartsVersion(self, self.present)

@@ -106,7 +106,14 @@ class WhyNot:
             return [f"  no change of up to {most} {found}"]
         lines = ["  it would be there with"]
         lines += [f"    {', '.join(map(str, fix))}" for fix in self.fixes]
-        return lines if self.searched else [*lines, "    (the search was given up; others may do)"]
+        return (
+            lines
+            if self.searched
+            else [
+                *lines,
+                "    (the search stopped before it had tried all changes: others may bring it too)",
+            ]
+        )
 
 
 def _attempt_data(attempt: Attempt) -> dict[str, Any]:

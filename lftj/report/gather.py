@@ -49,7 +49,7 @@ def gather(
     spent = _spent(profile)
     return {
         "version": version.number,
-        "where": backend.where,
+        "where": backend.title,
         "made": datetime.now().isoformat(" ", "seconds"),
         "relations": relations,
         "rules": list(_rules(version, spent)),

@@ -149,7 +149,7 @@ class Served:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Requests: the page, what comes after a version, and explanations. All are GET."""
+    """Requests: the page, what comes after a version, and explanations. All are GET, or HEAD."""
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "lftj", ""
@@ -158,6 +158,10 @@ class _Handler(BaseHTTPRequestHandler):
     def __init__(self, served: Served, *args: Any):
         self._served = served
         super().__init__(*args)
+
+    def do_HEAD(self) -> None:
+        """Answer as a GET, without the body: `_send` leaves it out."""
+        self.do_GET()
 
     def do_GET(self) -> None:
         """Answer one request of someone who knows the token, and this server by its address."""
@@ -199,7 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
-            self.wfile.write(sent)
+            if self.command != "HEAD":
+                self.wfile.write(sent)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write nothing: addresses hold the token."""

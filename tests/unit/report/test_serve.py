@@ -43,6 +43,28 @@ class Client:
         return body if path == "/" else json.loads(body)
 
 
+def test_a_head_is_answered_as_a_get_without_its_body(live: tuple[lftj.Workspace, Client]) -> None:
+    _, client = live
+    token = client.served.token
+    for path, values in (("/", {"token": token}), ("/", {}), ("/none", {"token": token})):
+        status, body, headers = client.ask(path, "HEAD", **values)
+        wanted, text, alike = client.ask(path, "GET", **values)
+        assert (status, body) == (wanted, "")
+        assert headers["Content-Type"] == alike["Content-Type"]
+        assert text
+        assert int(headers["Content-Length"]) > 0
+
+
+def test_a_page_that_is_handed_on_names_no_folder_of_this_machine(
+    live: tuple[lftj.Workspace, Client], tmp_path: Path
+) -> None:
+    ws, client = live
+    ws.report(tmp_path / "page.html")
+    for text in ((tmp_path / "page.html").read_text(encoding="utf-8"), client.get("/")):
+        assert "at live.lftj" in text
+        assert str(tmp_path) not in text
+
+
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[tuple[lftj.Workspace, Client]]:
     """A workspace at a path, and the page that follows it."""
