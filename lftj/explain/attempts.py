@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from lftj.errors import ValueRangeError
 from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of
 from lftj.explain.literals import (
@@ -71,13 +72,22 @@ class Attempts:
         """
         held: list[CheckedLiteral] = []
         left, envs, bound = list(literals), [begin], frozenset(begin)
+        failing: list[CheckedLiteral] = []  # functors that fail for what other literals may exclude
         row = matrix([tuple(begin.values())], len(begin))
         while left:
-            chosen = next((each for each in left if ready(each, bound)), left[0])
+            open_ones = [each for each in left if each not in failing] or left
+            chosen = next((each for each in open_ones if ready(each, bound)), open_ones[0])
             way = Conjunction([*held, chosen], head.variables, tuple(begin))
-            found = first_of(way, self._version, row, self._rows, range(len(way.bound)))
+            try:
+                found = first_of(way, self._version, row, self._rows, range(len(way.bound)))
+            except ValueRangeError:
+                if len(failing) == len(left) or chosen in failing:
+                    return Reached(held, envs, chosen)
+                failing.append(chosen)
+                continue
             if not found:
                 return Reached(held, envs, chosen)
+            failing.clear()
             held.append(chosen)
             left.remove(chosen)
             envs = [dict(zip(way.bound, each, strict=True)) for each in found]

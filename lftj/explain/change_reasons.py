@@ -57,7 +57,7 @@ class ChangeReasons:
         return version.has(relation, [version.goal(relation, row).row])[0]
 
     def reasons(self, proof: Proof, sign: int, depth: int = 0) -> list[Reason]:
-        """List what is new of a proof of the version after (`sign` +1), or broken of one of that before:
+        """List what is new of a proof of the version after (`sign` +1), or broken of one before:
         its base facts, rules and negations that do not hold in the other version. Then the group of
         its row, and rows that stand there in its place; of further groups, where nothing else is
         found.

@@ -1,57 +1,47 @@
 """Smallest changes of base facts that bring a missing row.
 
-The search goes from the row down: each rule is tried with up to so many of its literals left out,
-and what the others bind says which rows are lacking and which are in the way. Those are looked for
-in the same manner, until only base facts are left [Kakas, Kowalski and Toni, Abductive Logic
-Programming, 1992]. What needs fewer changes goes first, then what needs fewer rules. Each set of
-changes is tried out by a dry run, so the search may guess: a row in the way is removed with a base
-fact of its proof, and of an aggregate any row of the group is tried.
+The search goes from the row down: what its rules lack is looked for in the same manner, until only
+base facts are left [Kakas, Kowalski and Toni, Abductive Logic Programming, 1992]. What needs fewer
+changes goes first, then what needs fewer rules. Each set of changes is tried out by a dry run, so
+the search may guess: a row in the way is removed with a base fact of its proof, and of an aggregate
+any row of the group is tried. `Gaps` notes what was not tried: without any, no smaller set does.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, count
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING
 
 from lftj.engine.state import State
-from lftj.explain.body_assignments import Conjunction, alternatives
-from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of, premises_of
+from lftj.explain.derivations import Derivation, Goal, Rules
 from lftj.explain.dry_run import Change, dry_run
-from lftj.explain.guesses import Guesses
-from lftj.explain.literals import first_of, matches, partly, ready, rows_with
-from lftj.explain.proof_search import Heights, below
-from lftj.explain.version import Version, matrix
-from lftj.program.bindings import NONE, of_literal
+from lftj.explain.explain import relations_below
+from lftj.explain.guesses import Constants, constants_of
+from lftj.explain.literals import partly
+from lftj.explain.needs import BOUND, FURTHER, IN_THE_WAY, Gaps, RuleNeeds
+from lftj.explain.proof_search import UNKNOWN, Heights, below
+from lftj.explain.version import Version
 from lftj.program.checked import (
-    CheckedAggregate,
     CheckedAtom,
-    CheckedChoice,
     CheckedLiteral,
     CheckedNegation,
+    FunctorCall,
 )
-from lftj.program.normal_form import Ref
+from lftj.program.normal_form import Filter
+from lftj.syntax import tree
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine
 
-STEPS, TRIES, FIXES, SEARCHES, OF_GOAL = 400, 60, 10, 1200, 300
-"""Goals that are taken up, dry runs, sets of changes that are returned, and searches, at most; and
-searches for what one goal needs.
-"""
-_ASSIGNMENTS, _FACTS, _GROUP = 12, 12, 24
-"""Looked at: assignments of a part of a body, base facts of one proof, rows of one group."""
+STEPS, TRIES, FIXES = 400, 60, 10
+"""Goals that are taken up, dry runs, and sets of changes that are returned, at most."""
+_FACTS = 12
+"""Base facts of one proof that are looked at."""
 
 Env = dict[int, int]
-
-
-class Needs(NamedTuple):
-    """Rows that must come, and rows that must go, for one derivation of a goal."""
-
-    come: frozenset[Goal]
-    go: frozenset[Goal]
 
 
 @dataclass(frozen=True)
@@ -70,34 +60,34 @@ class _Node:
 
     @property
     def least(self) -> int:
-        """A lower bound of the changes that it takes."""
-        return len(self.changes) + bool(self.come)
+        """A lower bound of the changes that it takes: those that it has may bring all."""
+        return max(1, len(self.changes))
 
 
 class Repairs:
-    """Searches in one version for what one row lacks. `complete` is False once one was given up."""
+    """Searches in one version for what one row lacks."""
 
     def __init__(self, engine: Engine, state: State, version: Version, rules: Rules, most: int):
-        self._engine, self._state, self._version, self._rules = engine, state, version, rules
-        self._most, self.complete = most, True
-        self._needs: dict[Goal, list[Needs]] = {}
-        self._tries = self._searches = 0
-        self._ways: dict[object, Conjunction] = {}
+        self._engine, self._state, self._version = engine, state, version
+        self._most, self.gaps, self._grows = most, Gaps(), False
+        self._needs = RuleNeeds(version, rules, most, self.gaps)
+        self._tried: dict[frozenset[Change], Version | None] = {frozenset(): version}
 
     def of(self, goal: Goal) -> list[frozenset[Change]]:
         """The smallest sets of changes that were found and tried out. The caller holds the writer
         lock.
         """
+        self._grows = _only_grows(self._version, goal.relation)
         order, found = count(), list[frozenset[Change]]()
         start = _Node(frozenset(), frozenset((goal,)), frozenset(), frozenset())
         waiting = [(start.size, 0, next(order), start)]
         seen, steps = {start}, 0
         while waiting:
             size, depth, _, node = heapq.heappop(waiting)
-            if found and size > len(found[0]):
-                break
-            if steps >= STEPS or self._tries >= TRIES or len(found) >= FIXES:
-                self.complete = False
+            if found and node.least >= len(found[0]) < size:
+                continue
+            if steps >= STEPS or len(self._tried) > TRIES or len(found) >= FIXES:
+                self.gaps.note(BOUND)
                 break
             steps += 1
             for after in self._after(node, goal, found):
@@ -108,11 +98,17 @@ class Repairs:
 
     # ── one step of the search ────────────────────────────────────────────────────────────────────
     def _after(self, node: _Node, goal: Goal, found: list[frozenset[Change]]) -> Iterator[_Node]:
+        tried = self._try(node.changes) if node.changes or not node.come else self._version
         if node.come:
-            first = min(node.come)
-            yield from self._coming(node, first)
+            known = tried or self._version
+            left = frozenset(
+                each for each in node.come if not known.has(each.relation, [each.row])[0]
+            )
+            if left:
+                yield from self._coming(node, left, goal)
+            else:
+                yield _Node(node.changes, left, node.go, node.taken)
             return
-        tried = self._tried(node.changes)
         known = self._version if tried is None else tried  # a key may need what is to go
         gone = {(each.relation, each.row) for each in node.changes if tried is None}
         stays = [
@@ -122,45 +118,56 @@ class Repairs:
         ]
         if stays:
             if len(node.changes) < self._most:
-                for change in self._removals(known, stays[0]):
+                for change in self._removals(known, stays[0], len(node.changes) + 1):
                     yield _Node(node.changes | {change}, node.come, node.go, node.taken)
         elif node.changes and tried is not None and tried.has(goal.relation, [goal.row])[0]:
             smallest = self._smallest(node.changes, goal)
             if not any(each <= smallest for each in found):
                 found.append(smallest)
                 found.sort(key=len)
+        elif node.changes and not self._grows:
+            self.gaps.note(FURTHER, len(node.changes) + 1)
 
     def _smallest(self, changes: frozenset[Change], goal: Goal) -> frozenset[Change]:
         """The changes without those that the goal does not need."""
         for each in sorted(changes) if len(changes) > 1 else ():
-            tried = self._tried(changes - {each})
+            tried = self._try(changes - {each})
             if tried is not None and tried.has(goal.relation, [goal.row])[0]:
                 return self._smallest(changes - {each}, goal)
         return changes
 
-    def _coming(self, node: _Node, goal: Goal) -> Iterator[_Node]:
-        rest = node.come - {goal}
+    def _coming(self, node: _Node, come: frozenset[Goal], top: Goal) -> Iterator[_Node]:
+        """Take up one of the rows that are yet to come."""
+        goal = min(come)
+        rest = come - {goal}
         if self._takes_rows(goal.relation):
             here = self._version.is_base(goal)
             changes = node.changes if here else node.changes | {Change(1, *goal)}
             if not here:
                 yield _Node(changes, rest, node.go, node.taken)
-            if rivals := frozenset(self._others(goal)):
+            if rivals := frozenset(self._needs.others(goal)):
                 yield _Node(changes, rest, node.go | rivals, node.taken)
         if goal in node.taken:
             return
-        for needs in self._needs_of(goal):
-            come = rest | {each for each in needs.come if Change(1, *each) not in node.changes}
-            if come & node.taken:
-                continue
-            yield _Node(node.changes, come, node.go | needs.go, node.taken | {goal})
+        for needs in self._needs.of(goal, self._constants(node, top)):
+            more = (
+                needs.come
+                - node.taken
+                - {Goal(*each[1:]) for each in node.changes if each.sign > 0}
+            )
+            yield _Node(node.changes, rest | more, node.go | needs.go, node.taken | {goal})
 
-    def _tried(self, changes: frozenset[Change]) -> Version | None:
-        if not changes:
-            return self._version
-        self._tries += 1
-        state = dry_run(self._engine, self._state, sorted(changes))
-        return None if state is None else Version(self._engine, state)
+    def _constants(self, node: _Node, top: Goal) -> Constants:
+        """Values of all that is to come, and of changes so far: one fact may serve several."""
+        goals = [top, *node.come, *(Goal(each.relation, each.row) for each in node.changes)]
+        return constants_of(self._version, goals)
+
+    def _try(self, changes: frozenset[Change]) -> Version | None:
+        """The version after some changes; None where they would be refused."""
+        if changes not in self._tried:
+            state = dry_run(self._engine, self._state, sorted(changes))
+            self._tried[changes] = None if state is None else Version(self._engine, state)
+        return self._tried[changes]
 
     def _takes_rows(self, relation: str) -> bool:
         """True where base facts are added: to relations that no rule derives, or that have some."""
@@ -169,220 +176,74 @@ class Repairs:
         derived = relation in self._version.derived
         return not derived or bool(self._state.base(relation).count)
 
-    def _removals(self, version: Version, goal: Goal) -> list[Change]:
+    # ── rows in the way ───────────────────────────────────────────────────────────────────────────
+    def _removals(self, version: Version, goal: Goal, size: int) -> list[Change]:
         """Changes each of which breaks the smallest proof of a row, the nearest facts first."""
         rules = Rules(version, _FACTS)
         heights = Heights(version, rules)
         root = heights.prove(goal)
+        if root.height == UNKNOWN:  # it rests on itself
+            self.gaps.note(IN_THE_WAY, size)
+            facts = [node.goal for node in heights.nodes.values() if not node.height]
+            return [Change(-1, *each) for each in facts[:_FACTS]]
         found: dict[Change, None] = {}
         for node in reversed(below(root, heights.nodes)):
+            if len(found) >= _FACTS:
+                self.gaps.note(IN_THE_WAY, size)
+                break
             if node.best is None:
                 found[Change(-1, *node.goal)] = None
+                if version.schema(node.goal.relation).choice:
+                    self.gaps.note(IN_THE_WAY, size)
             else:
-                found.update(dict.fromkeys(self._denied(version, node.best.head, node.best.found)))
-            if len(found) >= _FACTS:
-                break
+                found.update(dict.fromkeys(self._denied(version, node.best, size)))
         return list(found)
 
-    def _denied(
-        self, version: Version, head: HeadSearch, found: Sequence[Sequence[object]]
-    ) -> Iterator[Change]:
+    def _denied(self, version: Version, derivation: Derivation, size: int) -> Iterator[Change]:
         """Base facts that would make a plain negation of a derivation false."""
-        for assignments in found:
-            for each in assignments:
-                env: Env = each.env  # type: ignore[attr-defined]
-                for literal in head.literals:
-                    if not isinstance(literal, CheckedNegation) or len(literal.block.literals) != 1:
-                        continue
-                    atom = literal.block.literals[0]
-                    if isinstance(atom, CheckedAtom) and self._takes_rows(atom.relation):
-                        known = partly(atom, env, version)
-                        if len(known) == len(atom.args):
-                            row = tuple(known[place] for place in range(len(known)))
-                            yield Change(1, atom.relation, row)
+        head = derivation.head
+        if head.aggregates or version.schema(head.head.relation).choice:
+            self.gaps.note(IN_THE_WAY, size)
+        for literal in head.literals:
+            if isinstance(literal, CheckedAtom | Filter | FunctorCall):
+                continue
+            change = self._denial(version, literal, derivation.found[0][0].env)
+            if change is not None:
+                yield change
+            if change is None or change.relation in version.derived:
+                self.gaps.note(IN_THE_WAY, size)
 
-    # ── what rules need ───────────────────────────────────────────────────────────────────────────
-    def _needs_of(self, goal: Goal) -> list[Needs]:
-        """Sets of rows that give the goal a derivation, fewer ones first."""
-        if goal not in self._needs:
-            found: dict[Needs, None] = {}
-            for head in self._rules.of(goal.relation):
-                for _, literals in alternatives(head.plain):
-                    found.update(dict.fromkeys(self._of_rule(head, literals, goal)))
-            self._needs[goal] = sorted(found, key=lambda needs: len(needs.come) + len(needs.go))
-        return self._needs[goal]
-
-    def _of_rule(
-        self, head: HeadSearch, literals: list[CheckedLiteral], goal: Goal
-    ) -> Iterator[Needs]:
-        given, equations = head.equated_columns
-        columns = range(len(goal.row)) if head.extreme else head.columns
-        begin = {given[place]: goal.row[place] for place in columns}
-        ties = [equations[place] for place in columns]
-        rivals = frozenset(self._rivals(head, goal))
-        plain = [each for each in literals if each != head.chosen]
-        guesses = Guesses(self._version, head.variables, plain, goal)
-        open_ones = [each for each in plain if self._may_lack(each)]
-        end = min(SEARCHES, self._searches + OF_GOAL)
-        for size in range(max(self._most, 2) + 1):
-            for lacking in combinations(open_ones, size):
-                held = [*ties, *(each for each in plain if each not in lacking)]
-                for env in self._assignments(head, held, begin):
-                    for needs, inside in self._of_lacking(head, guesses, lacking, env):
-                        if self._searches > end:
-                            self.complete = False
-                            return
-                        if goal in needs.come or not self._holds(head, held, env, inside):
-                            continue
-                        if needs.come or needs.go or rivals:
-                            yield Needs(needs.come, needs.go | rivals)
-                        elif head.chosen is not None:
-                            yield from self._of_choice(head, plain, inside)
-        if head.aggregates and not head.extreme:
-            yield from self._of_group(head, goal)
-
-    def _may_lack(self, literal: CheckedLiteral) -> bool:
-        if isinstance(literal, CheckedAtom):
-            return literal.relation in self._version.state.program.catalog.relations
-        return isinstance(literal, CheckedNegation | CheckedAggregate)
-
-    def _assignments(
-        self, head: HeadSearch, literals: list[CheckedLiteral], begin: Env
-    ) -> Iterator[Env]:
-        """Some assignments of those literals that can be decided without the others."""
-        way = self._decided(head, literals, tuple(begin))
-        row = matrix([tuple(begin.values())], len(begin))
-        for found in first_of(way, self._version, row, _ASSIGNMENTS, range(len(way.bound))):
-            yield dict(zip(way.bound, found, strict=True))
-
-    def _decided(
-        self, head: HeadSearch, literals: list[CheckedLiteral], given: tuple[int, ...]
-    ) -> Conjunction:
-        """The conjunction of those literals that can be decided without the others."""
-        key = (head, tuple(literals), given)
-        if key in self._ways:
-            return self._ways[key]
-        held: list[CheckedLiteral] = []
-        bound, left = frozenset(given), literals
-        while some := [each for each in left if ready(each, bound)]:
-            held += some
-            left = [each for each in left if each not in some]
-            bound = frozenset(Conjunction(held, head.variables, given).bound)
-        way = self._ways[key] = Conjunction(held, head.variables, given)
-        return way
-
-    def _holds(
-        self, head: HeadSearch, held: Sequence[CheckedLiteral], before: Env, env: Env
-    ) -> bool:
-        """False where guessed values contradict a literal that is not lacking."""
-        guessed = env.keys() - before.keys()
-        left = [each for each in held if of_literal(each) & guessed]
-        known = frozenset(env)
-        decided = [each for each in left if ready(each, known)]
-        if not decided:
-            return True
-        given = tuple(sorted(NONE.union(*map(of_literal, decided)) & known))
-        key = (head, tuple(decided), given)
-        if key not in self._ways:
-            self._ways[key] = Conjunction(decided, head.variables, given)
-        way = self._ways[key]
-        self._searches += 1
-        row = matrix([tuple(env[each] for each in given)], len(given))
-        return bool(first_of(way, self._version, row, 1, range(len(way.bound))))
-
-    def _of_lacking(
-        self, head: HeadSearch, guesses: Guesses, lacking: Sequence[CheckedLiteral], env: Env
-    ) -> Iterator[tuple[Needs, Env]]:
-        """The rows that literals lack under an assignment, with guesses for what is not bound."""
-        if not lacking:
-            yield Needs(frozenset(), frozenset()), env
-            return
-        first, rest = lacking[0], lacking[1:]
-        for come, go, inside in self._of_one(head, guesses, first, env):
-            for needs, deepest in self._of_lacking(head, guesses, rest, inside):
-                yield Needs(needs.come | come, needs.go | go), deepest
-
-    def _of_one(
-        self, head: HeadSearch, guesses: Guesses, literal: CheckedLiteral, env: Env
-    ) -> Iterator[tuple[frozenset[Goal], frozenset[Goal], Env]]:
-        nothing = frozenset[Goal]()
-        if isinstance(literal, CheckedAtom):
-            for inside in guesses.of(literal, env):
-                goal = goal_of(literal, inside, self._version)
-                if not self._version.has(goal.relation, [goal.row])[0]:
-                    yield frozenset((goal,)), nothing, inside
-            return
-        assert isinstance(literal, CheckedNegation | CheckedAggregate)
-        outer = of_literal(literal) - literal.block.local - {getattr(literal, "result", None)}
-        if not outer <= env.keys():
-            return
-        negation = CheckedNegation(literal.block)
-        most = self._most + 1 if isinstance(literal, CheckedNegation) else _GROUP
-        found = matches(negation, env, self._version, head.variables, most)
-        goals = {goal_of(way.atoms[0], inside, self._version) for way, inside in found if way.atoms}
-        if isinstance(literal, CheckedNegation):
-            if goals and len(goals) <= self._most:
-                yield nothing, frozenset(goals), env
-            return
-        for goal in sorted(goals):  # of a group: one row less, or one more
-            yield nothing, frozenset((goal,)), env
-        for atom in literal.block.literals:
-            if isinstance(atom, CheckedAtom):
-                for come, _, _ in self._of_one(head, guesses, atom, env):
-                    yield come, nothing, env
-
-    # ── aggregates and choices ────────────────────────────────────────────────────────────────────
-    def _rivals(self, head: HeadSearch, goal: Goal) -> Iterator[Goal]:
-        """Rows in the way of the goal: a better value of its group, others of a choice domain."""
-        relation = goal.relation
-        if head.extreme is not None:
-            for row in rows_with(self._version, relation, _known(goal, head.columns), 1):
-                (place,) = set(range(len(row))) - set(head.columns)
-                here, asked = self._version.values(relation, row), self._version.values(*goal)
-                smaller = here[place] < asked[place]
-                if smaller == (head.extreme.function == "min"):
-                    yield Goal(relation, row)
-        yield from self._others(goal)
-
-    def _others(self, goal: Goal) -> Iterator[Goal]:
-        """Rows that were chosen in the goal's place, or have its key."""
-        schema = self._version.schema(goal.relation)
-        for domain in (*schema.choice, *([] if schema.key is None else [schema.key])):
-            for row in rows_with(self._version, goal.relation, _known(goal, domain), self._most):
-                yield Goal(goal.relation, row)
-
-    def _of_choice(
-        self, head: HeadSearch, literals: Sequence[CheckedLiteral], env: Env
-    ) -> Iterator[Needs]:
-        """Rows of the assignment that a choice in the body took instead, one to go at a time."""
-        chosen = head.chosen
-        assert chosen is not None
-        determining = {
-            ref.variable
-            for each in head.literals
-            if isinstance(each, CheckedChoice)
-            for ref in each.determining
-        }
-        known = {variable: env[variable] for variable in determining & env.keys()}
-        columns = partly(chosen, known, self._version)
-        for row in rows_with(self._version, chosen.relation, columns, 1):
-            taken = {
-                arg.variable: row[place]
-                for place, arg in enumerate(chosen.args)
-                if isinstance(arg, Ref)
-            }
-            for atom in (each for each in literals if isinstance(each, CheckedAtom)):
-                if len(partly(atom, taken, self._version)) == len(atom.args):
-                    gone = goal_of(atom, taken, self._version)
-                    yield Needs(frozenset(), frozenset((gone,)))
-
-    def _of_group(self, head: HeadSearch, goal: Goal) -> Iterator[Needs]:
-        """Rows of the goal's group, one to go at a time: what is left may have its value."""
-        group = head.group(goal.row)
-        for place in range(min(group.size, _GROUP)):
-            for premise in premises_of(head.found(*group.at(place)), self._version):
-                yield Needs(frozenset(), frozenset((premise,)))
+    def _denial(self, version: Version, literal: CheckedLiteral, env: Env) -> Change | None:
+        """The base fact that makes a negation of one atom false, where it is a single one."""
+        if not isinstance(literal, CheckedNegation) or len(literal.block.literals) != 1:
+            return None
+        atom = literal.block.literals[0]
+        if not isinstance(atom, CheckedAtom) or not self._takes_rows(atom.relation):
+            return None
+        known = partly(atom, env, version)
+        if len(known) < len(atom.args):
+            return None
+        return Change(1, atom.relation, tuple(known[place] for place in range(len(known))))
 
 
-def _known(goal: Goal, places: Sequence[int]) -> dict[int, int]:
-    return {place: goal.row[place] for place in places}
+def _only_grows(version: Version, relation: str) -> bool:
+    """True where more base facts take no row of a relation away: then what its derivation needs is
+    enough.
+    """
+    program = version.state.program
+    rules = [source.rule for source in program.sources.values()]
+    names = relations_below(rules, [relation])
+    if any(each.key or each.choice for each in map(version.schema, names)):
+        return False
+    waiting: list[object] = [
+        rule for rule in rules if any(head.relation in names for head in rule.heads)
+    ]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Negation | tree.Aggregate | tree.HeadAggregate | tree.Choice):
+            return False
+        if isinstance(node, tuple):
+            waiting += node
+        elif isinstance(node, tree.Node):
+            waiting += vars(node).values()
+    return True

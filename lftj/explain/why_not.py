@@ -47,8 +47,9 @@ def why_not(
         if changes:
             with writing(engine):
                 found = repairs.of(goal)
+        given_up = repairs.gaps.below(len(found[0]) if found else changes + 1)
         fixes = tuple(tuple(_named(version, each) for each in sorted(fix)) for fix in found)
-        return WhyNot(relation, tuple(values), attempts, fixes, changes, repairs.complete)
+        return WhyNot(relation, tuple(values), attempts, fixes, changes, given_up)
 
 
 MOST = 4

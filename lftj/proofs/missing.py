@@ -52,8 +52,10 @@ class WhyNot:
     """The reason why a row is not there. `print()` it; `to_dict()` gives plain data.
 
     `attempts`: how far each rule gets, in the order in which rules were added. `fixes`: smallest
-    sets of base facts to add or remove after which the row is there, each tried out. `searched` is
-    False where the search for them was given up, so that there may be others.
+    sets of base facts to add or remove after which the row is there, each tried out. Base facts are
+    those of relations without rules, or with rows of their own beside these. `given_up` says what
+    the search for them has not tried; where there is nothing of that kind `searched` is True, and
+    no smaller set brings the row.
     """
 
     relation: str
@@ -61,7 +63,12 @@ class WhyNot:
     attempts: tuple[Attempt, ...]
     fixes: tuple[tuple[BaseChange, ...], ...]
     changes: int
-    searched: bool = True
+    given_up: tuple[str, ...] = ()
+
+    @property
+    def searched(self) -> bool:
+        """True where the search for changes has tried all that may do."""
+        return not self.given_up
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as dictionaries and lists."""
@@ -72,6 +79,7 @@ class WhyNot:
             "fixes": [[_change_data(each) for each in fix] for fix in self.fixes],
             "changes": self.changes,
             "searched": self.searched,
+            "given_up": list(self.given_up),
         }
 
     def __str__(self) -> str:
@@ -100,20 +108,20 @@ class WhyNot:
         return lines
 
     def _fixes(self) -> list[str]:
+        most = f"{self.changes} base fact{'s' * (self.changes != 1)}"
+        lines = [
+            "  it would be there with",
+            *(f"    {', '.join(map(str, fix))}" for fix in self.fixes),
+        ]
         if not self.fixes:
-            most = f"{self.changes} base fact{'s' * (self.changes != 1)}"
-            found = "was found" if not self.searched else "would bring it"
-            return [f"  no change of up to {most} {found}"]
-        lines = ["  it would be there with"]
-        lines += [f"    {', '.join(map(str, fix))}" for fix in self.fixes]
-        return (
-            lines
-            if self.searched
-            else [
-                *lines,
-                "    (the search stopped before it had tried all changes: others may bring it too)",
-            ]
-        )
+            found = "would bring it" if self.searched else "was found"
+            lines = [f"  no change of up to {most} {found}"]
+        if not self.searched:
+            others = "other changes" if self.fixes else "one"
+            smaller = ", smaller ones too," if len(self.fixes[0] if self.fixes else ()) > 1 else ""
+            lines.append(f"    there may be {others}{smaller} all the same, as not all was tried:")
+            lines += [f"      {each}" for each in self.given_up]
+        return lines
 
 
 def _attempt_data(attempt: Attempt) -> dict[str, Any]:

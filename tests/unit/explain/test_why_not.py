@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ import pytest
 import lftj
 from lftj.proofs.check import World
 from lftj.proofs.program import FunctionConflict
+from lftj.proofs.terms import ArithmeticFailure
 from tests.unit.explain.proven import PROGRAMS, history
+from tests.unit.explain.small_programs import BASES, Facts, SmallProgram, rows_of, worlds
 from tests.unit.explain.test_explain import ACCESS
 
 
@@ -157,3 +160,108 @@ def test_every_fix_brings_the_row(name: str) -> None:
             asked += 1
         assert workspace.verify() == []
     assert asked
+
+
+_REACHED = "v(y, x) :- w(z), w(x), e(z, y). w(x) :- e(x, _). w(y) :- w(x), e(x, y)."
+_TWICE = "v(x, y) :- w(x), w(y), f(0). w(x) :- e(x, _). w(y) :- e(_, y)."
+_ONE_FOR_ALL = """.decl e(x: number, y: number) .decl f(x: number)
+    .decl v(x: number, y: number) .decl w(x: number) .decl u(x: number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "row", "fix"),
+    [
+        ("v(x, y) :- w(y), u(x), e(x, y). w(y) :- e(_, y). u(x) :- e(x, _).", (1, 2), "+e(1, 2)"),
+        ("v(x, y) :- w(x), u(y). w(x) :- e(x, _). u(y) :- e(_, y).", (1, 2), "+e(1, 2)"),
+        (_REACHED, (3, 3), "+e(3, 3)"),
+        (_TWICE, (1, 2), "+e(1, 2), +f(0)"),
+        ("v(x, y) :- e(x, y), !(f(n), n > 1, w(n)). w(n) :- f(n).", (1, 2), "−f(7), +e(1, 2)"),
+        ("v(y, 10 / x) :- e(x, y), x != 0.", (1, 5), "+e(2, 1)"),
+        ("v(y, x + 40) :- e(x, y).", (1, 5), "+e(-35, 1)"),
+    ],
+)
+def test_one_fact_may_serve_several_needs(rules: str, row: tuple[int, int], fix: str) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(_ONE_FOR_ALL + rules)
+    if "−f(7)" in fix:
+        workspace.load("f", [(7,)])
+    answer = workspace.why_not("v", row)
+    assert fixes(answer)[0] == fix
+    assert workspace.verify() == []
+
+
+def test_functors_that_fail_for_guessed_values() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        _ONE_FOR_ALL + "v(y, 10 / x) :- e(x, y), x >= 0. w(z) :- e(x, _), z = 10 / x, f(x)."
+    )
+    assert not workspace.why_not("v", (1, 4)).searched
+    workspace.load("f", [(5,)])
+    assert fixes(workspace.why_not("w", (2,)))[0].startswith("+e(5, ")
+
+
+def test_what_was_not_tried_is_said(access: lftj.Workspace) -> None:
+    access.add_rules(".decl few(u: symbol) few(u) :- member(u, _), 5 = count : { may(u, _) }.")
+    answer = access.why_not("few", ("ann",), changes=1)
+    assert not answer.searched
+    assert str(answer).splitlines()[-3:] == [
+        "  no change of up to 1 base fact was found",
+        "    there may be one all the same, as not all was tried:",
+        "      values of aggregates and choices were tried, not worked out",
+    ]
+    assert answer.to_dict()["given_up"] == list(answer.given_up)
+    assert access.why_not("may", ("bob", "X")).given_up == ()
+
+
+_UNIVERSE = [(name, row) for name, arity in BASES.items() for row in rows_of(arity)]
+
+
+def toggled(program: SmallProgram, facts: Facts, rows: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The relations that the naive engine derives once some rows come or go."""
+    now = {name: set(some) for name, some in facts.items()}
+    for name, row in rows:
+        now[name] ^= {row}
+    try:
+        return dict(World(program.text, now, {}).relations)
+    except ArithmeticFailure:
+        return {}
+
+
+def smallest_change(program: SmallProgram, facts: Facts, view: str, row: Any, below: int) -> int:
+    """The least number of changes over the small domain that bring a row, if it is below a bound;
+    else that bound.
+    """
+    for size in range(1, below):
+        for rows in itertools.combinations(_UNIVERSE, size):
+            if row in toggled(program, facts, rows).get(view, ()):
+                return size
+    return below
+
+
+def test_what_is_said_of_changes_holds_against_all_changes() -> None:
+    asked = found = none = 0
+    for seed, (workspace, program, facts) in enumerate(worlds(range(300, 345))):
+        chosen = random.Random(seed)
+        views = [
+            (view, row)
+            for view, arity in program.views.items()
+            for row in set(rows_of(arity)) - set(workspace[view].fetchall())
+        ]
+        for view, row in chosen.sample(sorted(views), min(2, len(views))):
+            answer = workspace.why_not(view, row, changes=chosen.choice((1, 2)))
+            for fix in answer.fixes:
+                rows = [(change.relation, change.row) for change in fix]
+                assert row in toggled(program, facts, rows)[view], (program.text, facts, fix)
+                assert all((c.row in facts[c.relation]) == (c.sign < 0) for c in fix)
+            size = len(answer.fixes[0]) if answer.fixes else answer.changes + 1
+            if answer.searched:
+                assert smallest_change(program, facts, view, row, size) == size, (
+                    program.text, facts, view, row,
+                )  # fmt: skip
+                none += not answer.fixes
+            found += bool(answer.fixes)
+            asked += 1
+    assert asked > 60
+    assert found > asked / 3
+    assert none > asked / 10  # of many rows it is certain that nothing brings them
