@@ -90,9 +90,11 @@ class Reading(ABC):
         contributors of a sum. With `proofs` an iterator over so many proofs that begin with
         different rules or bindings, found as they are asked for.
 
-        Costs in proportion to the proof and to what else derives the rows in it. Raises
-        ExplanationError for a row that is not there (E361) and for what is not one row (E362);
-        UnknownNameError, ArityError, ValueTypeError.
+        Costs in proportion to the proof and to what else derives the rows in it. Each proof is
+        checked, up to 1,000 steps, before it is shown. Raises ExplanationError for a row that is
+        not there (E361), for what is not one row (E362) and for a row that rests on itself (E363);
+        ProofError for a proof that does not hold, by a defect of lftj (E364); UnknownNameError,
+        ArityError, ValueTypeError.
         """
         return self._read().explain(what, row, rows, proofs)
 
@@ -105,6 +107,7 @@ class Reading(ABC):
         `rows` assignments and rows near to what it looks for; and the smallest sets of base facts,
         of at most `changes` (0 to 4), that bring the row when added or removed. Each is tried out
         by a dry run, which costs what a commit of it would and waits for open transactions.
+        `searched` is True where no smaller set does; else `given_up` says what was not tried.
 
         Raises ExplanationError for a row that is there (E361) and for what is not one row (E362);
         UnknownNameError, ArityError, ValueTypeError, TransactionError (E323).

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lftj.errors import ValueRangeError
 from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of
 from lftj.explain.literals import (
+    FAILURES,
     Texts,
     first_of,
     matches,
@@ -80,7 +80,7 @@ class Attempts:
             way = Conjunction([*held, chosen], head.variables, tuple(begin))
             try:
                 found = first_of(way, self._version, row, self._rows, range(len(way.bound)))
-            except ValueRangeError:
+            except FAILURES:
                 if len(failing) == len(left) or chosen in failing:
                     return Reached(held, envs, chosen)
                 failing.append(chosen)

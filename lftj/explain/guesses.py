@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
+from lftj.errors import LftjError
 from lftj.explain.literals import nearest, partly, rows_with
 from lftj.explain.version import Goal, Version
 from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
-from lftj.types import BOOL, DATE, INT, STR, TIMESTAMP, UNSIGNED, Type
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, UNSIGNED, Type, code_of
 
 _ROWS, _ENVS = 4, 80
 """Rows that values are taken from, and assignments that are guessed for one atom."""
@@ -104,6 +105,8 @@ class Guesses:
         if type in WHOLE:
             own += [code for each, code in env.items() if self._variables[each].type == type]
         near = [code + by for code in own for by in (1, -1) if self._is_value(type, code + by)]
+        if type == FLOAT:
+            near = [code for each in fitting for code in self._floats_beside(each)]
         solved = [
             code
             for each in self._equations
@@ -116,10 +119,14 @@ class Guesses:
         if not -(1 << 63) <= code < 1 << 63:
             return False
         try:
-            self._version.decode(type, code)
-        except (OverflowError, ValueError):
+            code_of(type, self._version.decode(type, code))
+        except (LftjError, OverflowError, ValueError):
             return False
         return True
+
+    def _floats_beside(self, code: int) -> list[int]:
+        value = self._version.decode(FLOAT, code)
+        return [self._version.encode(FLOAT, value + by) for by in (1.0, -1.0)]
 
     def _default(self, type: Type) -> int:
         return self._version.encode(type, "") if type == STR else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.explain.body_assignments import Conjunction, alternatives, inputs_of
 from lftj.explain.version import Codes, Version, matrix
 from lftj.program.bindings import of_expressions, of_literal
@@ -20,6 +21,8 @@ from lftj.program.scope import user_name
 from lftj.proofs.instances import value_text
 
 Env = Mapping[int, int]
+FAILURES = (ValueRangeError, ValueTypeError)
+"""Errors of functors for values that other literals may exclude."""
 _INFIX = {"+", "-", "*", "/", "%", "^"}
 
 

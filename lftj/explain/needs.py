@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import NamedTuple
 
-from lftj.errors import ValueRangeError
 from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations import Goal, HeadSearch, Rules, goal_of, premises_of
 from lftj.explain.guesses import WHOLE, Constants, Guesses, solution
-from lftj.explain.literals import first_of, matches, partly, ready, rows_with
+from lftj.explain.literals import FAILURES, first_of, matches, partly, ready, rows_with
 from lftj.explain.version import Version, matrix
 from lftj.explain.ways import Way
 from lftj.program.bindings import NONE, of_literal
@@ -202,7 +201,7 @@ class RuleNeeds:
         """The first assignments, none where a functor fails for what literals left out exclude."""
         try:
             return first_of(way, self._version, row, most, range(len(way.bound)))
-        except ValueRangeError:
+        except FAILURES:
             self._gaps.note(VALUES)
             return []
 
@@ -295,7 +294,7 @@ class RuleNeeds:
     ) -> list[tuple[Conjunction, Env]]:
         try:
             return matches(negation, env, self._version, head.variables, _ASSIGNMENTS + 1)
-        except ValueRangeError:
+        except FAILURES:
             self._gaps.note(VALUES)
             return []
 

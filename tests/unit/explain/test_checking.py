@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,7 +103,7 @@ def test_aggregates_of_the_user_are_not_folded_again() -> None:
     assert workspace.explain("p", (6,)).height == 1
 
 
-def test_a_row_that_rests_on_itself() -> None:
+def test_a_row_that_rests_on_itself(tmp_path: Path) -> None:
     workspace = lftj.connect()
     workspace.add_rules(_CUT_OFF)
     with workspace.transaction() as tx:
@@ -116,6 +117,9 @@ def test_a_row_that_rests_on_itself() -> None:
     assert workspace.why_not("d", (1, 4)).attempts
     with pytest.raises(lftj.ExplanationError, match="rests on itself"):
         tx.explain_change("d", (1, 5))
+    assert workspace.why_not("d", (2, 0), changes=1).attempts
+    workspace.report(tmp_path / "page.html")
+    assert "data" in (tmp_path / "page.html").read_text()
 
 
 def test_candidates_of_rows_with_aggregates_are_those_of_groups() -> None:

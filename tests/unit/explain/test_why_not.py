@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -265,3 +266,44 @@ def test_what_is_said_of_changes_holds_against_all_changes() -> None:
     assert asked > 60
     assert found > asked / 3
     assert none > asked / 10  # of many rows it is certain that nothing brings them
+
+
+@pytest.mark.parametrize(
+    ("type", "row", "fix"),
+    [
+        ("number", 2**63 - 1, None),
+        ("number", 5, "+e(5, 6)"),
+        ("unsigned", 7, "+e(7, 8)"),
+        ("float", 0.5, "+e(0.5, 1.5)"),
+        ("date", date(9999, 12, 31), None),
+        ("date", date(2024, 1, 1), '+e(date("2024-01-01"), date("2024-01-02"))'),
+        ("bool", False, "+e(false, true)"),
+    ],
+)
+def test_values_that_are_guessed_are_values_of_their_type(
+    type: str, row: object, fix: str | None
+) -> None:
+    workspace = lftj.connect()
+    sign = "!=" if type == "bool" else ">"
+    workspace.add_rules(
+        f".decl e(x: {type}, y: {type}) .decl v(x: {type}) v(x) :- e(x, y), y {sign} x."
+    )
+    assert fixes(workspace.why_not("v", (row,)))[:1] == ([] if fix is None else [fix])
+
+
+def test_no_unsigned_number_is_below_zero() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: unsigned, y: unsigned) .decl v(x: unsigned) v(x) :- e(x, y), y < x."
+    )
+    answer = workspace.why_not("v", (0,))
+    assert (answer.fixes, answer.searched) == ((), True)
+
+
+def test_a_functor_that_fails_for_the_text_of_a_row() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: symbol) .decl v(x: symbol, n: number) v(x, to_number(x)) :- e(x)."
+    )
+    assert workspace.why_not("v", ("zz", 3)).fixes == ()
+    assert fixes(workspace.why_not("v", ("4", 4))) == ['+e("4")']
