@@ -12,8 +12,8 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple, TypeVar
 
 from lftj.errors import ArityError, LftjError, Span, TypeClashError
+from lftj.functions import FUNCTORS
 from lftj.program.checks.inference import Inference
-from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import QUESTION, RelationSchema
 from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart
@@ -172,7 +172,7 @@ def _operands(node: tree.Node) -> Iterator[tree.Literal]:
     another operand, a value of the type that `as` names, or a string.
     """
     for call in _nodes(node, tree.Call):
-        known = STRING_FUNCTORS.get(call.functor)
+        known = FUNCTORS.get(call.functor)
         for place, term in enumerate(call.args):
             if not isinstance(term, tree.Variable) or not is_parameter(term.name):
                 continue

@@ -12,8 +12,8 @@ from lftj.explain.groups import Gathered, gathered
 from lftj.explain.values import expression_value, folded, plain_value
 from lftj.explain.version import Codes, Version, matrix
 from lftj.explain.ways import Way
+from lftj.functions import FUNCTORS, call
 from lftj.program.checked import CheckedAggregate, FunctorCall
-from lftj.program.functors import STRING_FUNCTORS, call
 
 Variables = tuple[int, ...]
 
@@ -54,7 +54,7 @@ class FunctorStep:
             if found:
                 yield row
             return
-        several = found if STRING_FUNCTORS[asked.functor].many else (found,)
+        several = found if FUNCTORS[asked.functor].many else (found,)
         for value in several:
             code = version.encode(asked.result_type, plain_value(value))
             yield from _bound(row, env, asked.result, code)

@@ -1,34 +1,28 @@
 """Arithmetic on constants, exactly as compiled code does it at run time: int64 or an error, never a
 wrap.
-
-Integer division truncates toward zero and `%` has the sign of the dividend, as in C and in Soufflé.
-Shifts take the count modulo 64.
 """
 
 from __future__ import annotations
 
-import datetime
 import decimal
 import math
 from collections.abc import Callable
 from typing import Any
 
 from lftj.errors import ValueRangeError
+from lftj.functions import OPERATORS
 from lftj.program.normal_form import Apply, Expression, Filter, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
-_MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int", "round"))
-_MAY_GO_BELOW = frozenset(("bnot", "bshl", "as_unsigned"))
 
-
-def operator_may_fail(operator: str, result: Type) -> bool:
+def operator_may_fail(name: str, result: Type) -> bool:
     """Test for an operator that, with this type of result, has no value for some operands."""
-    return operator in _MAY_FAIL or (result.unsigned and operator in _MAY_GO_BELOW)
+    operator = OPERATORS.get(name)
+    return operator is not None and (operator.fails or (result.unsigned and operator.below))
 
 
 _EXACT = decimal.Context(prec=100)
 """Wide enough for any decimals of 18 digits, whatever the caller's own context rounds."""
-_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def may_fail(expression: Expression) -> bool:
@@ -61,7 +55,7 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     """
     try:
         with decimal.localcontext(_EXACT):
-            value = _OPERATORS[operator](*values)
+            value = OPERATORS[operator].evaluate(*values)
             if isinstance(value, complex) or value != value:
                 raise ValueRangeError(f"{_shown(operator, values)} is not a number", code="E222")
             held = _holds_value(result, value, values)
@@ -104,116 +98,8 @@ def _shown(operator: str, values: tuple[Any, ...]) -> str:
     """An operation as it is written in rules."""
     if len(values) == 2 and not operator.isalpha():
         return f"{values[0]} {operator} {values[1]}"
-    written = {
-        "neg": "-",
-        "to_int": "to_number",
-        "as_unsigned": "to_unsigned",
-        "as_int": "to_number",
-    }.get(operator, operator)
-    return f"{written}({', '.join(map(str, values))})"
+    return f"{OPERATORS[operator].written or operator}({', '.join(map(str, values))})"
 
-
-# ── the operators ─────────────────────────────────────────────────────────────────────────────────
-def _add(left: Any, right: Any) -> Any:
-    if isinstance(left, datetime.datetime):
-        return left + right * _MICROSECOND
-    return (
-        left + datetime.timedelta(days=right) if isinstance(left, datetime.date) else left + right
-    )
-
-
-def _subtract(left: Any, right: Any) -> Any:
-    if isinstance(left, datetime.datetime):
-        return (
-            (left - right) // _MICROSECOND
-            if isinstance(right, datetime.datetime)
-            else left - right * _MICROSECOND
-        )
-    if isinstance(left, datetime.date):
-        return (
-            (left - right).days
-            if isinstance(right, datetime.date)
-            else left - datetime.timedelta(days=right)
-        )
-    return left - right
-
-
-def _divide(left: Any, right: Any) -> Any:
-    if isinstance(left, float):
-        return left / right
-    quotient = abs(left) // abs(right)
-    return quotient if (left < 0) == (right < 0) else -quotient
-
-
-def _remainder(left: Any, right: Any) -> Any:
-    if isinstance(left, float):
-        if right == 0.0:
-            raise ZeroDivisionError
-        return math.nan if math.isinf(left) else math.fmod(left, right)
-    return left - right * _divide(left, right)
-
-
-def _power(base: Any, exponent: Any) -> Any:
-    if isinstance(base, float):
-        if base == 0.0 and exponent < 0.0:
-            raise OverflowError
-        return base**exponent
-    if exponent < 0:
-        raise ValueRangeError(
-            f"{base} ^ {exponent}: an integer has no negative power",
-            code="E222",
-            hint="make the base a float",
-        )
-    if abs(base) > 1 and exponent > 63:
-        raise OverflowError
-    return base**exponent
-
-
-def _to_int(value: float | decimal.Decimal) -> int:
-    return math.trunc(value)
-
-
-def _rounded(value: Any, places: int) -> decimal.Decimal:
-    return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
-
-
-def _signed(value: int) -> int:
-    """The low 64 bits as a two's complement number."""
-    value &= 2**64 - 1
-    return value - 2**64 if value > INT64_MAX else value
-
-
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "+": _add,
-    "-": _subtract,
-    "*": lambda left, right: left * right,
-    "/": _divide,
-    "%": _remainder,
-    "^": _power,
-    "neg": lambda value: -value,
-    "min": min,
-    "max": max,
-    "band": lambda left, right: left & right,
-    "bor": lambda left, right: left | right,
-    "bxor": lambda left, right: left ^ right,
-    "bnot": lambda value: ~value,
-    "bshl": lambda value, count: _signed(value << (count & 63)),
-    "bshr": lambda value, count: value >> (count & 63),
-    "bshru": lambda value, count: _signed((value & (2**64 - 1)) >> (count & 63)),
-    "land": lambda left, right: int(bool(left and right)),
-    "lor": lambda left, right: int(bool(left or right)),
-    "lxor": lambda left, right: int(bool(left) != bool(right)),
-    "lnot": lambda value: int(not value),
-    "to_float": float,
-    "to_int": _to_int,
-    "as_int": lambda value: value,
-    "as_unsigned": lambda value: value,
-    "round": _rounded,
-    "to_date": lambda value: value.date(),
-    "year": lambda value: value.year,
-    "month": lambda value: value.month,
-    "day": lambda value: value.day,
-}
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda left, right: left == right,

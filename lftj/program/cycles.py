@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.errors import StratificationError
-from lftj.program.functors import OF_STRINGS
+from lftj.functions import FUNCTIONS
 from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
@@ -106,7 +106,9 @@ def _functor(rule: NormalRule | FunctorRule) -> str:
     if not isinstance(rule, FunctorRule):
         return "a functor"
     written = {
-        name: operator for operator, name in OF_STRINGS.items() if operator.isalpha()
+        functor.name: each.name
+        for each in (FUNCTIONS["min"], FUNCTIONS["max"])
+        for functor in each.functors
     }  # `cat` is written as such, too
     return (
         f"`{written[rule.functor]}` of strings"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
+from lftj.functions import OPERATORS
 from lftj.program.hidden import explain_hidden, of_aggregate, of_question
 from lftj.program.normal_form import (
     AggregateTerm,
@@ -29,19 +30,6 @@ from scantree.frozen import frozen
 
 FUNCTIONS = {"min": -1, "max": 1}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
-
-_PASSING = {"+", "min", "max"}  # move as their arguments do
-_SLOPES = {
-    "neg": (-1,),
-    "-": (1, -1),
-    "to_float": (1,),
-    "to_int": (1,),
-    "as_int": (1,),
-    "as_unsigned": (1,),
-    "round": (1, 1),
-    "to_date": (1,),
-    "year": (1,),
-}  # and these, by a factor of ±1 for each argument
 
 
 @frozen(slots=True)
@@ -287,7 +275,8 @@ def _slopes(expression: Apply) -> tuple[int, ...]:
     """Factors by which the result moves with each argument; () for an operator that keeps no
     order.
     """
-    if expression.operator in _PASSING:
+    operator = OPERATORS.get(expression.operator)
+    if operator is not None and operator.alike:
         return (1,) * len(expression.args)
     if expression.operator in ("*", "/"):
         left, right = map(_sign, expression.args)
@@ -298,7 +287,7 @@ def _slopes(expression: Apply) -> tuple[int, ...]:
             if right and not (expression.operator == "/" and _zero(expression.args[1]))
             else ()
         )
-    return _SLOPES.get(expression.operator, ())
+    return () if operator is None else operator.slopes
 
 
 def _sign(expression: Expression) -> int:

@@ -19,10 +19,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from lftj.functions import FUNCTIONS
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
 from lftj.types import (
     BOOL,
-    DATE,
     FLOAT,
     INT,
     MAX_DECIMAL_PRECISION,
@@ -38,7 +38,7 @@ ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
 """`band bor bxor bnot bshl bshr bshru land lor lxor lnot`: ints only."""
 
-KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg", "ord"}
+KNOWN_FUNCTORS = frozenset(each.name for each in FUNCTIONS.values() if not each.condition)
 _TEMPORAL = ("date", "timestamp")
 _EXACT = frozenset(("int", "decimal"))
 BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
@@ -132,23 +132,6 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
 def negated_type(type: Type) -> Type | None:
     """The type of unary minus; None where there is none."""
     return type if type.numeric else None
-
-
-CONVERSIONS: dict[tuple[str, str], tuple[str, Type]] = {
-    ("to_number", "float"): ("to_int", INT),
-    ("to_number", "decimal"): ("to_int", INT),
-    ("ord", "int"): ("as_int", INT),
-    ("to_unsigned", "int"): ("as_unsigned", UNSIGNED),
-    ("to_unsigned", "float"): ("to_int", UNSIGNED),
-    ("to_unsigned", "decimal"): ("to_int", UNSIGNED),
-    ("to_float", "int"): ("to_float", FLOAT),
-    ("to_float", "decimal"): ("to_float", FLOAT),
-    ("to_date", "timestamp"): ("to_date", DATE),
-    **{(part, kind): (part, INT) for part in ("year", "month", "day") for kind in _TEMPORAL},
-}
-"""Functors of one argument that are arithmetic: the operator and its result, by the functor and the
-name of the argument's type.
-"""
 
 
 def rounded_type(type: Type, places: object) -> Type | None:

@@ -238,8 +238,8 @@ def called(functor: str, args: list[Value]) -> Value:
 
 
 def compared(operator: str, left: Value, right: Value) -> bool:
-    """Check whether a comparison, `contains` or `match` holds. Raises ArithmeticFailure for a pattern
-    that is none.
+    """Check whether a comparison, `contains` or `match` holds. Raises ArithmeticFailure for a
+    pattern that is none.
     """
     try:
         return COMPARISONS[operator](left, right)

@@ -113,26 +113,19 @@ class DuckDB(Dialect):
         "timestamp": "TIMESTAMP",
     }
     functions: ClassVar[Mapping[str, str]] = {
-        "strlen": "CAST(length({0}) AS BIGINT)",
-        "contains": "contains({1}, {0})",
-        "match": "regexp_full_match({1}, {0})",
         "microseconds": "(epoch_us({0}) - epoch_us({1}))",
         "later": "({0} + to_microseconds({1}))",
         "days": "CAST(({0} - {1}) AS BIGINT)",
         "//": "({0} // {1})",
-        "bxor": "xor({0}, {1})",
         "float text": "regexp_replace(CAST({0} AS VARCHAR), '\\.0$', '')",
         "timestamp text": "CASE WHEN epoch_us({0}) % 1000000 = 0 THEN "
         "strftime({0}, '%Y-%m-%d %H:%M:%S') ELSE strftime({0}, '%Y-%m-%d %H:%M:%S.%f') END",
         "number text": "regexp_full_match({0}, '\\s*[+-]?[0-9]+\\s*')",
         "sum": "CAST(sum({0}) AS {type})",
         "mean": "CAST(avg({0}) AS DOUBLE)",
-        "integer part": "CAST(trunc({0}) AS BIGINT)",
         "other day": "CAST(({0} {1} CAST({2} AS INTEGER)) AS DATE)",
         "concat": "string_agg({0}, {1} ORDER BY {order})",
         "concat of equals": "string_agg({0}, {1})",
-        "wide": "CAST({0} AS HUGEINT)",
-        "power of two": "(CAST(1 AS HUGEINT) << {0})",
     }
 
     def integer(self, value: int) -> str:
@@ -175,24 +168,16 @@ class Spark(Dialect):
         "timestamp": "TIMESTAMP_NTZ",
     }
     functions: ClassVar[Mapping[str, str]] = {
-        "strlen": "CAST(char_length({0}) AS BIGINT)",
-        "contains": "contains({1}, {0})",
-        "match": "({1} RLIKE concat('\\\\A(?:', {0}, ')\\\\z'))",
         "microseconds": "timestampdiff(MICROSECOND, {1}, {0})",
         "later": "timestampadd(MICROSECOND, {1}, {0})",
         "days": "CAST(datediff({0}, {1}) AS BIGINT)",
         "//": "({0} div {1})",
-        "bxor": "({0} ^ {1})",
         "float text": "regexp_replace(CAST({0} AS STRING), '\\\\.0$', '')",
         "timestamp text": "CAST({0} AS STRING)",
         "number text": "({0} RLIKE '^\\\\s*[+-]?[0-9]+\\\\s*$')",
         "sum": "CAST(sum({0}) AS {type})",
         "mean": "avg(CAST({0} AS DOUBLE))",
-        "integer part": "CAST({0} AS BIGINT)",
         "other day": "date_add({0}, CAST({1}({2}) AS INT))",
-        "shiftleft": "shiftleft({0}, CAST({1} & 63 AS INT))",
-        "shiftright": "shiftright({0}, CAST({1} & 63 AS INT))",
-        "shiftrightunsigned": "shiftrightunsigned({0}, CAST({1} & 63 AS INT))",
         "concat": "listagg({0}, {1}) WITHIN GROUP (ORDER BY {order})",
         "concat of equals": "listagg({0}, {1})",
     }

@@ -6,12 +6,14 @@ themselves, division by zero and unsigned numbers below zero are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
+from lftj.functions import FUNCTORS, OPERATORS
+from lftj.functions.patterns import translated
+from lftj.functions.record import Sql
 from lftj.program.checked import FunctorCall
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
-from lftj.program.patterns import translated
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
 
@@ -19,9 +21,6 @@ Names = Mapping[int, str]
 """The SQL of each variable that is bound."""
 
 _MOST_FACTORS = 64
-_WORDS = 2**64
-_EXTREMES = {"min": "least", "max": "greatest"}
-_LOGICAL = {"land": "AND", "lor": "OR", "lxor": "<>"}
 _COMPARED = {"!=": "<>"}
 
 
@@ -57,107 +56,38 @@ class Terms:
 
     def _apply(self, operator: str, args: tuple[Expression, ...], type: Type, names: Names) -> str:
         written = [self.of(arg, names) for arg in args]
-        by_name: Callable[..., str] | None = getattr(self, f"_{operator}", None)
         if operator in ("+", "-") and self._type(args[0]).name in ("date", "timestamp"):
             return self._moved(operator, args, written)
         if operator in ("/", "%"):
             return self._divided(operator, args[1], written, type)
         if operator == "^":
             return self._power(args, written, type)
-        if operator in _LOGICAL:
-            one, other = (f"({each} <> 0)" for each in written)
-            return f"CAST(({one} {_LOGICAL[operator]} {other}) AS BIGINT)"
         if operator == "round":
             return self._to_places(written[0], written[1], type)
-        if by_name is not None:
-            return by_name(*written, type)
-        if operator in _EXTREMES:
-            return f"{_EXTREMES[operator]}({', '.join(written)})"
-        if operator in ("band", "bor"):
-            return f"({written[0]} {'&' if operator == 'band' else '|'} {written[1]})"
-        if operator in ("year", "month", "day"):
-            return f"CAST({operator}({written[0]}) AS BIGINT)"
-        if operator in ("+", "-", "*"):
-            return self._held(f"({written[0]} {operator} {written[1]})", operator, type)
-        raise cannot_say(f"the operator `{operator}`", self.dialect.name)
+        known = OPERATORS.get(operator)
+        if known is None or known.sql is None:
+            raise cannot_say(f"the operator `{operator}`", self.dialect.name)
+        result = self._filled(known.sql, written)
+        if type.unsigned and known.below:
+            return self._not_negative(result, "a difference" if operator == "-" else "a number")
+        if type.name == "decimal" and operator in ("+", "-", "*"):
+            return f"CAST({result} AS {self.dialect.type(type)})"
+        return result
+
+    def _filled(self, sql: Sql, args: Sequence[str]) -> str:
+        """A function's SQL in the dialect, with these arguments."""
+        text = sql if isinstance(sql, str) else sql[self.dialect.name]
+        return text.format(*args, args=", ".join(args))
 
     def _type(self, term: Expression) -> Type:
         return self.variables[term.variable].type if isinstance(term, Ref) else term.type
-
-    def _held(self, written: str, operator: str, type: Type) -> str:
-        """A result, with an error where its type cannot hold it and the dialect says nothing."""
-        if type.unsigned and operator == "-":
-            return self._not_negative(written, "a difference")
-        if type.name == "decimal":
-            return f"CAST({written} AS {self.dialect.type(type)})"
-        return written
 
     def _not_negative(self, written: str, what: str) -> str:
         failure = self.dialect.error(f"{what} is below zero, where it is unsigned")
         return f"CASE WHEN {written} < 0 THEN {failure} ELSE {written} END"
 
-    def _neg(self, value: str, type: Type) -> str:
-        negated = f"(-({value}))"
-        return self._not_negative(negated, "a number") if type.unsigned else negated
-
-    def _bnot(self, value: str, type: Type) -> str:
-        inverted = f"(~({value}))"
-        return self._not_negative(inverted, "a complement") if type.unsigned else inverted
-
-    def _bxor(self, left: str, right: str, _: Type) -> str:
-        return self.function("bxor", left, right)
-
-    def _lnot(self, value: str, _: Type) -> str:
-        return f"CAST(({value} = 0) AS BIGINT)"
-
-    def _to_float(self, value: str, _: Type) -> str:
-        return f"CAST({value} AS DOUBLE)"
-
-    def _to_int(self, value: str, type: Type) -> str:
-        rounded = self.function("integer part", value)
-        return self._not_negative(rounded, "a number") if type.unsigned else rounded
-
-    def _as_int(self, value: str, _: Type) -> str:
-        return value
-
-    def _as_unsigned(self, value: str, _: Type) -> str:
-        return self._not_negative(value, "a number")
-
-    def _to_date(self, value: str, _: Type) -> str:
-        return f"CAST({value} AS DATE)"
-
     def _to_places(self, value: str, places: str, type: Type) -> str:
         return f"CAST(round({value}, CAST({places} AS INTEGER)) AS {self.dialect.type(type)})"
-
-    def _bshr(self, value: str, count: str, _: Type) -> str:
-        if "shiftright" in self.dialect.functions:
-            return self.function("shiftright", value, count)
-        # Towards less: what is below zero is shifted as its complement.
-        by = f"({count} & 63)"
-        return f"CASE WHEN {value} < 0 THEN ~((~{value}) >> {by}) ELSE {value} >> {by} END"
-
-    def _bshl(self, value: str, count: str, type: Type) -> str:
-        if "shiftleft" in self.dialect.functions:
-            shifted = self.function("shiftleft", value, count)
-        else:
-            power = self.function("power of two", f"({count} & 63)")
-            shifted = self._wrapped(f"({self.function('wide', value)} * {power})")
-        return self._not_negative(shifted, "a shifted number") if type.unsigned else shifted
-
-    def _bshru(self, value: str, count: str, _: Type) -> str:
-        if "shiftrightunsigned" in self.dialect.functions:
-            return self.function("shiftrightunsigned", value, count)
-        power = self.function("power of two", f"({count} & 63)")
-        return self._wrapped(f"({self._low(self.function('wide', value))} // {power})")
-
-    def _low(self, wide: str) -> str:
-        return f"((({wide} % {_WORDS}) + {_WORDS}) % {_WORDS})"
-
-    def _wrapped(self, wide: str) -> str:
-        """The low 64 bits as a two's complement number."""
-        low = self._low(wide)
-        above = f"CAST({low} - {_WORDS} AS BIGINT)"
-        return f"CASE WHEN {low} >= {_WORDS // 2} THEN {above} ELSE CAST({low} AS BIGINT) END"
 
     def _moved(self, operator: str, args: tuple[Expression, ...], written: list[str]) -> str:
         """Dates and timestamps, moved by days and microseconds, or how far they lie apart."""
@@ -235,27 +165,16 @@ class Terms:
     def functor(self, call: FunctorCall, names: Names) -> str:
         """The value, or the truth, of a string functor. Raises SqlError (E370)."""
         args = [self.of(arg, names) for arg in call.args]
-        match call.functor:
-            case "cat":
-                return f"concat({', '.join(args)})"
-            case "least" | "greatest":
-                return f"{call.functor}({', '.join(args)})"
-            case "strlen" | "contains":
-                return self.function(call.functor, *args)
-            case "substr":
-                text, start, length = args
-                part = f"substr({text}, {start} + 1, {length})"
-                return f"CASE WHEN {start} < 0 OR {length} < 0 THEN '' ELSE {part} END"
-            case "to_string":
-                return self._to_string(args[0], call.types[0])
-            case "to_number" | "to_unsigned":
-                return self._number(args[0], call.functor)
-            case "match":
-                return self._match(call, args)
-            case "!match" | "!contains":
-                positive = FunctorCall(call.functor[1:], call.args, call.types)
-                return f"NOT {self.functor(positive, names)}"
-        raise cannot_say(f"the functor `{call.functor}`", self.dialect.name)
+        functor = FUNCTORS[call.functor]
+        if call.functor == "to_string":
+            return self._to_string(args[0], call.types[0])
+        if call.functor in ("to_number", "to_unsigned"):
+            return self._number(args[0], call.functor)
+        if functor.sql is None:
+            raise cannot_say(f"the functor `{call.functor}`", self.dialect.name)
+        if functor.check is not None and isinstance(call.args[0], Value):
+            args[0] = self._pattern(str(call.args[0].value))
+        return self._filled(functor.sql, args)
 
     def _to_string(self, value: str, type: Type) -> str:
         if type.name in ("float", "timestamp"):
@@ -269,12 +188,8 @@ class Terms:
         failure = self.dialect.error(f"{functor}: not an integer in decimal digits")
         return f"CASE WHEN {self.function('number text', text)} THEN {number} ELSE {failure} END"
 
-    def _match(self, call: FunctorCall, args: list[str]) -> str:
-        pattern = call.args[0]
-        if not isinstance(pattern, Value):
-            return self.function("match", *args)
+    def _pattern(self, pattern: str) -> str:
         try:
-            args[0] = self.dialect.text(translated(str(pattern.value)))
+            return self.dialect.text(translated(pattern))
         except LftjError as problem:
             raise cannot_say(str(problem), self.dialect.name) from None
-        return self.function("match", *args)

@@ -12,94 +12,39 @@ from collections.abc import Iterable
 from typing import Literal
 
 from lftj.errors.nearest import closest
+from lftj.functions import FUNCTIONS
 
 NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
 """Names of variables, relations and columns, as in the grammar."""
 
 PRECEDENCE: dict[str, int] = {
-    "lor": 1,
-    "lxor": 2,
-    "land": 3,
-    "bor": 4,
-    "bxor": 5,
-    "band": 6,
-    "bshl": 7,
-    "bshr": 7,
-    "bshru": 7,
-    "+": 8,
-    "-": 8,
-    "*": 9,
-    "/": 9,
-    "%": 9,
-    "neg": 10,
-    "bnot": 10,
-    "lnot": 10,
-    "^": 11,
+    each.name: each.precedence for each in FUNCTIONS.values() if each.precedence is not None
 }
 """Precedence of each operator, as in Soufflé: `-x ^ 2` is `-(x ^ 2)`."""
 
-PREFIX = frozenset({"neg", "bnot", "lnot"})
+PREFIX = frozenset(each.name for each in FUNCTIONS.values() if each.prefix)
 INFIX = frozenset(PRECEDENCE) - PREFIX
 RIGHT_ASSOCIATIVE = frozenset({"^"})
 
 FUNCTORS: dict[str, tuple[int, int | None]] = {
-    "cat": (1, None),
-    "strlen": (1, 1),
-    "substr": (3, 3),
-    "to_string": (1, 1),
-    "to_number": (1, 1),
-    "to_unsigned": (1, 1),
-    "to_float": (1, 1),
-    "to_date": (1, 1),
-    "year": (1, 1),
-    "month": (1, 1),
-    "day": (1, 1),
-    "round": (2, 2),
-    "min": (2, None),
-    "max": (2, None),
-    "range": (2, 3),
+    each.name: each.arity
+    for each in FUNCTIONS.values()
+    if each.precedence is None and each.reserved and not each.condition
 }
 """Functors that are written `name(arguments)`: the least and the greatest number of arguments
 (None: any number).
 """
 
 WORD_FUNCTORS: dict[str, int] = {
-    name: 1 if name in PREFIX else 2 for name in PRECEDENCE if name.isalpha() and name != "neg"
+    each.name: len(each.arguments) for each in FUNCTIONS.values() if each.word
 }
 """Operators that are words may be called too: `band(x, y)` is `x band y`."""
 
-USAGE: dict[str, str] = {
-    "cat": "write cat(a, b, …)",
-    "strlen": "write strlen(text)",
-    "substr": "write substr(text, first, length); the first character has number 0",
-    "to_string": "write to_string(value)",
-    "to_number": "write to_number(text)",
-    "to_unsigned": "write to_unsigned(text)",
-    "to_float": "write to_float(value)",
-    "to_date": "write to_date(timestamp)",
-    "year": "write year(date)",
-    "month": "write month(date)",
-    "day": "write day(date), for the day of the month",
-    "round": "write round(decimal, places), with a number for the places",
-    "min": "write min(a, b, …)",
-    "max": "write max(a, b, …)",
-    "range": "write x = range(from, to) or x = range(from, to, step)",
-    "ord": "write ord(number)",
-    "contains": "write contains(part, text)",
-    "match": "write match(pattern, text)",
-    **{
-        name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS
-    },
-}
+USAGE: dict[str, str] = {each.name: each.usage for each in FUNCTIONS.values() if each.usage}
 """Spelling of each functor, for hints."""
 
 SYNONYMS: dict[str, str] = {
-    "itof": "to_float",
-    "utof": "to_float",
-    "ftoi": "to_number",
-    "ftou": "to_unsigned",
-    "itou": "to_unsigned",
-    "utoi": "to_number",
+    synonym: each.name for each in FUNCTIONS.values() for synonym in each.synonyms
 }
 """Soufflé's other names for conversions."""
 
@@ -116,15 +61,12 @@ OF_SQL: dict[str, str] = {
     "avg": "the mean is mean(x) in a head, and mean x : { … } in a body",
     "date_part": "write year(date), month(date) or day(date)",
     "extract": "write year(date), month(date) or day(date)",
-    "len": USAGE["strlen"],
-    "length": USAGE["strlen"],
     "like": LIKE,
-    "strlength": USAGE["strlen"],
-    "substring": USAGE["substr"],
+    **{name: each.usage for each in FUNCTIONS.values() for name in each.of_sql},
 }
 """Functions of SQL that have another name here, with what to write instead."""
 
-PREDICATES = frozenset({"contains", "match"})
+PREDICATES = frozenset(each.name for each in FUNCTIONS.values() if each.condition)
 """Conditions that are written like atoms, with two arguments."""
 
 BODY_AGGREGATES = frozenset({"count", "sum", "min", "max", "mean"})

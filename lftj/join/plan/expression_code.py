@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lftj.functions import OPERATORS
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan.plan import Leveled
@@ -11,26 +12,18 @@ from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
 from lftj.types import Type, code_range, encode_constant
 from lftj.types.dictionary import Dictionary
 
-_INTEGER = {
-    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER,
-    "^": code.POWER, "neg": code.NEGATE,
-    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR,
-    "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
-    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED,
-    "land": code.LOGICAL_AND,
-    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT,
-    "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
-    "mirror": code.BIT_NOT, "year": code.YEAR, "month": code.MONTH, "day": code.DAY,
-    "to_date": code.DAY_OF_TIME,
-}  # fmt: skip
+_WHOLE = {
+    name: getattr(code, operator.kernel) for name, operator in OPERATORS.items() if operator.kernel
+} | {"mirror": code.BIT_NOT}
 _FLOAT = {
-    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE,
-    "%": code.FLOAT_REMAINDER,
-    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST,
-    "to_float": code.INT_TO_FLOAT,
-    "mirror": code.BIT_NOT,
-}  # fmt: skip
-_AS_IT_IS = ("as_int", "as_unsigned")
+    name: getattr(code, operator.float_kernel)
+    for name, operator in OPERATORS.items()
+    if operator.float_kernel
+} | {"mirror": code.BIT_NOT}
+"""Operations by operators, of results that are no floats and of floats."""
+
+_AS_IT_IS = frozenset(OPERATORS) - frozenset(_WHOLE)
+_OF_DAYS = frozenset(name for name, operator in OPERATORS.items() if operator.of_days)
 COMPARISONS = {
     "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER,
     ">=": code.GREATER_EQUAL,
@@ -102,7 +95,7 @@ class ExpressionCode:
             else:
                 for i, argument in enumerate(expression.args):
                     self._emit(argument, depth + i)
-                if operand.name == "timestamp" and expression.operator in ("year", "month", "day"):
+                if operand.name == "timestamp" and expression.operator in _OF_DAYS:
                     self.words.append(code.DAY_OF_TIME)
                 if expression.operator not in _AS_IT_IS:
                     self.words.append(_operation(expression))
@@ -121,7 +114,7 @@ class ExpressionCode:
 
 
 def _operation(expression: Apply) -> int:
-    return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
+    return (_FLOAT if expression.type.name == "float" else _WHOLE)[expression.operator]
 
 
 def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:

@@ -15,10 +15,10 @@ from lftj.errors import LftjError
 from lftj.frames.frame import Target
 from lftj.frames.out import to_values
 from lftj.frames.python_columns import code_values
+from lftj.functions import FUNCTORS
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.shared_work import Account, each_of
-from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import FunctorRule
 from lftj.types import STR, floats_to_codes
 from lftj.types import arrow_compute as pc
@@ -43,7 +43,7 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
     texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may
     grow for ever.
     """
-    functor = STRING_FUNCTORS[rule.functor]
+    functor = FUNCTORS[rule.functor]
     try:
         if functor.at_once is not None:
             keep = _matching(functor.at_once, domain, context) ^ rule.functor.startswith("!")
@@ -86,7 +86,7 @@ def _each(rule: FunctorRule, some: Columns, context: Context) -> tuple[list[Any]
         to_values(type, column, context.resources.dictionary)
         for type, column in zip(rule.types, some, strict=True)
     ]
-    evaluate = STRING_FUNCTORS[rule.functor].evaluate
+    evaluate = FUNCTORS[rule.functor].evaluate
     found = [evaluate(*values) for values in zip(*arguments, strict=True)]
     return found, sum(map(len, found)) if rule.result == STR else 0
 
@@ -107,7 +107,7 @@ def _codes_of(rule: FunctorRule, some: Columns, context: Context) -> tuple[np.nd
 
 def _by_columns(rule: FunctorRule, some: Columns, context: Context) -> pa.Array | None:
     """The results for some rows as Arrow has them; None where it has none."""
-    columns, texts = STRING_FUNCTORS[rule.functor].columns, context.resources.dictionary.texts()
+    columns, texts = FUNCTORS[rule.functor].columns, context.resources.dictionary.texts()
     if columns is None:
         return None
     try:

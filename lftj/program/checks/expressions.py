@@ -20,7 +20,8 @@ from lftj.errors import (
     UnknownNameError,
     UnsafeRuleError,
 )
-from lftj.program import arithmetic, functors
+from lftj.functions import FUNCTIONS, FUNCTORS, Functor, conversion_of, functor_of
+from lftj.program import arithmetic
 from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
 from lftj.program.checks.overloads import arithmetic_overload, rounding_overload
@@ -28,7 +29,6 @@ from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
 from lftj.program.schema import Catalog
 from lftj.program.scope import user_name
 from lftj.program.signatures import (
-    CONVERSIONS,
     KNOWN_FUNCTORS,
     Guess,
     common_type,
@@ -38,8 +38,7 @@ from lftj.program.signatures import (
     unknown_functor_hint,
 )
 from lftj.syntax import tree
-from lftj.syntax.functors import FUNCTORS, PREFIX
-from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, Unsigned, code_of, plain
+from lftj.types import BOOL, FLOAT, INT, UNSIGNED, Type, Unsigned, code_of, plain
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
@@ -210,7 +209,7 @@ class Expressions(ABC):
             raise UnknownNameError(
                 f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name)
             )
-        least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX or name == "ord" else (2, 2))
+        least, most = FUNCTIONS[name].arity
         if len(call.args) < least or (most is not None and len(call.args) > most):
             wanted = str(least) if most == least else f"{least} or more"
             raise ArityError(
@@ -219,22 +218,15 @@ class Expressions(ABC):
                 code="E121",
             )
         guesses = [self.inference.guess(arg) for arg in call.args]
-        if guesses[0] and (found := CONVERSIONS.get((name, guesses[0].type.name))):
-            return self._apply(call, found[0], [guesses[0].type], found[1], span)
-        if guesses[0] and name == "to_number" and guesses[0].type.unsigned:
-            return self._apply(call, "as_int", [UNSIGNED], INT, span)
-        if guesses[0] and (name, guesses[0].type.name) in (
-            ("to_number", "int"),
-            ("to_float", "float"),
-        ):
-            return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
-        if name in functors.OF_STRINGS and common_type(guesses) == STR:
-            return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
-        if name == "range" and (kind := _of_range(guesses, expected)) in functors.RANGES:
-            return self._functor(functors.RANGES[kind], call.args, span, written=name)
-        if name in functors.STRING_FUNCTORS:
-            return self._functor(name, call.args, span)
-        if name != "round" and not any(name == functor for functor, _ in CONVERSIONS):
+        if guesses[0] and (found := conversion_of(name, guesses[0].type)):
+            operator, result = found
+            if operator is None:
+                return self.term(call.args[0], result, f" for `{name}`", span)
+            return self._apply(call, operator.name, [guesses[0].type], result, span)
+        kind = _of_range(guesses, expected) if name == "range" else common_type(guesses)
+        if (functor := functor_of(name, kind)) is not None:
+            return self._functor(functor, call.args, span, name)
+        if name != "round" and not FUNCTIONS[name].conversions:
             return self._apply(call, *arithmetic_overload(call, guesses, expected), span)
         if guesses[0] is None:
             return self.term(call.args[0], None, "", span)
@@ -270,13 +262,12 @@ class Expressions(ABC):
 
     # ── string functors ───────────────────────────────────────────────────────────────────────────
     def _functor(
-        self, name: str, args: tuple[tree.Term, ...], span: Span | None, written: str = ""
+        self, known: Functor, args: tuple[tree.Term, ...], span: Span | None, written: str
     ) -> Expression | None:
         """A string functor: computed at once on constants, else a literal of its own and its result
         variable.
         """
-        known = functors.STRING_FUNCTORS[name]
-        where = f" for `{written or name}`"
+        where = f" for `{written}`"
         made = [
             self.term(arg, type, where, span)
             for arg, type in zip(args, known.argument_types(len(args)), strict=True)
@@ -289,12 +280,12 @@ class Expressions(ABC):
                 known.check(str(given[0].value))
         if all(isinstance(arg, Value) for arg in given) and not known.many:
             return Value(
-                functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))),
+                known.evaluate(*(arg.value for arg in given if isinstance(arg, Value))),
                 known.result or BOOL,
             )
         types = tuple(self.type_of(arg) for arg in given)
         result = None if known.result is None else self.new_variable("_", known.result)
-        self.literals.append(FunctorCall(name, given, types, result, known.result))
+        self.literals.append(FunctorCall(known.name, given, types, result, known.result))
         return None if result is None else Ref(result)
 
     def predicate(self, name: str, args: tuple[tree.Term, ...], span: Span | None) -> bool | None:
@@ -302,7 +293,7 @@ class Expressions(ABC):
         it holds.
         """
         try:
-            made = self._functor(name, args, span)
+            made = self._functor(FUNCTORS[name], args, span, name)
         except LftjError as error:
             self.errors.append(located(error, span))
             return None

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lftj.errors import LftjError
+from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
 from lftj.program.checks.type_classes import TypeClasses
-from lftj.program.functors import RANGES, STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
     ARITHMETIC,
     BITWISE,
-    CONVERSIONS,
     Guess,
     aggregate_type,
     common_type,
@@ -28,12 +27,16 @@ from lftj.program.signatures import (
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import PREDICATES, PREFIX
-from lftj.types import BOOL, DATE, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
+from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
 _OF_ONE_TYPE = BITWISE | {"min", "max", "range", "neg"}
 """Functors whose arguments and result are of one type."""
-_CONVERTED = {functor: result for (functor, _), (_, result) in CONVERSIONS.items()}
+_CONVERTED = {
+    each.name: next(iter(each.conversions.values()))[1]
+    for each in FUNCTIONS.values()
+    if each.conversions
+}
 Column = tuple[str, Type | None]
 
 
@@ -90,19 +93,16 @@ class Inference:
         name = call.functor
         if name == "as":
             return self._guess_named(call)
-        if name == "range":
-            guesses = [self.guess(arg) for arg in call.args]
-            kind = common_type(guesses)
-            result = kind if kind is not None and kind in RANGES else INT
-            return Guess(result, any(guess is None or guess.firm for guess in guesses))
-        if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
-            return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]
+        known = functor_of(name, common_type(guesses))
+        if known is not None and known.result is not None:
+            firm = not known.many or any(guess is None or guess.firm for guess in guesses)
+            return Guess(known.result, firm)
+        if name in _CONVERTED:
+            return Guess(_CONVERTED[name], True)
         if name == "round" and len(guesses) == 2 and guesses[0] is not None:
             found = rounded_type(guesses[0].type, getattr(call.args[1], "value", None))
             return Guess(found, True) if found else None
-        if name == "to_date":
-            return Guess(DATE, True)
         if name in ("neg", "min", "max"):
             found = common_type(guesses)
             return (
@@ -112,7 +112,7 @@ class Inference:
             )
         if len(guesses) == 1:
             same = name in PREFIX and guesses[0] is not None and guesses[0].type.unsigned
-            return Guess(UNSIGNED if same or name == "to_unsigned" else INT, True)
+            return Guess(UNSIGNED if same else INT, True)
         if len(guesses) != 2 or (operands := operand_types(name, guesses[0], guesses[1])) is None:
             return None
         firm = any(guess is not None and guess.firm for guess in guesses)
@@ -234,7 +234,7 @@ class Inference:
         if name == "round" and len(args) == 2:
             places = getattr(call.args[1], "value", None)
             return self._classes.operate(name, args[0], args[0], places)
-        known = STRING_FUNCTORS.get(name)
+        known = FUNCTORS.get(name)
         if known is not None and name not in _CONVERTED:
             for arg, type in zip(args, known.argument_types(len(args)), strict=False):
                 if type is not None:

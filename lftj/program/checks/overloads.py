@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lftj.errors import TypeClashError
+from lftj.functions import FUNCTIONS
 from lftj.program.signatures import (
-    CONVERSIONS,
     Guess,
     common_type,
     negated_type,
@@ -88,7 +88,7 @@ def rounding_overload(call: tree.Call, guess: Guess) -> Overload:
     """
     name, places = call.functor, getattr(call.args[-1], "value", None)
     if name != "round":
-        kinds = [kind for functor, kind in CONVERSIONS if functor == name]
+        kinds = [kind for kind in FUNCTIONS[name].conversions if kind != "unsigned"]
         hint = (
             f"it takes a {' or a '.join(kinds)}"
             if name != "ord"

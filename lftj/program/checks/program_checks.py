@@ -16,6 +16,7 @@ from lftj.errors import (
     Span,
     UnsafeRuleError,
 )
+from lftj.functions import FUNCTORS
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
 from lftj.program.checks.branch_types import typed_by_branches
 from lftj.program.checks.choices import choice_errors
@@ -28,7 +29,6 @@ from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.safety import unsafe_variables
 from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
-from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import RelationSchema, Value
 from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart, term_aggregates, term_names
@@ -228,7 +228,7 @@ def is_fact(rule: tree.Rule) -> bool:
 def _has_many_values(term: tree.Term) -> bool:
     if not isinstance(term, tree.Call):
         return False
-    known = STRING_FUNCTORS.get(term.functor)
+    known = FUNCTORS.get(term.functor)
     return (known is not None and known.many) or any(map(_has_many_values, term.args))
 
 

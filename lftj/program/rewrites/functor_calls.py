@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from lftj.functions import FUNCTORS
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, slice_for
 from lftj.program.checked import CheckedAtom, CheckedLiteral, FunctorCall
 from lftj.program.normal_form import Filter, FunctorRule, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.rule_program import PARTIAL, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Definition, RuleProgram
 from lftj.program.rewrites.surroundings import tests_between
 
 NO_LITERALS = frozenset[CheckedLiteral]()
@@ -45,7 +46,7 @@ def functor_calls(program: RuleProgram) -> RuleProgram:
 def _asking(call: FunctorCall, program: RuleProgram, conjunct: Conjunct) -> Conjunct:
     """Literals of the body whose assignments are the arguments that the functor is asked for."""
     wanted = of_expressions(call.args)
-    body = _all_but(program.targets, conjunct, wanted) if call.functor in PARTIAL else None
+    body = _all_but(program.targets, conjunct, wanted) if FUNCTORS[call.functor].partial else None
     if body is not None:
         return body
     return _with_tests(slice_for(wanted, conjunct.positive, program.cyclic), program, conjunct)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from lftj.functions import FUNCTORS
 from lftj.program.bindings import of_expressions
 from lftj.program.checked import (
     Block,
@@ -16,9 +17,8 @@ from lftj.program.checked import (
     CheckedNegation,
     FunctorCall,
 )
-from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
-from lftj.program.rewrites.rule_program import FALSE, PARTIAL, Body, RuleProgram
+from lftj.program.rewrites.rule_program import FALSE, Body, RuleProgram
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -155,4 +155,5 @@ def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
 
 
 def _has_one_value(functor: str) -> bool:
-    return functor not in PARTIAL and not STRING_FUNCTORS[functor].many
+    known = FUNCTORS[functor]
+    return not known.partial and not known.many

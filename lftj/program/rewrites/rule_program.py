@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from lftj.errors import DeclarationError, Span
+from lftj.functions import FUNCTORS
 from lftj.program.bindings import Variables, bound_by, of_expressions, shared
 from lftj.program.checked import (
     Block,
@@ -46,9 +47,6 @@ from scantree.frozen import frozen, record
 
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""
-
-PARTIAL = ("to_number", "to_unsigned", "to_float")
-"""Functors that fail on some arguments: whatever else the body says about these is asked first."""
 
 HeadTerm = Expression | CheckedHeadAggregate
 Domains = tuple[tuple[int, ...], ...]
@@ -332,7 +330,7 @@ class Copied:
 def _turn(literal: CheckedLiteral) -> int:
     if not isinstance(literal, FunctorCall):
         return 1
-    return 0 if literal.result is None else 2 if literal.functor in PARTIAL else 1
+    return 0 if literal.result is None else 2 if FUNCTORS[literal.functor].partial else 1
 
 
 def _is_ready(literal: CheckedLiteral, bound: Variables) -> bool:

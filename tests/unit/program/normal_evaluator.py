@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import Any
 
-from lftj.program import arithmetic, functors
+from lftj import functions
+from lftj.program import arithmetic
 from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, Value
 from lftj.program.stratification import StratifiedProgram
 from lftj.proofs.aggregates import fold
@@ -45,8 +46,8 @@ def evaluate_normal(program: StratifiedProgram, facts: Mapping[str, Iterable[Row
 def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
     """The rows that one rule gives now."""
     if isinstance(rule, FunctorRule):
-        results = {row: functors.call(rule.functor, row) for row in relations[rule.domain]}
-        if functors.STRING_FUNCTORS[rule.functor].many:
+        results = {row: functions.call(rule.functor, row) for row in relations[rule.domain]}
+        if functions.FUNCTORS[rule.functor].many:
             return {(*row, result) for row, each in results.items() for result in each}
         return (
             {(*row, result) for row, result in results.items()}

@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import LftjError
-from lftj.program.functors import STRING_FUNCTORS, call
-from lftj.types import STR
+from lftj.functions import FUNCTIONS, FUNCTORS, OPERATORS, call, conversion_of, functor_of
+from lftj.proofs.functors import COMPARISONS
+from lftj.proofs.functors import FUNCTORS as naive
+from lftj.types import DATE, FLOAT, INT, STR, UNSIGNED
 
 CASES = [
     ("cat", ("a", "b", "c"), "abc"),
@@ -96,8 +98,8 @@ def test_failure(name: str, values: tuple[object, ...], code: str):
 
 
 def test_cat_takes_any_number():
-    assert STRING_FUNCTORS["cat"].argument_types(4) == (STR,) * 4
-    assert STRING_FUNCTORS["substr"].argument_types(3) == STRING_FUNCTORS["substr"].types
+    assert FUNCTORS["cat"].argument_types(4) == (STR,) * 4
+    assert FUNCTORS["substr"].argument_types(3) == FUNCTORS["substr"].types
 
 
 @pytest.mark.parametrize("pattern", ["[[a]", "[[:alpha:][]", "x[[]"])
@@ -123,9 +125,41 @@ def test_whole_columns_give_what_rows_give(texts: list[str], data: st.DataObject
         ("contains", [sorted(texts), texts], False),
     ]
     for functor, arguments, whole in cases:
-        columns = STRING_FUNCTORS[functor].columns
+        columns = FUNCTORS[functor].columns
         assert columns is not None
         given = (pa.array(e) if isinstance(e[0], str) else np.array(e) for e in arguments)
         found = columns(*given)
         expected = [call(functor, row) for row in zip(*arguments, strict=True)]
         assert found.to_pylist() == expected if found is not None else not whole
+
+
+def test_each_record_says_what_its_function_is():
+    """The operators and functors of a function have names of their own, and its line ends."""
+    for name, function in FUNCTIONS.items():
+        assert name == function.name
+        assert function.operators or function.functors
+        assert function.line.endswith(".")
+        least, most = function.arity
+        assert 1 <= least <= (most or least)
+        converting = {each.name for each, _ in function.conversions.values() if each}
+        assert converting <= {each.name for each in function.operators}
+
+
+def test_functors_and_operators_are_chosen_by_type():
+    assert functor_of("min", STR) is FUNCTORS["least"]
+    assert functor_of("min", INT) is None
+    assert functor_of("+", STR) is FUNCTORS["cat"]
+    assert functor_of("range", FLOAT) is FUNCTORS["float_range"]
+    assert functor_of("range", None) is FUNCTORS["range"]
+    assert functor_of("to_string", DATE) is FUNCTORS["to_string"]
+    assert functor_of("year", DATE) is None
+    assert conversion_of("to_number", FLOAT) == (OPERATORS["to_int"], INT)
+    assert conversion_of("to_number", INT) == (None, INT)
+    assert conversion_of("to_number", UNSIGNED) == (OPERATORS["as_int"], INT)
+    assert conversion_of("year", STR) is None
+
+
+def test_the_naive_engine_has_every_function_of_its_own():
+    ours = {name for name, each in FUNCTIONS.items() if not each.condition} - {"range"}
+    assert ours == naive.keys() - {"as", "mirror", "to_int"}
+    assert {name for name, each in FUNCTIONS.items() if each.condition} < COMPARISONS.keys()

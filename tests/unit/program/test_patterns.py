@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.errors import ValueTypeError
-from lftj.program.patterns import matches, matching
+from lftj.functions.patterns import matches, matching
 
 WRONG = {  # and the character at which it goes wrong
     "fo{x}b": 3,
