@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from lftj.explain.body_assignments import Conjunction, alternatives
 from lftj.explain.conjunction_steps import group_of, tuples
-from lftj.explain.groups import EXTREMES, Gathered, gathered, most_of
+from lftj.explain.groups import Gathered, gathered, most_of
 from lftj.explain.values import plain_value
 from lftj.explain.version import Codes, Goal, Version, matrix
 from lftj.explain.ways import Way
+from lftj.functions.aggregates import EXTREMES
 from lftj.program.checked import (
     Block,
     CheckedAggregate,

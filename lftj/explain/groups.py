@@ -14,11 +14,11 @@ from lftj.explain.conjunction_search import Rows
 from lftj.explain.values import expression_value
 from lftj.explain.version import Codes, Version, matrix
 from lftj.explain.ways import Way
+from lftj.functions.aggregates import EXTREMES
 from lftj.program.normal_form import Expression, Ref, RuleVariable
 from lftj.types import INT
 
 Env = dict[int, int]
-EXTREMES = ("min", "max")
 
 
 @dataclass(frozen=True)

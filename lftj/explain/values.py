@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lftj.explain.version import Version
+from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.program.arithmetic import evaluate
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
 from lftj.types import Type
@@ -49,31 +48,15 @@ def folded(function: str, values: Sequence[Any], version: Version) -> Any:
         return len(values)
     if isinstance(values, np.ndarray):
         return _folded_array(function, values)
-    if not values:
-        return 0 if function == "sum" else None
-    if function in ("min", "max"):
-        return min(values) if function == "min" else max(values)
-    total = _total(values)
-    if function == "mean":
-        return (
-            float(total / len(values))
-            if isinstance(total, decimal.Decimal)
-            else (float(Fraction(total) / len(values)))
-        )
-    return total
+    known = AGGREGATES[function]
+    return known.fold(values) if values else 0 if known.of_nothing else None
 
 
 def _folded_array(function: str, values: np.ndarray) -> Any:
     """`folded` of whole numbers, of which there are some, exactly."""
-    if function in ("min", "max"):
+    if function in EXTREMES:
         return int(values.min() if function == "min" else values.max())
     largest = max(abs(int(values.min())), abs(int(values.max())))
     fits = largest * len(values) < 1 << 63
     total = int(values.sum()) if fits else sum(values.tolist())
     return float(Fraction(total) / len(values)) if function == "mean" else total
-
-
-def _total(values: Sequence[Any]) -> Any:
-    if isinstance(values[0], float):
-        return math.fsum(values)
-    return sum(values[1:], values[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lftj.functions.aggregates import EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.integer_sum import IntegerTotals
@@ -88,7 +89,7 @@ def _sums(shape: AggregateShape, *, of_floats: bool) -> dict[int, list[CallShape
     """The calls of sum and mean by their argument."""
     calls: dict[int, list[CallShape]] = {}
     for call in shape.calls:
-        if call.function in ("sum", "mean") and (call.types[0].name == "float") == of_floats:
+        if call.function in TOTALS and (call.types[0].name == "float") == of_floats:
             calls.setdefault(call.args[0], []).append(call)
     return calls
 
@@ -125,7 +126,7 @@ def _plan_unordered_extremes(
 ) -> None:
     calls: dict[int, list[CallShape]] = {}
     for call in shape.calls:
-        if call.function in ("min", "max") and call.types[0].name != "str":
+        if call.function in EXTREMES and call.types[0].name != "str":
             calls.setdefault(call.args[0], []).append(call)
     for arg, mine in calls.items():
         columns = {call.function: published[shape.calls.index(call)] for call in mine}
@@ -144,7 +145,7 @@ def _plan_ordered_rows(
             wanted.setdefault(ordered_args(call), []).append(call)
     for args in list(wanted):
         longer = next((other for other in wanted if other[:1] == args and other != args), None)
-        if longer is not None and all(call.function in ("min", "max") for call in wanted[args]):
+        if longer is not None and all(call.function in EXTREMES for call in wanted[args]):
             wanted[longer] += wanted.pop(args)
     for args, calls in wanted.items():
         types = tuple(shape.types[arg] for arg in args)
@@ -152,7 +153,7 @@ def _plan_ordered_rows(
         scans = {
             call: _scan(call, empty, surroundings)
             for call in calls
-            if call.function not in ("min", "max")
+            if call.function not in EXTREMES
         }
         state = OrderedRows.empty(arena, shape.width, args, types, scans)
         serving.update(dict.fromkeys(calls, state))

@@ -13,6 +13,7 @@ from dataclasses import field
 
 import numpy as np
 
+from lftj.functions.aggregates import TOTALS
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.grouping_kernels import add_extremes, add_floats, add_integers, add_times
 from lftj.heads.integer_sum import Totals, grouped_totals
@@ -40,7 +41,7 @@ class StateLayout:
     def __init__(self, shape: AggregateShape):
         kept: dict[Call, None] = {}
         for call in shape.calls:
-            if call.function in ("sum", "mean"):
+            if call.function in TOTALS:
                 kind = "floats" if call.types[0].name == "float" else "integers"
                 kept[kind, call.args[0]] = None
             elif call.function != "count":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lftj.functions.aggregates import EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
 from lftj.heads.integer_sum import Totals, means, published_sums
@@ -13,10 +14,12 @@ from lftj.heads.kept import GroupTotals
 from lftj.storage.delta import Columns
 from lftj.types import floats_to_codes
 
+_ADDITIVE = ("count", *TOTALS)
+
 
 def additive(shape: AggregateShape) -> bool:
     """Test for a head of sums, means and counts: groups of assignments add up to its state."""
-    return all(call.function in ("count", "sum", "mean") for call in shape.calls)
+    return all(call.function in _ADDITIVE for call in shape.calls)
 
 
 def totalled(shape: AggregateShape) -> bool:
@@ -24,8 +27,7 @@ def totalled(shape: AggregateShape) -> bool:
     order.
     """
     return all(
-        call.function in ("count", "sum", "mean")
-        or (call.function in ("min", "max") and call.types[0].name != "str")
+        call.function in _ADDITIVE or (call.function in EXTREMES and call.types[0].name != "str")
         for call in shape.calls
     )
 
@@ -41,7 +43,7 @@ def _result(totals: GroupTotals, call: CallShape, name: Callable[[int], str]) ->
     if call.function == "count":
         return totals.counts
     (arg,) = call.args
-    if call.function in ("min", "max"):
+    if call.function in EXTREMES:
         return totals.extremes[call.function, arg]
     if call.types[0].name == "float":
         sums, status = grouped_sums(*totals.floats[arg])

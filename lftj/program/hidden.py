@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lftj.functions.aggregates import IN_BRACES
 from lftj.types.sources import HiddenName, lineage
 
 
@@ -12,12 +13,11 @@ def source_of(name: str) -> int | None:
 
 PART = "part"
 ASKED = "ask"
-AGGREGATES = ("count", "sum", "min", "max", "mean")
 
 
 def of_aggregate(name: str) -> bool:
     """True for the hidden relation of a body aggregate."""
-    return kind_of(name) in AGGREGATES
+    return kind_of(name) in IN_BRACES
 
 
 def of_question(name: str) -> bool:
@@ -46,7 +46,7 @@ def explain_hidden(name: str) -> str:
     """The words for a hidden relation in terms of the rule it comes from."""
     kind = kind_of(name)
     words = {"not": "`!( … )`", "or": "`( … ; … )`", "choice": "`choice(…)`"}
-    if kind in AGGREGATES:
+    if kind in IN_BRACES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from lftj.functions import OPERATORS
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.hidden import explain_hidden, of_aggregate, of_question
 from lftj.program.normal_form import (
     AggregateTerm,
@@ -28,7 +29,7 @@ from lftj.program.normal_form import (
 from lftj.types.sources import is_hidden
 from scantree.frozen import frozen
 
-FUNCTIONS = {"min": -1, "max": 1}
+FUNCTIONS = {name: each.direction for name, each in AGGREGATES.items() if each.direction}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
 
 

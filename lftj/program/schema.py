@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.normal_form import RelationSchema
 from lftj.syntax import functors, tree
 from lftj.types import Type, parse_type
@@ -161,7 +162,7 @@ class Catalog:
         """Add a user-defined aggregate. Raises DeclarationError (E160) for a built-in name or
         another signature.
         """
-        if signature.name in ("count", "sum", "min", "max", "mean", "concat"):
+        if signature.name in AGGREGATES:
             raise DeclarationError(
                 f"`{signature.name}` is a built-in aggregate", hint="choose another name"
             )

@@ -20,6 +20,7 @@ import re
 from decimal import Decimal
 
 from lftj.functions import FUNCTIONS
+from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
 from lftj.types import (
     BOOL,
@@ -41,7 +42,6 @@ BITWISE = frozenset(WORD_FUNCTORS)
 KNOWN_FUNCTORS = frozenset(each.name for each in FUNCTIONS.values() if not each.condition)
 _TEMPORAL = ("date", "timestamp")
 _EXACT = frozenset(("int", "decimal"))
-BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 
 
 @frozen(slots=True)
@@ -153,19 +153,8 @@ def aggregate_type(function: str, argument: Type | None) -> Type | None:
     """The type of a built-in aggregate over values of type `argument` (None for count); None when
     it does not take them.
     """
-    if function == "count":
-        return INT
-    if argument is None:
-        return None
-    if function == "mean":
-        return FLOAT if argument.numeric else None
-    if function == "sum":
-        if argument.name == "decimal":
-            return decimal(MAX_DECIMAL_PRECISION, argument.scale or 0)
-        return argument if argument.numeric else None
-    if function == "concat":
-        return argument if argument.name == "str" else None
-    return argument if function in ("min", "max") else None
+    known = AGGREGATES.get(function)
+    return None if known is None else known.result(argument)
 
 
 def conversion_hint(found: Type, expected: Type) -> str | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -313,7 +314,7 @@ class Query:
         else:
             assert value is not None, "every aggregate but count has a target"
             whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
-            if literal.function == "sum":
+            if AGGREGATES[literal.function].of_nothing:
                 whole = f"coalesce({whole}, {self.terms.zero(literal.type)})"
             # A table between keeps an aggregate of outer columns alone in its own query.
             source = inner.select([f"{value} AS value"])
@@ -324,7 +325,7 @@ class Query:
             self._source(written, alias)
             written = f"{alias}.value"
         self._equate(literal.result, written)
-        if literal.function not in ("count", "sum"):
+        if not AGGREGATES[literal.function].of_nothing:
             self.tests.append(f"{written} IS NOT NULL")
 
     # ── text ──────────────────────────────────────────────────────────────────────────────────────

@@ -121,8 +121,6 @@ class DuckDB(Dialect):
         "timestamp text": "CASE WHEN epoch_us({0}) % 1000000 = 0 THEN "
         "strftime({0}, '%Y-%m-%d %H:%M:%S') ELSE strftime({0}, '%Y-%m-%d %H:%M:%S.%f') END",
         "number text": "regexp_full_match({0}, '\\s*[+-]?[0-9]+\\s*')",
-        "sum": "CAST(sum({0}) AS {type})",
-        "mean": "CAST(avg({0}) AS DOUBLE)",
         "other day": "CAST(({0} {1} CAST({2} AS INTEGER)) AS DATE)",
         "concat": "string_agg({0}, {1} ORDER BY {order})",
         "concat of equals": "string_agg({0}, {1})",
@@ -175,8 +173,6 @@ class Spark(Dialect):
         "float text": "regexp_replace(CAST({0} AS STRING), '\\\\.0$', '')",
         "timestamp text": "CAST({0} AS STRING)",
         "number text": "({0} RLIKE '^\\\\s*[+-]?[0-9]+\\\\s*$')",
-        "sum": "CAST(sum({0}) AS {type})",
-        "mean": "avg(CAST({0} AS DOUBLE))",
         "other day": "date_add({0}, CAST({1}({2}) AS INT))",
         "concat": "listagg({0}, {1}) WITHIN GROUP (ORDER BY {order})",
         "concat of equals": "listagg({0}, {1})",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
 from lftj.functions import FUNCTORS, OPERATORS
+from lftj.functions.aggregates import AGGREGATES
 from lftj.functions.patterns import translated
 from lftj.functions.record import Sql
 from lftj.program.checked import FunctorCall
@@ -74,10 +75,10 @@ class Terms:
             return f"CAST({result} AS {self.dialect.type(type)})"
         return result
 
-    def _filled(self, sql: Sql, args: Sequence[str]) -> str:
+    def _filled(self, sql: Sql, args: Sequence[str], **more: str) -> str:
         """A function's SQL in the dialect, with these arguments."""
         text = sql if isinstance(sql, str) else sql[self.dialect.name]
-        return text.format(*args, args=", ".join(args))
+        return text.format(*args, args=", ".join(args), **more)
 
     def _type(self, term: Expression) -> Type:
         return self.variables[term.variable].type if isinstance(term, Ref) else term.type
@@ -135,23 +136,17 @@ class Terms:
         """An aggregate of the rows of a group; `constant` marks the arguments that order nothing.
         Raises SqlError (E370).
         """
-        match function:
-            case "count":
-                return "count(*)"
-            case "min" | "max":
-                return f"{function}({args[0]})"
-            case "mean":
-                return self.function("mean", args[0])
-            case "sum":
-                return self.function("sum", args[0], type=self.dialect.type(type))
-            case "concat":
-                separator = args[1] if args[1:] else "''"
-                # A constant orders nothing, and databases take a number for a column's place.
-                keys = zip((*args[2:], args[0]), (*constant[2:], constant[0]), strict=True)
-                by = ", ".join(key for key, same in keys if not same)
-                name = "concat" if by else "concat of equals"
-                return self.function(name, args[0], separator, order=by)
-        raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+        known = AGGREGATES.get(function)
+        if known is None:
+            raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+        if known.sql is not None:
+            return self._filled(known.sql, args, type=self.dialect.type(type))
+        separator = args[1] if args[1:] else "''"
+        # A constant orders nothing, and databases take a number for a column's place.
+        keys = zip((*args[2:], args[0]), (*constant[2:], constant[0]), strict=True)
+        by = ", ".join(key for key, same in keys if not same)
+        name = "concat" if by else "concat of equals"
+        return self.function(name, args[0], separator, order=by)
 
     def zero(self, type: Type) -> str:
         """The sum of nothing."""

@@ -10,6 +10,7 @@ from lark import Token
 
 from lftj.errors import LftjError, ParseError, Span, UnknownNameError
 from lftj.errors.nearest import closest
+from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax import functors, tree
 from lftj.syntax.depth import check_depth, children
 from lftj.syntax.directive_actions import DirectiveActions
@@ -179,11 +180,7 @@ class ClauseActions(DirectiveActions):
         """Note an aggregate of the head, or an unknown function, inside a body."""
         name = aggregate.function
         if name in functors.HEAD_AGGREGATES:
-            hint = (
-                f"in a body write "
-                f"{'count : { … }' if name == 'count' else f'{name} x : {{ … }}'}; {name}(…) "
-                f"belongs in the head"
-            )
+            hint = f"in a body write {AGGREGATES[name].in_braces}; {name}(…) belongs in the head"
             self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
             return
         known = ", ".join(sorted(functors.FUNCTORS))

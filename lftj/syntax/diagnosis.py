@@ -10,6 +10,7 @@ from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from lftj.errors import ParseError
 from lftj.errors.nearest import closest
+from lftj.functions.aggregates import IN_BRACES
 from lftj.syntax import functors
 from lftj.syntax.recovery import DIRECTIVE, PREPROCESSOR
 from lftj.syntax.remedies import remedy
@@ -181,7 +182,7 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
 
 def _reserved(source: Source, word: Token) -> ParseError:
     """The name of an aggregate without its body."""
-    written = "count : { … }" if word == "count" else f"{word} x : {{ … }}"
+    written = IN_BRACES[word].in_braces
     hint = (
         f"the aggregate is written {written}; choose another name for a variable, such as {word}_"
     )

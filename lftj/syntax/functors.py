@@ -13,6 +13,7 @@ from typing import Literal
 
 from lftj.errors.nearest import closest
 from lftj.functions import FUNCTIONS
+from lftj.functions.aggregates import AGGREGATES, IN_BRACES
 
 NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
 """Names of variables, relations and columns, as in the grammar."""
@@ -69,8 +70,8 @@ OF_SQL: dict[str, str] = {
 PREDICATES = frozenset(each.name for each in FUNCTIONS.values() if each.condition)
 """Conditions that are written like atoms, with two arguments."""
 
-BODY_AGGREGATES = frozenset({"count", "sum", "min", "max", "mean"})
-HEAD_AGGREGATES = BODY_AGGREGATES | {"concat"}
+BODY_AGGREGATES = frozenset(IN_BRACES)
+HEAD_AGGREGATES = frozenset(AGGREGATES)
 
 TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})
 """Constants that are written as a call on a string: `date("2013-01-31")`."""

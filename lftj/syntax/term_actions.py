@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lark import Token
 
+from lftj.functions.aggregates import IN_BRACES
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.functors import PRECEDENCE, RIGHT_ASSOCIATIVE
 from lftj.syntax.phrases import (
@@ -178,7 +179,7 @@ class TermActions(Phrases):
         )
         body, closing = last if isinstance(last, tuple) else (self.body([last]), last)
         span = self.between(name, closing)
-        if (target is None) != (str(name) == "count"):
+        if (target is None) == bool(IN_BRACES[str(name)].arguments):
             found = (
                 "needs a term before the colon"
                 if target is None

@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.errors import ValueRangeError
+from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.heads.float_sum import ExactSum
 from lftj.heads.integer_sum import outside_range
 from lftj.heads.user import UserAggregate
@@ -71,7 +72,7 @@ class _Shares:
 def decomposable(rule: NormalRule) -> bool:
     """Check that every aggregate of a head can be put together from shares."""
     return all(
-        term.function in ("count", "sum", "mean", "min", "max")
+        (known := AGGREGATES.get(term.function)) is not None and known.parted
         for term in rule.head
         if isinstance(term, AggregateTerm)
     )
@@ -154,7 +155,7 @@ class _Maker:
     def shares(self, term: AggregateTerm) -> _Shares:
         if term.function == "count":
             return _Shares((AggregateTerm("count", (), INT),), "sum")
-        if term.function in ("min", "max"):
+        if term.function in EXTREMES:
             return _Shares((term,), term.function)
         of = self._rule.variables[term.args[0].variable].type
         size = (AggregateTerm("count", (), INT),) if term.function == "mean" else ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lftj.functions import aggregates
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
@@ -174,7 +175,7 @@ def extremes_of(rule: NormalRule, tuning: Tuning) -> Extremes | None:
     if (
         len(places) < len(atom.args)
         or len(values) != 1
-        or any(term.function not in ("min", "max") for term in calls)
+        or any(term.function not in aggregates.EXTREMES for term in calls)
     ):
         return None
     (value,) = values

@@ -18,6 +18,7 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.errors.nearest import closest
+from lftj.functions.aggregates import AGGREGATES, IN_BRACES
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -34,23 +35,16 @@ from lftj.program.normal_form import Expression, Filter, Ref, RelationSchema, Va
 from lftj.program.schema import UNKNOWN, describe
 from lftj.program.scope import direct_names, negated_atom, term_aggregates
 from lftj.program.signatures import (
-    BUILT_IN_AGGREGATES,
     aggregate_type,
     common_type,
     conversion_hint,
     same_type,
 )
 from lftj.syntax import tree
-from lftj.syntax.functors import BODY_AGGREGATES, FUNCTORS, PREDICATES, unknown_hint
+from lftj.syntax.functors import FUNCTORS, PREDICATES, unknown_hint
 from lftj.types import INT, STR, Type
 
 # Aggregates in rule heads: which there are, what they take, what type they give.
-
-_FORMS = {
-    "count": "count(), the number of ways to make the body true; different values are counted "
-    "where a view has nothing but them",
-    "concat": "concat(s), concat(s, separator) or concat(s, separator, order keys…)",
-}
 
 
 def head_aggregate(
@@ -98,30 +92,25 @@ def _argument_types(
                 code="E121",
             )
         return list(user.argument_types)
-    if function not in BUILT_IN_AGGREGATES:
-        known = [*BUILT_IN_AGGREGATES, *expressions.catalog.aggregates]
+    if (built_in := AGGREGATES.get(function)) is None:
+        known = [*AGGREGATES, *expressions.catalog.aggregates]
         listed = f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(FUNCTORS))}"
         hint = unknown_hint(function, [*known, *FUNCTORS], listed)
         raise UnknownNameError(
             f"unknown aggregate or function `{function}`", code="E112", hint=hint
         )
-    if count != {"count": 0, "concat": max(1, count)}.get(function, 1):
-        wanted = {"count": "no arguments", "concat": "at least one argument"}.get(
-            function, "1 argument"
-        )
+    if not built_in.takes(count):
         raise ArityError(
-            f"`{function}` takes {wanted}, found {count}",
+            f"`{function}` takes {built_in.wanted}, found {count}",
             code="E121",
-            hint=f"write {_FORMS.get(function, f'{function}(x)')}",
+            hint=f"write {built_in.form}",
         )
     if function == "concat":
         return [STR, STR, *[None] * (count - 2)][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]
     constants_only = all(guess is not None and not guess.firm for guess in guesses)
     return [
-        expected
-        if constants_only and function != "mean" and expected and expected.numeric
-        else None
+        expected if constants_only and built_in.alike and expected and expected.numeric else None
     ] * count
 
 
@@ -329,7 +318,7 @@ def _target_type(
     guess = elaborator.inference.guess(aggregate.target)
     return (
         expected
-        if guess is not None and not guess.firm and aggregate.function in ("sum", "min", "max")
+        if guess is not None and not guess.firm and AGGREGATES[aggregate.function].alike
         else None
     )
 
@@ -359,18 +348,18 @@ def check_form(atom: tree.Atom, schema: RelationSchema) -> None:
 def check_body_aggregate(aggregate: tree.Aggregate) -> None:
     """Check that the function is known. Raises UnknownNameError."""
     function = aggregate.function
-    if function not in BODY_AGGREGATES:
-        near = closest(function, BODY_AGGREGATES)
+    if (known := IN_BRACES.get(function)) is None:
+        near, names = closest(function, IN_BRACES), list(IN_BRACES)
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
         hint = (
             f"did you mean `{near}`?"
             if near
-            else "body aggregates are count, sum, min, max and mean; others go into rule heads"
+            else f"body aggregates are {listed}; others go into rule heads"
         )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
-    if (aggregate.target is None) != (function == "count"):
-        form = "count : { … }" if function == "count" else f"{function} x : {{ … }}"
+    if (aggregate.target is None) == bool(known.arguments):
         raise ArityError(
-            f"`{function}` takes {'no' if function == 'count' else 'one'} target",
+            f"`{function}` takes {'one' if known.arguments else 'no'} target",
             code="E121",
-            hint=f"write {form}",
+            hint=f"write {known.in_braces}",
         )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from lftj.errors import LftjError
 from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
@@ -82,7 +83,7 @@ class Inference:
                 found = aggregate_type(term.function, target.type if target else None)
                 return (
                     Guess(
-                        found, target is None or target.firm or term.function in ("count", "mean")
+                        found, target is None or target.firm or not AGGREGATES[term.function].alike
                     )
                     if found
                     else None

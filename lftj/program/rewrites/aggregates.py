@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import decimal
 
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.bindings import shared
 from lftj.program.checked import (
     Block,
@@ -56,7 +57,7 @@ def _reading(
     """
     group = shared(literal)
     found: Literals = (CheckedAtom(name, (*refs(group), Ref(literal.result))),)
-    if literal.function not in ("count", "sum"):
+    if not AGGREGATES[literal.function].of_nothing:
         return [found]
     empty: list[CheckedLiteral] = [
         Filter("=", Ref(literal.result), _zero(literal.type)),

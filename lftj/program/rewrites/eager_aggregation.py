@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
@@ -34,7 +35,7 @@ from lftj.program.signatures import aggregate_type
 from lftj.types import INT, Type
 from lftj.types.sources import is_hidden
 
-_TOGETHER = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+_TOGETHER = {name: each.together for name, each in AGGREGATES.items() if each.together}
 """Aggregate that combines the aggregates of parts into that of the whole."""
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
 

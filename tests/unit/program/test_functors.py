@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import LftjError
+from lftj.explain.values import folded
 from lftj.functions import FUNCTIONS, FUNCTORS, OPERATORS, call, conversion_of, functor_of
+from lftj.functions.aggregates import AGGREGATES
+from lftj.program.monotone import FUNCTIONS as FUNCTIONS_IN_CYCLES
+from lftj.program.signatures import aggregate_type
 from lftj.proofs.functors import COMPARISONS
 from lftj.proofs.functors import FUNCTORS as naive
+from lftj.syntax.functors import BODY_AGGREGATES, HEAD_AGGREGATES
 from lftj.types import DATE, FLOAT, INT, STR, UNSIGNED
 
 CASES = [
@@ -163,3 +168,19 @@ def test_the_naive_engine_has_every_function_of_its_own():
     ours = {name for name, each in FUNCTIONS.items() if not each.condition} - {"range"}
     assert ours == naive.keys() - {"as", "mirror", "to_int"}
     assert {name for name, each in FUNCTIONS.items() if each.condition} < COMPARISONS.keys()
+
+
+def test_each_aggregate_has_a_record_that_its_readers_agree_with():
+    for name, known in AGGREGATES.items():
+        assert name == known.name
+        assert known.line.endswith(".")
+        assert known.takes(len(known.arguments)) or "…" in known.arguments
+        assert known.together is None or known.together in AGGREGATES
+        assert name in HEAD_AGGREGATES
+        assert (name in BODY_AGGREGATES) == known.braces
+        assert known.result(STR) == aggregate_type(name, STR)
+        assert folded(name, [], cast("Any", None)) == (0 if known.of_nothing else None)
+    assert AGGREGATES["concat"].takes(4)
+    assert not AGGREGATES["concat"].takes(0)
+    assert not AGGREGATES["count"].takes(1)
+    assert FUNCTIONS_IN_CYCLES == {"min": -1, "max": 1}
