@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import to_unsigned as to_unsigned
     from lftj.syntax.builder import vars as vars
     from lftj.syntax.builder import year as year
+    from lftj.syntax.named_functions import fn as fn
     from lftj.tuning import Tuning as Tuning
     from lftj.types import BOOL as BOOL
     from lftj.types import DATE as DATE
@@ -173,6 +174,7 @@ _NAMES = {
     "count day land lnot lor lxor match max_ mean min_ month parameter range_ round_ rule strlen "
     "substr sum_ to_date to_float to_number to_string "
     "to_unsigned vars year",
+    "syntax.named_functions": "fn",
     "api.transaction": "Preview Transaction",
     "tuning": "Tuning",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",

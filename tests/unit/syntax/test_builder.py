@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import inspect
 from collections.abc import Callable
 from functools import reduce
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+import lftj
 from lftj.errors import (
     ArityError,
     ExpressionError,
@@ -354,3 +356,35 @@ def test_handles_can_subclass():
 
 def test_a_rule_shows_its_text():
     assert repr(r(x, y) <= e(x, y, 1)) == "<Rule r(x, y) :- e(x, y, 1).>"
+
+
+PLAIN = {
+    "cat": (x, y, "z"), "strlen": (x,), "substr": (x, 0, 1), "to_string": (x,), "to_number": (x,),
+    "to_unsigned": (x,), "to_float": (x,), "to_date": (x,), "year": (x,), "month": (x,),
+    "day": (x,), "round_": (x, 2), "range_": (0, x), "band": (x, 1), "bor": (x, 1), "bxor": (x, 1),
+    "bnot": (x,), "bshl": (x, 1), "bshr": (x, 1), "bshru": (x, 1), "land": (x, 1), "lor": (x, 1),
+    "lxor": (x, 1), "lnot": (x,), "contains": ("a", x), "match": ("a", x), "count": (),
+    "sum_": (x,), "mean": (x,), "min_": (x,), "max_": (x, y), "concat": (x, ", ", y),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_functions_by_their_names_in_rules(name: str):
+    """`lftj.fn` makes the trees of the functions with an underscore, and describes itself."""
+    made, plain = getattr(lftj.fn, name.rstrip("_")), getattr(lftj, name)
+    assert to_tree(made(*PLAIN[name])) == to_tree(plain(*PLAIN[name]))
+    assert made.__doc__.endswith(".")
+    assert name.rstrip("_") in dir(lftj.fn)
+    assert str(inspect.signature(made)).startswith("(")
+
+
+def test_functions_by_name_are_all_there():
+    assert {name.rstrip("_") for name in PLAIN} | {"ord"} == set(dir(lftj.fn))
+    assert to_tree(lftj.fn.min(x, y, 3)) == to_tree(lftj.min_(x, y, 3))
+    with pytest.raises(AttributeError, match="there is no function 'strlenn': did you mean strlen"):
+        lftj.fn.strlenn(x)
+    with pytest.raises(lftj.ArityError):
+        lftj.fn.substr(x, 1)
+    with pytest.raises(TypeError):
+        lftj.fn.contains(x)
+    assert not hasattr(lftj.fn, "neg")
