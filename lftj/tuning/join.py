@@ -55,6 +55,10 @@ class JoinTuning:
     """Rows up to which an atom may begin a greedy order although it has no constant."""
     divided_order: float = 3.0
     """Times the cheapest order that one may cost which begins where the work is divided."""
+    present_order: float = 1.5
+    """Times the cheapest order, the key orders made for it included, that one may cost for which
+    none is missing: estimates are no nearer, and what is made has to be brought forward.
+    """
     skewed_order: float = 4.0
     """Times cheaper that another order must seem to samples before the first choice gives way."""
     informed_order_cost: float = 20_000
@@ -134,8 +138,8 @@ class JoinTuning:
     semijoin_rows: int = 1 << 15
     """Rows of a wide relation from which on semi-joins reduce it before the join."""
     semijoin_steps: int = 8
-    """Rows that a scan tests in the time of a kernel step of a search among as many, which waits for
-    memory: 3 to 5 nanoseconds against 30 to 40.
+    """Rows that a scan tests in the time of a kernel step of a search among as many, which waits
+    for memory: 3 to 5 nanoseconds against 30 to 40.
     """
     semijoin_smaller: int = 2
     """Times fewer rows that a relation needs to restrict another one."""

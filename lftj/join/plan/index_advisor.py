@@ -59,7 +59,7 @@ class IndexAdvisor:
         )
         if (
             not missing
-            or plan.choice.cost <= other.choice.cost
+            or plan.choice.cost <= tuning.present_order * other.choice.cost
             or any(len(order) > tuning.narrow_columns for _, order in missing)
         ):
             return plan

@@ -16,6 +16,7 @@ each next variable is the one that is cheapest now, beginning with each atom in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
@@ -29,6 +30,7 @@ from lftj.storage.relation import Order
 from lftj.tuning import DEFAULT, Tuning
 from scantree.frozen import frozen
 
+_NEVER = 1e9  # cost of a row of a key order that is not to be made
 _by_bindings = attrgetter("bindings")
 _by_cost = attrgetter("cost")
 
@@ -81,13 +83,12 @@ class OrderSearch:
             statistics,
             key_orders,
             leading,
-            building,
-            upkeep,
-            crowds,
-            keeping,
+            upkeep=upkeep,
+            crowds=crowds,
+            keeping=keeping,
             tuning=tuning,
         )
-        self.costs = self._costs_with()
+        self.costs = self._costs_with(building=building)
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
         self._searched = [v for v in self._every if v not in self.costs.computed_only]
@@ -105,9 +106,9 @@ class OrderSearch:
         samples tell of that says nothing of which values occur together, so it counts only against
         an order that would cost many times as much by it as another.
         """
-        found = self._chosen()
+        found = self._on_what_is_there(self._chosen())
         if found.cost > self._tuning.informed_order_cost:
-            plain, self.costs = self.costs, self._costs_with(informed=True)
+            plain, self.costs = self.costs, self._costs_with(building=self.building, informed=True)
             self.costs.many = plain.many
             if (
                 self.costs.tell
@@ -117,6 +118,29 @@ class OrderSearch:
                 return careful
             self.costs = plain
         return found
+
+    def _on_what_is_there(self, found: Choice) -> Choice:
+        """An order about as cheap for which no key order is missing, if there is one. Making one
+        costs for certain, and memory for good; what a choice saves is estimated.
+        """
+        small = found.cost <= self._tuning.informed_order_cost
+        if small or self.building < NEW_ORDER or not self._missing(found.order):
+            return found
+        plain = self.costs
+        self.costs = self._costs_with(building=_NEVER)
+        self.costs.many = plain.many
+        other = self._chosen()
+        self.costs = plain
+        cost, lead = self._cost(other.order), self.rule.lead
+        if lead is not None and found.order[:1] == (lead,) != other.order[:1]:
+            return found
+        if self._missing(other.order) or cost > self._tuning.present_order * found.cost:
+            return found
+        return replace(other, cost=cost)
+
+    def _missing(self, order: Order) -> float:
+        """Cost of the key orders that are missing."""
+        return self.costs.needed(order).missing
 
     def _chosen(self) -> Choice:
         """The cheapest order, or one that begins with the rule's `lead`, by the costs that are

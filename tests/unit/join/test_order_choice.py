@@ -240,23 +240,21 @@ def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(search: 
 
 @each_search
 def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(search: str):
+    tuning = replace(SEARCHES[search], present_order=1.0)
     body = Body("x y z", [("r", "xy"), ("s", "yz"), ("r", "xz")])
     sizes = {
         "r": (513_000, 14_120, 20_913),
         "s": (4_000_000, 59_838, 58_604),
     }  # a slice by its first column, and all
-    assert chosen(body.rule, sizes, tuning=SEARCHES[search]).order[0] == 1
+    assert chosen(body.rule, sizes, tuning=tuning).order[0] == 1
     led = replace(body.rule, lead=0)
-    assert chosen(led, sizes, tuning=SEARCHES[search]).order[0] == 0
+    assert chosen(led, sizes, tuning=tuning).order[0] == 0
     assert (
-        chosen(led, sizes, building=0.0, tuning=SEARCHES[search]).order
-        == chosen(body.rule, sizes, building=0.0, tuning=SEARCHES[search]).order
+        chosen(led, sizes, building=0.0, tuning=tuning).order
+        == chosen(body.rule, sizes, building=0.0, tuning=tuning).order
     )
     known = {name: [(0, 1), (1, 0)] for name in sizes}
-    assert (
-        chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known, tuning=SEARCHES[search]).order[0]
-        != 0
-    )
+    assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known, tuning=tuning).order[0] != 0
 
 
 @pytest.mark.parametrize(
