@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lftj.functions.bits import BITS
+from lftj.functions.conditions import CONDITIONS
 from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
+from lftj.functions.floats import FLOATS
 from lftj.functions.numbers import NUMBERS
 from lftj.functions.ranges import RANGE
 from lftj.functions.record import Conversion, Function, Functor, Operator
@@ -19,7 +21,8 @@ from lftj.functions.texts import TEXTS
 from lftj.types import Type
 
 FUNCTIONS: Mapping[str, Function] = {
-    each.name: each for each in (*NUMBERS, *BITS, *TEXTS, *CONVERSIONS, *DATES, RANGE)
+    each.name: each
+    for each in (*NUMBERS, *BITS, *TEXTS, *CONDITIONS, *CONVERSIONS, *FLOATS, *DATES, RANGE)
 }
 """All functions and operators of rules, by the names that a syntax tree has."""
 

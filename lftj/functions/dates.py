@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lftj.functions.record import Function, Operator
-from lftj.types import DATE, INT
+import numpy as np
+import pyarrow as pa
+
+from lftj.functions.record import Function, Functor, Operator
+from lftj.types import DATE, INT, TIMESTAMP, Type
 
 
 def _part(
@@ -31,6 +34,36 @@ def _part(
     )
 
 
+_MINUTE = 60_000_000  # microseconds
+_DAY = 86_400_000_000
+
+
+def _clock(
+    name: str,
+    type: Type,
+    evaluate: Callable[[Any], int],
+    of: Callable[[np.ndarray], np.ndarray],
+    sql: dict[str, str],
+) -> Functor:
+    """A part of a moment, by columns from its codes: microseconds or days since 1970-01-01."""
+    return Functor(
+        name=name,
+        types=(type,),
+        result=INT,
+        evaluate=evaluate,
+        columns=lambda codes: pa.array(of(codes)),
+        sql=sql,
+    )
+
+
+def _same(name: str) -> dict[str, str]:
+    return dict.fromkeys(("duckdb", "spark"), f"CAST({name}({{0}}) AS BIGINT)")
+
+
+_WEEKDAY = {
+    "duckdb": "CAST(isodow({0}) AS BIGINT)",
+    "spark": "CAST(weekday({0}) + 1 AS BIGINT)",
+}
 TO_DATE = Operator(
     name="to_date",
     evaluate=lambda value: value.date(),
@@ -65,5 +98,58 @@ DATES = (
         lambda value: value.day,
         "The day of the month of a date or of a timestamp, from 1 to 31.",
         "write day(date), for the day of the month",
+    ),
+    Function(
+        name="hour",
+        arguments=("timestamp",),
+        line="The hour of a timestamp, from 0 to 23.",
+        usage="write hour(timestamp)",
+        functors=(
+            _clock(
+                "hour",
+                TIMESTAMP,
+                lambda value: value.hour,
+                lambda codes: codes // (60 * _MINUTE) % 24,
+                _same("hour"),
+            ),
+        ),
+    ),
+    Function(
+        name="minute",
+        arguments=("timestamp",),
+        line="The minute of a timestamp, from 0 to 59.",
+        usage="write minute(timestamp)",
+        functors=(
+            _clock(
+                "minute",
+                TIMESTAMP,
+                lambda value: value.minute,
+                lambda codes: codes // _MINUTE % 60,
+                _same("minute"),
+            ),
+        ),
+    ),
+    Function(
+        name="weekday",
+        arguments=("date",),
+        line="The day of the week of a date or of a timestamp, from 1, Monday, to 7, Sunday.",
+        usage="write weekday(date)",
+        functors=(
+            # 1970-01-01 was a Thursday.
+            _clock(
+                "weekday",
+                DATE,
+                lambda value: value.isoweekday(),
+                lambda codes: (codes + 3) % 7 + 1,
+                _WEEKDAY,
+            ),
+            _clock(
+                "time_weekday",
+                TIMESTAMP,
+                lambda value: value.isoweekday(),
+                lambda codes: (codes // _DAY + 3) % 7 + 1,
+                _WEEKDAY,
+            ),
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Functions of strings, and conditions on them. Characters are code points."""
+"""Functions of strings. Characters are code points."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from lftj.functions.patterns import matches, matching, translated
 from lftj.functions.record import Function, Functor
 from lftj.types import INT, STR, float_text
 from lftj.types import arrow_compute as pc
 
 _LONGEST = 1 << 31  # characters of a text, and more
+_SPACES = " \t\n\v\f\r"
 
 
 def _substr(text: str, start: int, length: int) -> str:
     return text[start : start + length] if start >= 0 and length >= 0 else ""
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    return text.replace(old, new) if old else text
 
 
 def _to_string(value: object) -> str:
@@ -44,16 +48,15 @@ def _substrings(texts: pa.Array, starts: np.ndarray, lengths: np.ndarray) -> pa.
     return pc.utf8_slice_codeunits(texts, start=start, stop=start + length)
 
 
-def _containing(parts: pa.Array, texts: pa.Array) -> pa.Array | None:
-    """Rows are sorted by the parts."""
-    if parts[0] != parts[-1]:
+def _replaced(texts: pa.Array, old: pa.Array, new: pa.Array) -> pa.Array | None:
+    parts, others = pc.unique(old), pc.unique(new)
+    if len(parts) != 1 or len(others) != 1 or not parts[0].as_py():
         return None
-    return pc.match_substring(texts, pattern=parts[0].as_py())
+    return pc.replace_substring(texts, pattern=parts[0].as_py(), replacement=others[0].as_py())
 
 
-def _not_containing(parts: pa.Array, texts: pa.Array) -> pa.Array | None:
-    found = _containing(parts, texts)
-    return None if found is None else pc.invert(found)
+def _trimmed(texts: pa.Array) -> pa.Array:
+    return pc.utf8_trim(texts, characters=_SPACES)
 
 
 # ── records ───────────────────────────────────────────────────────────────────────────────────────
@@ -66,17 +69,6 @@ CAT = Functor(
     columns=_joined,
     sql="concat({args})",
 )
-_CONTAINS = {"duckdb": "contains({1}, {0})", "spark": "contains({1}, {0})"}
-_MATCH = {
-    "duckdb": "regexp_full_match({1}, {0})",
-    "spark": "({1} RLIKE concat('\\\\A(?:', {0}, ')\\\\z'))",
-}
-
-
-def _negated(sql: dict[str, str]) -> dict[str, str]:
-    return {dialect: f"NOT {text}" for dialect, text in sql.items()}
-
-
 TEXTS = (
     Function(
         name="cat",
@@ -131,55 +123,56 @@ TEXTS = (
         functors=(Functor(name="to_string", types=(None,), result=STR, evaluate=_to_string),),
     ),
     Function(
-        name="contains",
-        arguments=("part", "text"),
-        line="The condition that `part` occurs in `text`.",
-        usage="write contains(part, text)",
+        name="lower",
+        arguments=("text",),
+        line="A string with its letters in lower case.",
+        usage="write lower(text)",
         functors=(
-            Functor(
-                name="contains",
-                types=(STR, STR),
-                result=None,
-                evaluate=lambda part, text: part in text,
-                columns=_containing,
-                sql=_CONTAINS,
-            ),
-            Functor(
-                name="!contains",
-                types=(STR, STR),
-                result=None,
-                evaluate=lambda part, text: part not in text,
-                columns=_not_containing,
-                sql=_negated(_CONTAINS),
-            ),
+            Functor(name="lower", types=(STR,), result=STR, evaluate=str.lower, sql="lower({0})"),
         ),
-        condition=True,
     ),
     Function(
-        name="match",
-        arguments=("pattern", "text"),
-        line="The condition that a regular expression matches all of `text`.",
-        usage="write match(pattern, text)",
+        name="upper",
+        arguments=("text",),
+        line="A string with its letters in upper case.",
+        usage="write upper(text)",
+        functors=(
+            Functor(name="upper", types=(STR,), result=STR, evaluate=str.upper, sql="upper({0})"),
+        ),
+    ),
+    Function(
+        name="trim",
+        arguments=("text",),
+        line="A string without the spaces, tabs and line breaks at its ends.",
+        usage="write trim(text)",
         functors=(
             Functor(
-                name="match",
-                types=(STR, STR),
-                result=None,
-                evaluate=matches,
-                check=translated,
-                at_once=matching,
-                sql=_MATCH,
-            ),
-            Functor(
-                name="!match",
-                types=(STR, STR),
-                result=None,
-                evaluate=lambda pattern, text: not matches(pattern, text),
-                check=translated,
-                at_once=matching,
-                sql=_negated(_MATCH),
+                name="trim",
+                types=(STR,),
+                result=STR,
+                evaluate=lambda text: text.strip(_SPACES),
+                columns=_trimmed,
+                sql={
+                    "duckdb": "trim({0}, concat(' ', chr(9), chr(10), chr(11), chr(12), chr(13)))",
+                    "spark": "trim(BOTH ' \\t\\n\\u000B\\u000C\\r' FROM {0})",
+                },
             ),
         ),
-        condition=True,
+    ),
+    Function(
+        name="replace",
+        arguments=("text", "old", "new"),
+        line="A string with `new` wherever `old` occurs in it, from left to right; none is empty.",
+        usage="write replace(text, old, new)",
+        functors=(
+            Functor(
+                name="replace",
+                types=(STR, STR, STR),
+                result=STR,
+                evaluate=_replace,
+                columns=_replaced,
+                sql="replace({0}, {1}, {2})",
+            ),
+        ),
     ),
 )

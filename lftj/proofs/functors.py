@@ -206,6 +206,18 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "month": lambda value: value.month,
     "day": lambda value: value.day,
     "round": _rounded,
+    "lower": str.lower,
+    "upper": str.upper,
+    "trim": lambda text: re.sub(r"\A[ \t\n\v\f\r]+|[ \t\n\v\f\r]+\Z", "", text),
+    "replace": lambda text, old, new: new.join(text.split(old)) if old else text,
+    "hour": lambda value: value.hour,
+    "minute": lambda value: value.minute,
+    "weekday": lambda value: value.weekday() + 1,
+    "floor": lambda value: value if math.isinf(value) else float(math.floor(value)),
+    "ceil": lambda value: value if math.isinf(value) else float(math.ceil(value)),
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "ln": math.log,
     "as": lambda value, type_: value,
     "ord": lambda value: value,
 }
@@ -219,6 +231,8 @@ COMPARISONS: dict[str, Callable[..., bool]] = {
     ">=": operator.ge,
     "contains": lambda part, whole: part in whole,
     "match": _matches,
+    "starts_with": lambda part, whole: whole[: len(part)] == part,
+    "ends_with": lambda part, whole: whole[max(0, len(whole) - len(part)) :] == part,
 }
 
 

@@ -42,9 +42,16 @@ _ALIKE = frozenset((
 _RESULTS = {
     "cat": STR, "strlen": INT, "substr": STR, "to_string": STR, "to_number": INT, "ord": INT,
     "to_unsigned": UNSIGNED, "to_float": FLOAT, "to_date": DATE, "year": INT, "month": INT,
-    "day": INT,
+    "day": INT, "hour": INT, "minute": INT, "weekday": INT, "lower": STR, "upper": STR,
+    "trim": STR, "replace": STR, "floor": FLOAT, "ceil": FLOAT, "sqrt": FLOAT, "exp": FLOAT,
+    "ln": FLOAT,
 }  # fmt: skip
-_ARGUMENTS = {"cat": (STR,), "strlen": (STR,), "substr": (STR, INT, INT)}
+_ARGUMENTS = {
+    "cat": (STR,), "strlen": (STR,), "substr": (STR, INT, INT), "lower": (STR,), "upper": (STR,),
+    "trim": (STR,), "replace": (STR,), "floor": (FLOAT,), "ceil": (FLOAT,), "sqrt": (FLOAT,),
+    "exp": (FLOAT,), "ln": (FLOAT,),
+}  # fmt: skip
+_OF_TEXTS = ("contains", "match", "starts_with", "ends_with")
 _TEMPORAL = ("date", "timestamp")
 _SAME_AS_ARGUMENT = ("sum", "min", "max")
 
@@ -143,7 +150,7 @@ class _RuleKinds:
                 return self._atom(literal, scope)
             case tree.Comparison(operator, left, right):
                 (one, first), (two, second) = self._term(left, scope), self._term(right, scope)
-                for slot in (first, second) if operator in ("contains", "match") else ():
+                for slot in (first, second) if operator in _OF_TEXTS else ():
                     slot.take(STR)
                 first.join(second)
                 return replace(literal, left=one, right=two)

@@ -216,6 +216,41 @@ STRINGS = (
         ("h\no",): False, ("othello",): False}),
     Case(("symbol",), r'match("[\\w.]+@\\d", a)', None, {("a.b@1",): True, ("ä@1",): False}),
 )  # fmt: skip
+NEW = (
+    Case(("symbol",), "lower(a)", "symbol", {("ÄbC",): "äbc", ("",): "", ("İ",): Apart("i̇"),
+        ("ΑΣ",): Apart("ας")}),
+    Case(("symbol",), "upper(a)", "symbol", {("äbC",): "ÄBC", ("",): "", ("ß",): Apart("SS")}),
+    Case(("symbol",), "trim(a)", "symbol", {(" \t\n\v\f\r a b\r\n ",): "a b", ("\u00a0a",):
+        "\u00a0a", (" ",): "", ("",): ""}),
+    Case(("symbol", "symbol", "symbol"), "replace(a, b, c)", "symbol", {("aaa", "aa", "b"): "ba",
+        ("äß", "ß", "ss"): "äss", ("abc", "", "x"): "abc", ("", "a", "b"): "", ("abc", "b", ""):
+        "ac"}),
+    Case(("symbol",), 'replace(a, "aa", "b")', "symbol", {("aaa",): "ba", ("",): ""}),
+    Case(("symbol", "symbol"), "starts_with(a, b)", None, {("", ""): True, ("ä", "äb"): True,
+        ("b", "äb"): False, ("ab", "a"): False}),
+    Case(("symbol", "symbol"), "ends_with(a, b)", None, {("", ""): True, ("b", "äb"): True,
+        ("", "x"): True, ("ä", "äb"): False, ("ab", "b"): False}),
+    Case(("symbol",), '!starts_with("ä", a)', None, {("äb",): False, ("",): True}),
+    Case(("symbol",), '!ends_with("ä", a)', None, {("bä",): False, ("",): True}),
+    Case(("timestamp",), "hour(a)", "number", {(TIME(1, 1, 1),): 0, (TIME(1969, 12, 31, 23, 59),):
+        23, (TIME(9999, 12, 31, 5),): 5}),
+    Case(("timestamp",), "minute(a)", "number", {(TIME(1, 1, 1),): 0,
+        (TIME(1969, 12, 31, 23, 59, 59, 999999),): 59}),
+    Case(("timestamp",), "weekday(a)", "number", {(TIME(1969, 12, 31, 23, 59),): 3,
+        (TIME(1, 1, 1),): 1}),
+    Case(("date",), "weekday(a)", "number", {(DAY(1970, 1, 1),): 4, (DAY(2024, 2, 29),): 4,
+        (DAY(1, 1, 1),): 1, (DAY(9999, 12, 31),): 5, (DAY(2023, 1, 1),): 7}),
+    _of("float", "floor(a)", {(1.5,): 1.0, (-1.5,): -2.0, (-0.0,): 0.0, (INF,): INF, (1e300,):
+        1e300}),
+    _of("float", "ceil(a)", {(1.5,): 2.0, (-0.5,): 0.0, (-INF,): -INF}),
+    _of("float", "sqrt(a)", {(4.0,): 2.0, (2.0,): math.sqrt(2.0), (-0.0,): 0.0, (INF,): INF,
+        (-1.0,): Apart(FAILS)}),
+    _of("float", "exp(a)", {(0.0,): 1.0, (1.0,): Apart(math.exp(1.0)), (-INF,): 0.0, (710.0,):
+        Apart(FAILS), (-1000.0,): 0.0}),
+    _of("float", "ln(a)", {(1.0,): 0.0, (10.0,): Apart(math.log(10.0)), (INF,): INF, (0.0,):
+        Apart(FAILS), (-1.0,): Apart(FAILS)}),
+    Case(("float",), "sqrt(4) + a", "float", {(1.0,): 3.0}),
+)  # fmt: skip
 RANGES = (
     Case(("number", "number"), "range(a, b)", "number", {(0, 3): [0, 1, 2], (3, 0): [3, 2, 1],
         (4, 4): [], (MOST - 1, MOST): [MOST - 1]}),
@@ -227,4 +262,4 @@ RANGES = (
         (0.0, 1.0, 1e-300): FAILS, (1e300, 2e300, 1.0): FAILS}, sql=False),
     Case(("number", "number"), "range(a, b) ", "number", {(0, 2**62): Apart(FAILS)}),
 )  # fmt: skip
-CASES = (*INTS, *UNSIGNED, *FLOATS, *DECIMALS, *DATES, *STRINGS, *RANGES)
+CASES = (*INTS, *UNSIGNED, *FLOATS, *DECIMALS, *DATES, *STRINGS, *NEW, *RANGES)

@@ -24,6 +24,8 @@ from lftj.errors import (
     ValueRangeError,
     ValueTypeError,
 )
+from lftj.functions import FUNCTIONS
+from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax import builder as b
 from lftj.syntax import tree
 from lftj.syntax.builder import Expression, Formula, Predicate, _, to_tree
@@ -133,7 +135,7 @@ def rebuilt_term(term: tree.Term) -> Expression | b.Var:
         case tree.Wildcard():
             return _
         case tree.Call(functor, args):
-            make = operators.get(functor) or getattr(b, functor)
+            make = operators.get(functor) or getattr(lftj.fn, functor)
             return make(*map(rebuilt_term, args))
         case tree.Aggregate(function, target, body):
             return b.aggregate(
@@ -379,7 +381,11 @@ def test_functions_by_their_names_in_rules(name: str):
 
 
 def test_functions_by_name_are_all_there():
-    assert {name.rstrip("_") for name in PLAIN} | {"ord"} == set(dir(lftj.fn))
+    named = {name for name, each in FUNCTIONS.items() if each.precedence is None or each.word}
+    assert set(dir(lftj.fn)) == named | AGGREGATES.keys()
+    assert {name.rstrip("_") for name in PLAIN} < set(dir(lftj.fn))
+    assert str(to_tree(lftj.fn.lower(x))) == "lower(x)"
+    assert str(to_tree(lftj.fn.starts_with("a", x))) == 'starts_with("a", x)'
     assert to_tree(lftj.fn.min(x, y, 3)) == to_tree(lftj.min_(x, y, 3))
     with pytest.raises(AttributeError, match="there is no function 'strlenn': did you mean strlen"):
         lftj.fn.strlenn(x)
