@@ -130,7 +130,7 @@ def _of_cycle(stratum: Stratum) -> Iterator[str]:
 
 
 def _beside(rule: Any) -> Iterator[str]:
-    """What a recursive rule has beside its atoms."""
+    """Features of a recursive rule other than its atoms."""
     found = {
         "negation below": getattr(rule, "negated", ()),
         "helpers": [atom for atom in getattr(rule, "atoms", ()) if is_hidden(atom.relation)],

@@ -117,7 +117,7 @@ def _numbers(cost: Cost) -> tuple[float, ...]:
 
 
 def tables(found: Sequence[SetLoss]) -> Iterator[Table]:
-    """What all gates together lose without each set, then each gate that feels one."""
+    """Tables of losses: all gates together without each set, then each gate that feels a set."""
     shown = Table(title="what gates lose without sets of strategies and aids, geometric means")
     for heading in (
         "without",

@@ -216,8 +216,8 @@ def _roads(random: Random, low: int, high: int) -> Facts:
 
 @dataclass(frozen=True)
 class _Draw:
-    """How facts of a program are drawn: for values of a half, the sizes of both halves together,
-    the relation that changes, and the bridge between two values.
+    """A draw of a program's facts: those over the values of a half, the sizes of both halves
+    together, the relation that changes, and the bridge between two values.
     """
 
     of_half: Callable[[Random, int, int], Facts]

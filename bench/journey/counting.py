@@ -96,7 +96,7 @@ class _Tracer:
         return self._inside
 
     def counts(self) -> Counts:
-        """What was counted."""
+        """Give the figures counted so far."""
         figures = (
             len(self.calls),
             len({each.file for each in self.calls}),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lftj.proofs.proof import Proof
 
 Options = dict[str, Any]
-"""How data is read; see `frames.read_options`."""
+"""Options of reading data; see `frames.read_options`."""
 
 
 class Version(Protocol):

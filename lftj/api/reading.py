@@ -51,7 +51,7 @@ class Reading(ABC):
         return name in self._read().program.catalog.relations
 
     __iter__ = None
-    """Nothing to iterate: indexing by names is not that of a sequence; `relations` lists them."""
+    """Iteration is off, since names index relations, not positions; `relations` lists the names."""
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self._read().program.catalog.relations)

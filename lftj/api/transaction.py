@@ -255,7 +255,7 @@ class Transaction(Writing[Draft]):
         return backend.explain_change(draft, self._committed, what, row, rows)
 
     def inserted(self, relation: RelationOrName) -> int:
-        """How many rows of its own the relation won by the commit."""
+        """Give the number of base rows that the commit inserted into the relation."""
         return 0 if self._committed is None else self._committed.inserted(name_of(relation))
 
     def _unfinished(self) -> TransactionError:

@@ -25,7 +25,7 @@ WHOLE = 3_600.0
 
 
 class Results:
-    """What was found of code and tests as they are, in a file."""
+    """Results for the code and the tests as they are now, in a file."""
 
     def __init__(self, file: Path, again: bool = False):
         self._file, self._sources = file, sources()
@@ -48,7 +48,7 @@ class Results:
 def unhealthy(
     tests: tuple[str, ...], environment: tuple[tuple[str, str], ...], results: Results
 ) -> frozenset[str]:
-    """Those of these tests that fail without any bug."""
+    """Give the tests, of these, that fail without any bug."""
     key = f"without a bug: {' '.join(tests)} {environment}"
     ran = results.get(key)
     if ran is None:
