@@ -73,8 +73,8 @@ def count_part(task: HeavyHittersTask) -> Counted:
 def counted_hubs(
     present: Present, relations: Iterable[RelationSchema], bounds: Bounds
 ) -> dict[str, dict[str, Any]]:
-    """The hubs of base relations as `partitioner.hubs.Hubs` takes them. One job, or none where no
-    relation is large enough.
+    """The hubs of base relations as `partitioning.hub_columns.Hubs` takes them. One job, or none
+    where no relation is large enough.
 
     Raises DistributedError (E401) when it failed, LimitError.
     """

@@ -33,8 +33,6 @@ _NUMPY_KINDS: Any = {
 }  # fmt: skip
 """Numbers of NumPy's types of elements."""
 
-"""Memory that kernels ask for: counted, aligned, and given back by the last who has it."""
-
 
 class UnfitSignatureError(Exception):
     """A kernel takes or returns what entry points cannot pass; the message says what."""

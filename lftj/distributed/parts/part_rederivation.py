@@ -1,7 +1,7 @@
 """Re-derivation in one part: the rows that may have lost a derivation and have another one, and
 those that it sends to others.
 
-As in one process (`recursion.rederivation.returning`), this comes before any row goes. A rule looks
+As in one process (`dred.rederive`), this comes before any row goes. A rule looks
 for rows that may be gone under the name of the cut in which the part was given them
 (`Supersteps.asked`); re-derived rows come back in all cuts.
 """

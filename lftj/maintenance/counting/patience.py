@@ -2,8 +2,8 @@
 and a chain of a million rows has a million.
 
 An update does iterations that move few rows in compiled code, a microsecond or two each
-(`update.compiled_iterations`), and can begin with nothing. It begins anew, so it is turned to once
-the iterations of few rows that came one after another have cost more than all the rest.
+(`counting.compiled_iterations`), and can begin with nothing. It begins anew, so the evaluation
+changes to it once iterations of few rows, one after another, have cost more than all others.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Recursive strata with relations that keep the least or greatest value of each group: semi-naïve
 evaluation with improvement.
 
-An iteration's delta has the rows that are new, and of a relation that keeps one value per group the
-groups whose value became better, with that value. Iterations are those of `recursion.fixpoint`;
-what they offer a group is compared with what it has. So an iteration costs in proportion to what is
-offered, times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
+An iteration's delta has the rows that are new. Of a relation that keeps one value per group it has
+the groups whose value became better, with that value. Iterations are those of
+`semi_naive.fixpoint`; a value that they offer a group is compared with the group's value. So an
+iteration costs in proportion to the offers, times the logarithm of the relation. Of many offers the
+best are taken first (`best_rows`).
 
-The rows are all there is to know: after insertions alone evaluation goes on from the rows there
-were, with what the inserted rows offer. After anything else what rested on a lost row cannot be
-told from the rest by them: `lattice_update` keeps more.
+Between commits the rows are the whole state. After a commit that only inserts, evaluation continues
+from the existing rows with the offers of the inserted ones. After any other commit the rows do not
+show which of them rested on a lost row: `lattice_update` keeps counts of proofs for this.
 """
 
 from __future__ import annotations
@@ -34,8 +35,6 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import BEST_FIRST
 from lftj.types.sources import Role, Source
-
-"""Behind a relation's name: its groups without a value."""
 
 
 class MonotoneFixpoint(Fixpoint[BestRows]):
