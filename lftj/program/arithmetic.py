@@ -59,6 +59,8 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
             if isinstance(value, complex) or value != value:
                 raise ValueRangeError(f"{_shown(operator, values)} is not a number", code="E222")
             held = _holds_value(result, value, values)
+            if held and result.name == "decimal":
+                return value + 0  # −0.00 is no value
         if held:
             return value + 0.0 if result.name == "float" else value
     except ZeroDivisionError:
@@ -91,7 +93,7 @@ def as_decimal(value: Any) -> decimal.Decimal:
 def scaled(value: Any, type: Type) -> decimal.Decimal:
     """An integer or decimal that a type holds, with the places of the type."""
     with decimal.localcontext(_EXACT):
-        return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-(type.scale or 0)))
+        return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-(type.scale or 0))) + 0
 
 
 def _shown(operator: str, values: tuple[Any, ...]) -> str:

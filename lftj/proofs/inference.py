@@ -281,7 +281,7 @@ def _moved(functor: str, left: Slot, right: Slot, result: Slot, likely: bool) ->
         right.take(INT)
         return True
     certain = [slot for slot in (left, right, result) if slot.kind not in (None, INT)]
-    certain = certain or left.kind or (functor == "+" and result.kind)
+    certain = certain or left.kind or left.soft or (functor == "+" and result.kind)
     known = any(slot.kind is not None for slot in (right, result))
     return _join_all([left, right, result]) if certain or (likely and known) else False
 

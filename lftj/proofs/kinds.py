@@ -102,7 +102,7 @@ def _scaled(value: decimal.Decimal, kind: Kind) -> decimal.Decimal:
         whole = value.scaleb(kind.scale)
         if whole != whole.to_integral_value() or abs(whole) >= 10**kind.digits:
             raise ArithmeticFailure(f"{value} leaves decimal({kind.digits},{kind.scale})")
-        return value.quantize(decimal.Decimal(1).scaleb(-kind.scale))
+        return value.quantize(decimal.Decimal(1).scaleb(-kind.scale)) + 0  # −0.00 is no value
 
 
 # ── typed trees ───────────────────────────────────────────────────────────────────────────────────

@@ -149,6 +149,11 @@ DECIMALS = (
         (MOST,): FAILS}),
     Case((_PRICE,), "to_string(min(a, 1))", "symbol", {(Decimal("3.00"),): "1.00",
         (Decimal("0.50"),): "0.50"}),
+    Case((_PRICE,), "to_string(-a * 1)", "symbol", {(Decimal("0.00"),): "0.00"}),
+    _of(_PRICE, 'round(a * (max(decimal("0.5"), 2) + (decimal("0.05") + 1)), 2)',
+        {(Decimal("0.05"),): Decimal("0.15")}),
+    _of(_PRICE, 'round(a * round(decimal("0.5") * (1 - decimal("0.05")), 2), 2)',
+        {(Decimal("1.25"),): Decimal("0.60")}),
     Case((_PRICE,), "to_number(a)", "number", {(Decimal("-1.99"),): -1, (_NINES,): 10**16 - 1}),
     Case((_PRICE,), "to_unsigned(a)", "unsigned", {(Decimal("-0.99"),): 0, (Decimal("-1.00"),):
         FAILS, (_NINES,): 10**16 - 1}),
