@@ -4,13 +4,14 @@ that does.
 
 from __future__ import annotations
 
+import errno
 import inspect
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType
 from typing import Any, ParamSpec, TypeVar
 
-from lftj.errors import OptionError
+from lftj.errors import LftjError, LimitError, OptionError
 from lftj.frames.match import suggestion
 
 Parameters = ParamSpec("Parameters")
@@ -29,19 +30,51 @@ def named_options(function: Callable[Parameters, Returned]) -> Callable[Paramete
         for name in named:
             if name not in known:
                 raise _unknown(name, function.__name__, known)
-        return function(*args, **named)
+        try:
+            return function(*args, **named)
+        except OSError as error:
+            _for_want_of_files(error)
+            raise
 
     return checked
 
 
 def with_named_options(owner: Class) -> Class:
-    """The same class, its public methods with `named_options`; those that take any keyword argument
-    are left as they are.
+    """The same class, its public methods with `named_options`; of those that take any keyword
+    argument, and of what notebooks call, only errors for want of file descriptors are changed.
     """
     for name, value in list(vars(owner).items()):
-        if not name.startswith("_") and inspect.isfunction(value) and not _takes_any(value):
-            setattr(owner, name, named_options(value))
+        if inspect.isfunction(value) and (name == "_repr_html_" or not name.startswith("_")):
+            setattr(owner, name, _with_files(value) if _takes_any(value) else named_options(value))
     return owner
+
+
+def _with_files(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """The same function, with LimitError (E334) where the process can open no more files: modules
+    that few calls need are imported by these.
+    """
+
+    @wraps(function)
+    def checked(*args: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        try:
+            return function(*args, **named)
+        except OSError as error:
+            _for_want_of_files(error)
+            raise
+
+    return checked
+
+
+def _for_want_of_files(error: OSError) -> None:
+    """Raises LimitError (E334) where a process, or a system, can open no more files."""
+    if error.errno not in (errno.EMFILE, errno.ENFILE) or isinstance(error, LftjError):
+        return
+    hint = (
+        "close files and connections that are not needed, or allow more: `ulimit -n`, or "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, …); then call again"
+    )
+    what = f" ({error.filename})" if error.filename else ""
+    raise LimitError(f"the process can open no more files{what}", code="E334", hint=hint) from error
 
 
 def _code(function: Callable[..., Any]) -> CodeType:

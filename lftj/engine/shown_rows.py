@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from lftj.engine.options import with_named_options
 from lftj.frames import CodedRows
 
 SHOWN_ROWS = 10
 """Number of rows that are shown."""
 
 
+@with_named_options
 class ShownRows(CodedRows):
     """Rows with a name, columns and a version, of which the first are shown."""
 

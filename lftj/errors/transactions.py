@@ -173,7 +173,7 @@ class SqlError(LftjError, NotImplementedError):
 
 
 class LimitError(LftjError, RuntimeError):
-    """A work, time or memory limit was reached; everything was rolled back."""
+    """A limit of work, time, memory or open files was reached; everything was rolled back."""
 
     code = "E330"
 
