@@ -36,6 +36,9 @@ BARS: dict[str, dict[str, Bar]] = {
     "analytics": {
         "analytics_geomean": Bar("at most", 1.5),
         "analytics_worst": Bar("at most", 4),
+        "second_geomean": Bar("at most", 1.5),
+        "second_worst": Bar("at most", 4),
+        "fresh_worst": Bar("at most", None, "inform"),
         "load_worst": Bar("at most", 2.5),
         "load_peak": Bar("at most", 1.7),
         "threads_worst": Bar("at least", 0.97),

@@ -72,9 +72,7 @@ class SemijoinReduction:
         name, relation = reads[largest], relations[reads[largest]]
         if reads.count(name) > 1 or isinstance(relation, TransientRelation):
             return None
-        tuning = context.tuning
-        scan = tuning.columns_start + relation.count / tuning.semijoin_steps
-        if relation.count < tuning.semijoin_rows or cost <= scan:
+        if relation.count < context.tuning.semijoin_rows or cost <= relation.count:
             return None
         found = SemijoinReduction(
             name, relation, _Tests(rule, relations, context).of(largest), context

@@ -83,12 +83,13 @@ class OrderSearch:
             statistics,
             key_orders,
             leading,
-            upkeep=upkeep,
-            crowds=crowds,
-            keeping=keeping,
+            building,
+            upkeep,
+            crowds,
+            keeping,
             tuning=tuning,
         )
-        self.costs = self._costs_with(building=building)
+        self.costs = self._costs_with()
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
         self._searched = [v for v in self._every if v not in self.costs.computed_only]
@@ -108,7 +109,7 @@ class OrderSearch:
         """
         found = self._on_what_is_there(self._chosen())
         if found.cost > self._tuning.informed_order_cost:
-            plain, self.costs = self.costs, self._costs_with(building=self.building, informed=True)
+            plain, self.costs = self.costs, self._costs_with(informed=True)
             self.costs.many = plain.many
             if (
                 self.costs.tell
@@ -121,20 +122,21 @@ class OrderSearch:
 
     def _on_what_is_there(self, found: Choice) -> Choice:
         """An order about as cheap for which no key order is missing, if there is one. Making one
-        costs for certain, and memory for good; what a choice saves is estimated.
+        costs for certain, and memory for good; what a choice saves is estimated. Among many
+        variables looking for one takes longer than that is worth.
         """
-        small = found.cost <= self._tuning.informed_order_cost
-        if small or self.building < NEW_ORDER or not self._missing(found.order):
+        tuning = self._tuning
+        few = self._asked <= tuning.permuted_variables and found.cost > tuning.informed_order_cost
+        if not few or self.building < NEW_ORDER or not self._missing(found.order):
             return found
         plain = self.costs
-        self.costs = self._costs_with(building=_NEVER)
-        self.costs.many = plain.many
+        self.costs = plain.with_building(_NEVER)
         other = self._chosen()
         self.costs = plain
         cost, lead = self._cost(other.order), self.rule.lead
         if lead is not None and found.order[:1] == (lead,) != other.order[:1]:
             return found
-        if self._missing(other.order) or cost > self._tuning.present_order * found.cost:
+        if self._missing(other.order) or cost > tuning.present_order * found.cost:
             return found
         return replace(other, cost=cost)
 

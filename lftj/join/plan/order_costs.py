@@ -9,6 +9,7 @@ needs depends on the order of its own variables alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import reduce
 from math import inf, prod
 from operator import or_
@@ -168,6 +169,13 @@ class OrderCosts:
         self._prices: dict[tuple[str, Order], float] = {}
         self._loose: dict[Order, list[tuple[int, list[int], Order]]] = {}
         self._arrangements: dict[tuple[int, Order, Order], Order] = {}
+
+    def with_building(self, building: float) -> OrderCosts:
+        """The same costs, but for this one of a row of a key order that has to be built."""
+        found = copy(self)
+        found._building = building
+        found._needs = [{} for _ in self.atoms]
+        return found
 
     @property
     def tell(self) -> bool:

@@ -108,14 +108,34 @@ def plan_once(
     may match, where these are few.
     """
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
-    matching = SemijoinReduction.of(rule, relations, plan.choice.cost, context)
+    matching = plan_matching(
+        rule, relations, context, needed=needed, count=count, cost=plan.choice.cost
+    )
+    if matching is not None:
+        return matching
+    if rule.source not in context.forced.orders:
+        lasting = partial(
+            plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
+        )
+        plan = context.resources.advisor.plan(plan, lasting, relations, context.tuning)
+    return plan, relations
+
+
+def plan_matching(
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    count: bool,
+    cost: float,
+) -> tuple[RulePlan, Relations] | None:
+    """The plan over the rows of a wide relation that may match, and these; None where testing all
+    rows takes more than `cost`, a row counting once.
+    """
+    matching = SemijoinReduction.of(rule, relations, cost, context)
     if matching is None:
-        if rule.source not in context.forced.orders:
-            lasting = partial(
-                plan_rule, rule, relations, context, needed=needed, count=count, lasting=True
-            )
-            plan = context.resources.advisor.plan(plan, lasting, relations, context.tuning)
-        return plan, relations
+        return None
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
 

@@ -8,6 +8,7 @@ keys look these up; what is left is searched, and a search can find everything.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from lftj.join.access.star_join import StarEvaluation, UnfitError
@@ -16,7 +17,7 @@ from lftj.join.plan.order_costs import NEW_ORDER, making
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.body_query import BodyQuery, Found
 from lftj.join.run.by_groups import pieces_of_groups
-from lftj.join.run.evaluate import Relations, chunks
+from lftj.join.run.evaluate import Relations, chunks, plan_matching
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why, first_of, walk
 from lftj.storage.transient_relation import TransientRelation
@@ -219,12 +220,33 @@ class Search(Access):
         """All assignments, as the search comes to them."""
         asked = self.change
         plan, relations = asked.planned
+        if relations is asked.relations and (matching := self._matching(plan)) is not None:
+            return satisfying(matching)
         if asked.width is not None and asked.make is None:
             return Found(pieces=pieces_of_groups(asked, plan, relations, asked.width))
         pieces = chunks(plan, relations, asked.context, compact=asked.compact)
         if asked.make is not None:
             return Found(gathered=asked.gathered(pieces))
         return Found(pieces=pieces)
+
+    def _matching(self, plan: RulePlan) -> BodyQuery | None:
+        """The same over the rows of a wide relation that may match, where that takes less than what
+        the steps of a search wait for memory.
+        """
+        asked, tuning = self.change, self.change.context.tuning
+        planned = plan_matching(
+            asked.rule,
+            asked.relations,
+            asked.context,
+            needed=asked.needed,
+            count=asked.count,
+            cost=tuning.semijoin_steps * (plan.choice.cost - tuning.columns_start),
+        )
+        if planned is None:
+            return None
+        query = replace(asked)
+        query.planned = planned
+        return query
 
 
 ACCESSES: Sequence[type[Access]] = (LeastValues, RowScan, StarJoin, Search)

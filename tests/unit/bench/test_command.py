@@ -14,6 +14,7 @@ import bench.recursion.rules
 import bench.recursion.shortest
 import bench.registry
 from bench.__main__ import main
+from bench.analytics.again import first_of_a_process
 from bench.analytics.loads import peak_over_rest
 from bench.bars import BARS
 from bench.cases import CASES
@@ -114,6 +115,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     monkeypatch.setattr("bench.cliffs.TURNS", 1)
     monkeypatch.setattr("bench.cliffs.LAST", {"s": 1_300})
     monkeypatch.setattr("bench.analytics.loads._in_a_process", peak_over_rest)
+    monkeypatch.setattr("bench.analytics.in_a_process", first_of_a_process)
     path = tmp_path / "figures.json"
     assert main([name, "--size", "s", "--json", str(path)]) == 0
     written = json.loads(path.read_text())
