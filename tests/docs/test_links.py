@@ -47,6 +47,27 @@ def test_the_index_lists_every_decision_by_its_title() -> None:
         assert f"[{title}]({page.name})" in index
 
 
+STATUS = re.compile(
+    r"accepted\.( Takes the place of ([\d, and]+)\.)?|superseded by \[(\d+)\]\(\S+\)\."
+)
+
+
+def test_every_decision_has_a_status_and_the_index_shows_it() -> None:
+    folder = ROOT / "docs" / "decisions"
+    accepted, _, superseded = (folder / "index.md").read_text("utf-8").partition("## Superseded")
+    took: set[tuple[str, str]] = set()
+    gave: set[tuple[str, str]] = set()
+    for page in sorted(folder.glob("[0-9]*.md")):
+        line = page.read_text("utf-8").splitlines()[2]
+        status = STATUS.fullmatch(line.removeprefix("*Status: ").removesuffix("*"))
+        assert status, page.name
+        number = page.name[:3]
+        assert f"]({page.name})" in (superseded if status[3] else accepted)
+        took |= {(number, old) for old in re.findall(r"\d+", status[2] or "")}
+        gave |= {(status[3], number)} if status[3] else set()
+    assert took == gave
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_lines_are_short(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
