@@ -230,9 +230,13 @@ class Arena:
         self.homes[file] = (first, first + words)
 
     def free(self, file: Path) -> None:
-        """Take back `claim` and `take` for a file in which there is no page."""
+        """Take back `claim`, and `take` where there was one, for a file in which there is no page
+        any more.
+        """
         with self.lock:
-            self.taken.remove(self.homes.pop(file))
+            home = self.homes.pop(file)
+            if home in self.taken:
+                self.taken.remove(home)
             self._ceiling = min((first for first, _ in self.taken), default=self.memory.size)
 
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:

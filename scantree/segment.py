@@ -17,23 +17,21 @@ synced: a version is there when its record is). Beside a segment stand the check
 from __future__ import annotations
 
 import os
-import random
-import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 
-from scantree.arena import Arena, Range, Words, overlapped
+from scantree.arena import Arena, Words, overlapped
 from scantree.frozen import frozen
 from scantree.interrupts import interrupts_wait
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
 from scantree.rows import distinct_values
+from scantree.segment_homes import BLOCK, find_home, homes_in, new_name
 from scantree.stored_kernels import (
     address_pages,
     page_words,
@@ -42,7 +40,6 @@ from scantree.stored_kernels import (
     write_pages,
 )
 from scantree.watched_files import (
-    BLOCK_BYTES,
     SUMS,
     FileDamagedError,
     Sums,
@@ -51,15 +48,12 @@ from scantree.watched_files import (
     write_sums,
 )
 
-BLOCK = BLOCK_BYTES // 8
-"""Words; what is appended begins at a multiple."""
-ROOM = 1 << 27
-"""Words that a segment may grow to, if its first append needs no more than a quarter."""
+ROOM = 1 << 21
+"""Words that a segment may grow to, if its first append needs no more than a quarter: homes of
+small ones are small, so that many may be there.
+"""
 MAGIC = 0x3153_4547_4150_464C
 """The first word of a segment; home and room come next."""
-_SUFFIX = ".pages"
-_NAME = re.compile(rf"-([0-9a-f]+)-([0-9a-f]+)-[0-9a-f]+\{_SUFFIX}$")
-_TRIES = 64
 
 
 class SegmentFullError(Exception):
@@ -117,41 +111,6 @@ def ranges_of(segments: Sequence[Segment]) -> tuple[Words, Words]:
         for name in ("home", "room")
     )
     return homes, homes + rooms
-
-
-def new_name(owner: str, home: int, room: int) -> str:
-    """A name for a segment that is like no other."""
-    return f"{owner}-{home:x}-{room:x}-{uuid4().hex}{_SUFFIX}"
-
-
-def owner_of(name: str) -> str:
-    """Whose segment a file is."""
-    return name.split("-", 1)[0]
-
-
-def homes_in(folder: Path) -> dict[str, Range]:
-    """The homes of the segments in a folder, by their names, which say them: no file is opened.
-    Raises OSError.
-    """
-    found: dict[str, Range] = {}
-    for name in os.listdir(folder):
-        if said := _NAME.search(name):
-            home, room = (int(number, 16) for number in said.groups())
-            found[name] = (home, home + room)
-    return found
-
-
-def find_home(arena: Arena, room: int, others: Iterable[Range] = ()) -> int:
-    """A range in the upper half that is free here and none of the others'; which one is left to
-    chance, so that it most likely is free elsewhere.
-    """
-    others = list(others)
-    size = arena.memory.size
-    for _ in range(_TRIES):
-        first = random.randrange(size // 2, max(size - room, size // 2 + 1)) // BLOCK * BLOCK
-        if arena.is_free(first, room) and not overlapped(first, room, others):
-            return first
-    raise MemoryError(f"no {room >> 17} MiB of the arena's range are free for a segment")
 
 
 # Writing segments: pages that no segment has yet, with the addresses at which they will be found.

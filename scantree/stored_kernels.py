@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from scantree.jit import compiled, inlined, load, store
 from scantree.page_kernels import (
+    ARENA_HEADER,
     ENTRIES,
     HEADER,
     LEVEL,
     NEXT_FREE,
+    NEXT_WORD,
     PAGE_FAN,
     PAGE_ROWS,
     REFERENCES,
@@ -106,6 +108,27 @@ def take_back_addresses(memory, queue):
     """Forget the addresses of these pages: they were not written."""
     for i in range(queue.size):
         store(memory, queue[i] + STORED, 0)
+
+
+@compiled
+def forget_addresses(memory, firsts, ends):
+    """Have every page in memory whose address is in one of the ranges [firsts[i], ends[i]), which
+    are in order, be in no segment. O(pages · log ranges).
+    """
+    page = ARENA_HEADER
+    while page < load(memory, NEXT_WORD):
+        address = load(memory, page + STORED)
+        if address != 0:
+            low, high = 0, firsts.size
+            while low < high:
+                middle = (low + high) // 2
+                if ends[middle] <= address:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < firsts.size and firsts[low] <= address:
+                store(memory, page + STORED, 0)
+        page += page_words(memory, page)
 
 
 @compiled

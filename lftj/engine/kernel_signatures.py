@@ -191,6 +191,7 @@ scantree.seek_kernels seek_after W i i i i i i
 scantree.seek_kernels seek_lub W i i i i i i
 scantree.seek_kernels value_at W i i i i
 scantree.stored_kernels relocate W W i i W W W
+scantree.stored_kernels forget_addresses W W W
 scantree.stored_kernels take_back_addresses W W
 """,
 }

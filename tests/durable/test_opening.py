@@ -185,6 +185,27 @@ def test_checkpoints_are_written_by_themselves_and_files_do_not_grow_for_ever(
         assert workload.committed(workspace, workload.expected(60)) == 60
 
 
+def test_compactions_without_end_find_room_while_snapshots_are_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a range of addresses with room for the pages of some thirty files."""
+    monkeypatch.setattr("lftj.api.connect.WIDE", 1 << 30)
+    workspace, held = lftj.connect(tmp_path / "w.lftj"), list[Any]()
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.add_rules(".decl v(x: number, n: number) v(x, count()) :- e(x, _).")
+    for number in range(80):
+        workspace.load("e", [(number % 9, 1000 + number)])
+        workspace.compact()
+        held = [*held, (workspace.snapshot(), len(workspace["e"]))][-4:]
+    assert [len(snapshot["e"]) for snapshot, _ in held] == [rows for _, rows in held]
+    assert len(list((tmp_path / "w.lftj" / "pages").glob("*.pages"))) == 1
+    before = sorted(workspace["v"])
+    workspace.close()
+    with lftj.connect(tmp_path / "w.lftj", read_only=True) as again:
+        assert sorted(again["v"]) == before
+        assert again.verify() == []
+
+
 def test_a_large_commit_is_written_once_as_pages(tmp_path: Path) -> None:
     path = tmp_path / "w.lftj"
     workspace = filled(path, 3, tuning=lftj.Tuning(paged_rows=1000))

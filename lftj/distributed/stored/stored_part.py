@@ -39,14 +39,26 @@ from lftj.storage.durable.stored_trees import (
 WHOLE = "whole"
 LAYERS = ("distributed",)
 """Floors that have a say in what parts store, beside those of all stored states."""
+_GROWTH = 1.5
+"""Words of all pages that were written of a part, over those that one version has, from which all
+are written again: each is written twice more on average, and files are a quarter larger.
+"""
+_SPARE = 1 << 13
+"""Words beyond, for parts of few pages."""
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
 def store_part(
-    name: RecordName, program: str, state: PartState, pages: StoredPages, strings: StoredStrings
+    name: RecordName,
+    program: str,
+    state: PartState,
+    pages: StoredPages,
+    strings: StoredStrings,
+    *,
+    anew: bool = False,
 ) -> int:
-    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises
-    OSError, MemoryError or FileDamagedError.
+    """Write what is new of a part's pages, with `anew` all pages where that gives room back, and
+    its record. The bytes that the record takes. Raises OSError, MemoryError or FileDamagedError.
     """
     trees = StoredTrees()
     record = {
@@ -64,7 +76,8 @@ def store_part(
         pages.append(owner, roots)
     for owner in owners:
         segments = pages.needed(data[0] for data in trees.written())
-        if pages.overgrown(owner, segments) or not pages.there(segments):
+        full = pages.overgrown(owner, segments, growth=_GROWTH, spare=_SPARE)
+        if full or (anew and pages.gives_back(owner, segments)) or not pages.there(segments):
             pages.rewrite(owner, owners[owner])
     record["trees"] = trees.written()
     record["segments"] = [

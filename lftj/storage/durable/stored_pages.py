@@ -21,17 +21,20 @@ from scantree.segment import (
     forget_stored,
     needed,
     open_segments,
-    owner_of,
 )
+from scantree.segment_homes import give_back_homes, owner_of
 from scantree.watched_files import FileDamagedError
 
 NOT_TO_BE_HAD = (OSError, LookupError, ValueError, TypeError, FileDamagedError)
 """Errors of opening files that are not what was written. That memory runs out says nothing of them:
 what they say of sizes is under checksums.
 """
-_GROWTH = 4
-_FEW_WORDS = 1 << 21  # that may be there in any case
+_ROOM = 4  # times what a segment begins with, so that it is written again before it is full
 _SEGMENTS = 8  # of one owner that may be there
+_HOMES = 16
+"""Homes from which on those of files that are gone are looked for: what that costs follows the
+pages of the arena, so it is done each time there are twice as many as were left.
+"""
 
 
 class StoredPages:
@@ -45,6 +48,7 @@ class StoredPages:
         self._arena = arena
         self._known: dict[str, Segment] = {}
         self._files: dict[str, SegmentFile] = {}
+        self._most = _HOMES
 
     def append(self, owner: str, roots: Sequence[int]) -> None:
         """Write what these pages reach and no segment has. OSError or MemoryError: nothing was
@@ -56,12 +60,15 @@ class StoredPages:
         try:
             self._appended(file, roots)
         except SegmentFullError as full:
-            self._appended(self._begun(owner, max(ROOM, _GROWTH * full.words)), roots)
+            self._appended(self._begun(owner, max(ROOM, _ROOM * full.words)), roots)
         self.full.setdefault(owner, self._files[owner].segment.words)
 
     def rewrite(self, owner: str, roots: Sequence[int]) -> None:
         """Write all of these pages, into one new segment. O(pages)."""
+        words = self.full.get(owner, 0)
         self.forget(owner, roots)
+        if _ROOM * words > ROOM:
+            self._begun(owner, _ROOM * words)
         self.append(owner, roots)
 
     def forget(self, owner: str, roots: Sequence[int]) -> None:
@@ -72,18 +79,19 @@ class StoredPages:
             file.close()
         self.full.pop(owner, None)
 
-    def overgrown(
-        self,
-        owner: str,
-        segments: Iterable[Segment],
-        growth: int = _GROWTH,
-        spare: int = _FEW_WORDS,
-    ) -> bool:
+    def overgrown(self, owner: str, segments: Iterable[Segment], growth: float, spare: int) -> bool:
         """Decide if it is time to write all pages again: these segments' pages of this owner are
         `growth` times those of one version, and `spare` words more, or files are many.
         """
         own = [segment.words for segment in segments if owner_of(segment.name) == owner]
         return len(own) > _SEGMENTS or sum(own) > growth * self.full.get(owner, 0) + spare
+
+    def gives_back(self, owner: str, segments: Iterable[Segment]) -> bool:
+        """Tell whether these segments have pages of this owner that were written after the last
+        time that all were.
+        """
+        own = [segment.words for segment in segments if owner_of(segment.name) == owner]
+        return len(own) > 1 or sum(own) > self.full.get(owner, 0)
 
     def check(self) -> None:
         """Check what was looked at of mapped files, before it is relied on. Raises
@@ -93,7 +101,7 @@ class StoredPages:
 
     def needed(self, addresses: Iterable[int]) -> list[Segment]:
         """The segments in which pages at these addresses are, and all below them."""
-        return needed(self._known.values(), addresses)
+        return needed(list(self._known.values()), addresses)
 
     def there(self, segments: Iterable[Segment]) -> bool:
         """Check that nobody removed a file of these."""
@@ -109,8 +117,34 @@ class StoredPages:
         return pages
 
     def _begun(self, owner: str, room: int) -> SegmentFile:
-        self._files[owner] = file = SegmentFile(self._arena, self.folder, owner, room)
+        if len(self._arena.homes) >= self._most:
+            self._give_back()
+            self._most = max(_HOMES, 2 * len(self._arena.homes))
+        try:
+            file = SegmentFile(self._arena, self.folder, owner, room)
+        except MemoryError:
+            if not self._give_back():
+                raise
+            file = SegmentFile(self._arena, self.folder, owner, room)
+        self._files[owner] = file
         return file
+
+    def _give_back(self) -> set[str]:
+        """Give back the homes of files that are gone, but for those in which pages of others have
+        children.
+        """
+        writing = {file.segment.name for file in self._files.values()}
+        known = {segment.name: segment for segment in list(self._known.values())}
+        waiting = [name for name in known if name in writing or (self.folder / name).exists()]
+        kept = set(writing)
+        while waiting:
+            name = waiting.pop()
+            kept.add(name)
+            waiting += [read for read in known[name].reads if read in known and read not in kept]
+        gone = give_back_homes(self._arena, self.folder, kept)
+        for name in gone:
+            self._known.pop(name, None)
+        return gone
 
     def _appended(self, file: SegmentFile, roots: Sequence[int]) -> None:
         others = [segment for segment in self._known.values() if segment.name != file.segment.name]

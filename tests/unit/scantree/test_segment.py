@@ -15,7 +15,8 @@ import pytest
 
 import scantree.segment
 from scantree import Arena, Tree
-from scantree.segment import SegmentFile, address_of, forget_stored, homes_in, needed, open_segments
+from scantree.segment import SegmentFile, address_of, forget_stored, needed, open_segments
+from scantree.segment_homes import homes_in
 from scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
