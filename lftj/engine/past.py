@@ -21,6 +21,7 @@ from lftj.engine.state import State
 from lftj.errors import DeclarationError, PastError
 from lftj.maintenance.rules.view_states import ViewStates
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
+from lftj.types.codes import shown
 from scantree.forking import held_while_forking
 from scantree.frozen import frozen
 
@@ -124,13 +125,14 @@ def log_result(entries: Iterable[Entry], version: int) -> Result:
 
 def not_kept(version: object, oldest: int, last: int, *, to_come: bool = False) -> PastError:
     """The error for a version that cannot be read: it is not kept any more, or is `to_come`."""
+    asked = version if isinstance(version, str) else shown(version)
     if to_come:
         return PastError(
-            f"version {version} is not there yet: the oldest one is {oldest}, the last {last}",
+            f"version {asked} is not there yet: the oldest one is {oldest}, the last {last}",
             hint="leave it out for the last one; ws.log() lists versions and times",
         )
     return PastError(
-        f"version {version} is not kept: the oldest one is {oldest}, the last {last}",
+        f"version {asked} is not kept: the oldest one is {oldest}, the last {last}",
         hint='keep more: lftj.connect(…, keep="all"), or a number of versions, or a timedelta',
     )
 

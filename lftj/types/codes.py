@@ -195,7 +195,7 @@ def code_of(type: Type, value: object) -> int:
     ):
         return _decimal_code(type, python_decimal.Decimal(value))
     raise ValueTypeError(
-        f"expected {type}, found {_shown(value)} ({value.__class__.__name__})",
+        f"expected {type}, found {shown(value)} ({value.__class__.__name__})",
         hint=_remedy(type, value),
     )
 
@@ -205,12 +205,12 @@ def _in_range(type: Type, code: int) -> int:
     least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
     if not least <= code <= greatest:
         raise ValueRangeError(
-            f"{_shown(code)} is outside the range of {type}, {least} … {greatest}"
+            f"{shown(code)} is outside the range of {type}, {least} … {greatest}"
         )
     return code
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """`repr`, cut to a line; integers of more digits than Python writes by their size."""
     try:
         text = repr(value)
@@ -231,7 +231,7 @@ def _exact_float(value: int) -> float:
     except OverflowError:
         pass
     raise ValueTypeError(
-        f"the integer {_shown(value)} has no exact float",
+        f"the integer {shown(value)} has no exact float",
         hint="write it as a float, or make the column int or decimal",
     )
 

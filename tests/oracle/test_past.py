@@ -212,6 +212,7 @@ def to_come() -> list[int | datetime]:
     west = timezone(timedelta(hours=-11))
     return [
         99,
+        10**5000,  # more digits than Python writes
         datetime.now() + timedelta(days=1),
         datetime.now().astimezone(west) + timedelta(minutes=9),
         datetime.max,
