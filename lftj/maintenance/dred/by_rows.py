@@ -230,7 +230,7 @@ class Rows(Strategy[Followed]):
         """Cost that following may have in any case."""
         tuning, kept = self.change.context.tuning, self._uncounted
         if not self.change.before:  # an evaluation finds the same, whatever it takes
-            return tuning.rows_begun
+            return 0 if self.change.rule_change else tuning.rows_begun
         if self.change.rule_change:
             return max(tuning.rows_least, min(tuning.rows_steps, kept.work // 2))
         if self._some:
