@@ -2,9 +2,9 @@
 
 It goes into wheels, and beside the sources of an editable installation.
 
-- The library of kernels (`scantree.jit.library`). It is for one system and processor, so a wheel
-  that holds one says so in its name. Where none can be built, and with `LFTJ_PURE=1`, the wheel is
-  for all systems, and kernels are compiled when a program first needs them.
+- The library of kernels (`lftj.scantree.jit.library`). It is for one system and processor, so a
+  wheel that holds one says so in its name. Where none can be built, and with `LFTJ_PURE=1`, the
+  wheel is for all systems, and kernels are compiled when a program first needs them.
 - The tables of the parser (`lftj.syntax.parse_tables`).
 
 And it writes what an index of packages shows: the README, whose links lead to the pages at the
@@ -25,7 +25,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-_LIBRARIES = "scantree/jit/machine_code"
+_LIBRARIES = "lftj/scantree/jit/machine_code"
 _TABLES = "lftj/syntax/parse_tables.json"
 _TAG = "py3-none-manylinux_2_17_x86_64"
 

@@ -1,4 +1,4 @@
-"""Refuse a wheel whose top level holds anything but our four packages, that lacks a file that is
+"""Refuse a wheel whose top level holds anything but our package, that lacks a file that is
 not Python, or whose description has links that lead nowhere outside of the sources.
 """
 
@@ -8,11 +8,13 @@ import re
 import sys
 import zipfile
 
-from scantree.jit.library import file_name, target
+from lftj.scantree.jit.library import file_name, target
 
-PACKAGES = {"lftj", "sensitivity", "scantree", "partition"}
+PACKAGES = {"lftj"}
+ROOMS = ("lftj", "lftj/partition", "lftj/scantree", "lftj/sensitivity")
 NEEDED = {
-    *(f"{package}/py.typed" for package in PACKAGES),
+    *(f"{room}/__init__.py" for room in ROOMS),
+    "lftj/py.typed",
     "lftj/demo/flights.dl",
     "lftj/demo/data/flights.parquet",
     "lftj/demo/data/README.md",
@@ -50,7 +52,7 @@ def _library_problems(path: str, names: set[str]) -> list[str]:
     if processor is None:
         return ["a wheel for one system, where no library of kernels can be built"]
     wrong = []
-    if f"scantree/jit/machine_code/{file_name(processor)}" not in names:
+    if f"lftj/scantree/jit/machine_code/{file_name(processor)}" not in names:
         wrong.append("the library of these kernels is missing")
     if not path.endswith("-py3-none-manylinux_2_17_x86_64.whl"):
         wrong.append(f"the name does not say what the library is for: {path}")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import lftj
 from bench.clock import median_ms
 from bench.figure import Report, require_equal
-from scantree.tree import Arena, Tree
+from lftj.scantree.tree import Arena, Tree
 
 ROWS = {"s": 50_000, "m": 1_000_000, "l": 10_000_000}
 SMALLER = 100

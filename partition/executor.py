@@ -30,7 +30,7 @@ _AHEAD = 4  # payloads in work or finished for each worker, beyond those whose r
 
 class Executor(Protocol):
     """Executor of parts beyond this process, as workspaces over parts need it: of importable tasks
-    and payloads that pickle. `partition.spark.SparkExecutor` is one.
+    and payloads that pickle. `lftj.partition.spark.SparkExecutor` is one.
     """
 
     partitions: int

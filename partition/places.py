@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from partition.executor import usable_cores
+from lftj.partition.executor import usable_cores
 
 _PLACE = "PARTITION_PLACE"
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")

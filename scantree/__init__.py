@@ -1,11 +1,11 @@
 """Ordered data: persistent, paged, scan-augmented trees in one reserved range of memory."""
 
-from scantree.arena import Arena
-from scantree.bounds import after_prefix
-from scantree.complement import complement
-from scantree.interval import IntervalTree
-from scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
-from scantree.tree import Tree
+from lftj.scantree.arena import Arena
+from lftj.scantree.bounds import after_prefix
+from lftj.scantree.complement import complement
+from lftj.scantree.interval import IntervalTree
+from lftj.scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
+from lftj.scantree.tree import Tree
 
 __all__ = [
     "COUNT",

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.build_kernels import raise_levels, write_leaf
-from scantree.jit import compiled, load
-from scantree.leaf_kernels import change_leaves, page_at_level, share
-from scantree.page_kernels import (
+from lftj.scantree.build_kernels import raise_levels, write_leaf
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.leaf_kernels import change_leaves, page_at_level, share
+from lftj.scantree.page_kernels import (
     ENTRIES,
     FAN_CAPACITY,
     LEAF_CAPACITY,

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.forking import held_while_forking
-from scantree.mapping import show_file
-from scantree.page_kernels import (
+from lftj.scantree.forking import held_while_forking
+from lftj.scantree.mapping import show_file
+from lftj.scantree.page_kernels import (
     ARENA_HEADER,
     GRANTED,
     NEXT_WORD,
@@ -30,9 +30,9 @@ from scantree.page_kernels import (
     note_words,
     release,
 )
-from scantree.sharing import ALONE, Threads
-from scantree.stretch import Stretch
-from scantree.watched_files import FileDamagedError, Watch
+from lftj.scantree.sharing import ALONE, Threads
+from lftj.scantree.stretch import Stretch
+from lftj.scantree.watched_files import FileDamagedError, Watch
 
 Words = NDArray[np.int64]
 

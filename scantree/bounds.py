@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scantree.seek_kernels import LARGEST
+from lftj.scantree.seek_kernels import LARGEST
 
 
 def after_prefix(prefix: Sequence[int]) -> list[int] | None:

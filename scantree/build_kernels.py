@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, load, store
-from scantree.packing_kernels import INT64_MAX, KEY_BITS
-from scantree.page_kernels import (
+from lftj.scantree.jit import compiled, load, store
+from lftj.scantree.packing_kernels import INT64_MAX, KEY_BITS
+from lftj.scantree.page_kernels import (
     ENTRIES,
     FAN_CAPACITY,
     LEAF_CAPACITY,

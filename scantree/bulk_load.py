@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.arena import Arena, Words
-from scantree.packing_kernels import KEY_BITS
-from scantree.place_sort import Field, add_column, beginnings, spread_of
-from scantree.rows import sort_order
-from scantree.sharing import Threads
-from scantree.tree import Tree
-from scantree.word_sort import sort_words
-from scantree.word_sort_kernels import ascending
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.packing_kernels import KEY_BITS
+from lftj.scantree.place_sort import Field, add_column, beginnings, spread_of
+from lftj.scantree.rows import sort_order
+from lftj.scantree.sharing import Threads
+from lftj.scantree.tree import Tree
+from lftj.scantree.word_sort import sort_words
+from lftj.scantree.word_sort_kernels import ascending
 
 Column = Callable[[], Words]
 """Gives a column as a contiguous array of int64 that nobody writes to, as often as it is asked:

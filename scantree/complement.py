@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from scantree.arena import Words
-from scantree.complement_kernels import complement as find_missing
-from scantree.tree import Tree
+from lftj.scantree.arena import Words
+from lftj.scantree.complement_kernels import complement as find_missing
+from lftj.scantree.tree import Tree
 
 
 def complement(whole: Tree, part: Tree) -> tuple[list[Words], int]:

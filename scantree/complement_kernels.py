@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.cursor_kernels import append_row
-from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, KEYS, SLOT_BITS, WIDTH, index_column, leaf_column
-from scantree.seek_kernels import (
+from lftj.scantree.cursor_kernels import append_row
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.page_kernels import ENTRIES, KEYS, SLOT_BITS, WIDTH, index_column, leaf_column
+from lftj.scantree.seek_kernels import (
     END,
     SLOT_MASK,
     compare_leaf_row,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.apply_kernels import change_above
-from scantree.jit import compiled, load
-from scantree.leaf_kernels import fetched_leaf, leaf_path, remake_leaf, share_end
-from scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, discard, leaf_column
-from scantree.piece_kernels import PIECE_WORDS
-from scantree.rows_kernels import sums_wrap
-from scantree.seek_kernels import compare_leaf_row, slot_from
+from lftj.scantree.apply_kernels import change_above
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.leaf_kernels import fetched_leaf, leaf_path, remake_leaf, share_end
+from lftj.scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, discard, leaf_column
+from lftj.scantree.piece_kernels import PIECE_WORDS
+from lftj.scantree.rows_kernels import sums_wrap
+from lftj.scantree.seek_kernels import compare_leaf_row, slot_from
 
 DONE, OVERFLOW, NEGATIVE = 0, 1, 2
 """Outcomes: done, a count left int64, a count fell below zero."""

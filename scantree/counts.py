@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.columns import as_matrix
-from scantree.count_kernels import DONE, FOUND_WORDS, FRESH, GONE, OVERFLOW, WRITTEN
-from scantree.count_kernels import add_counts as add_in_place
-from scantree.layout import words_to_change
-from scantree.page_kernels import WORDS_IN_USE
-from scantree.tree import Tree
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.count_kernels import DONE, FOUND_WORDS, FRESH, GONE, OVERFLOW, WRITTEN
+from lftj.scantree.count_kernels import add_counts as add_in_place
+from lftj.scantree.layout import words_to_change
+from lftj.scantree.page_kernels import WORDS_IN_USE
+from lftj.scantree.tree import Tree
 
 Matrix = NDArray[np.int64]
 

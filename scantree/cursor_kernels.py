@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load
-from scantree.page_kernels import (
+from lftj.scantree.jit import compiled, inlined, load
+from lftj.scantree.page_kernels import (
     ENTRIES,
     HEADER,
     MAX_HEIGHT,

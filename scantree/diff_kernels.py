@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.cursor_kernels import (
+from lftj.scantree.cursor_kernels import (
     LEVEL_AT,
     SLOTS,
     VISITED,
@@ -25,8 +25,8 @@ from scantree.cursor_kernels import (
     slot_of,
     subtree,
 )
-from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, KEYS, PAGE_ROWS, WIDTH, leaf_column
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.page_kernels import ENTRIES, KEYS, PAGE_ROWS, WIDTH, leaf_column
 
 STRETCH = 64
 

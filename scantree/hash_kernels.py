@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scantree.jit import inlined
+from lftj.scantree.jit import inlined
 
 MULTIPLIER = -7046029254386353131
 """2⁶⁴ / golden ratio, as a signed word."""

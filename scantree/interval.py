@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scantree.arena import Arena, Words
-from scantree.columns import Columns, as_matrix
-from scantree.interval_kernels import overlap
-from scantree.tree import Tree
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.columns import Columns, as_matrix
+from lftj.scantree.interval_kernels import overlap
+from lftj.scantree.tree import Tree
 
 _NO_COLUMNS: tuple[Words, ...] = ()
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.cursor_kernels import append_row
-from scantree.jit import compiled, load
-from scantree.page_kernels import (
+from lftj.scantree.cursor_kernels import append_row
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.page_kernels import (
     ENTRIES,
     KEYS,
     MAX_HEIGHT,
@@ -21,7 +21,13 @@ from scantree.page_kernels import (
     index_column,
     leaf_column,
 )
-from scantree.seek_kernels import END, compare_index_entry, compare_leaf_row, next_leaf, window_end
+from lftj.scantree.seek_kernels import (
+    END,
+    compare_index_entry,
+    compare_leaf_row,
+    next_leaf,
+    window_end,
+)
 
 
 @compiled

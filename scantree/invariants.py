@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from scantree.arena import Arena, Words
-from scantree.page_kernels import (
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.page_kernels import (
     ARENA_HEADER,
     BIRTH,
     BIRTHS,
@@ -39,7 +39,7 @@ from scantree.page_kernels import (
     index_column,
     leaf_column,
 )
-from scantree.tree import Tree
+from lftj.scantree.tree import Tree
 
 
 def _require(holds: object, what: str) -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.arena import Words
-from scantree.page_kernels import (
+from lftj.scantree.arena import Words
+from lftj.scantree.page_kernels import (
     AGGREGATES,
     FAN_CAPACITY,
     HEADER,

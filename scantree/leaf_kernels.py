@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, fetch, load
-from scantree.page_kernels import (
+from lftj.scantree.jit import compiled, fetch, load
+from lftj.scantree.page_kernels import (
     CACHE_LINE,
     ENTRIES,
     KEYS,
@@ -17,8 +17,8 @@ from scantree.page_kernels import (
     index_column,
     leaf_column,
 )
-from scantree.piece_kernels import PIECE_WORDS, UNTIL, compare_columns, cut_leaf, write_pieces
-from scantree.seek_kernels import (
+from lftj.scantree.piece_kernels import PIECE_WORDS, UNTIL, compare_columns, cut_leaf, write_pieces
+from lftj.scantree.seek_kernels import (
     SLOT_BITS,
     SLOT_MASK,
     child_for,

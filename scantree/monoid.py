@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from scantree.arena import Arena, Words
-from scantree.frozen import frozen
-from scantree.page_kernels import BIRTH, REFERENCES
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.frozen import frozen
+from lftj.scantree.page_kernels import BIRTH, REFERENCES
 
 Row = tuple[int, ...]
 A = TypeVar("A")

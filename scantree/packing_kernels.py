@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
+from lftj.scantree.jit import compiled
 
 DISTINCT, SORTED, TOO_WIDE = -3, -2, -1
 """Results of `pack_rows` when it packs nothing: the rows ascend strictly; they ascend; they take

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 SLOT_BITS = 9
 SLOT_MASK = 511

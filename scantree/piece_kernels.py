@@ -7,9 +7,9 @@ with every row of the leaf.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import ENTRIES, PAGE_ROWS, WIDTH, leaf_column, new_leaf
-from scantree.seek_kernels import compare_leaf_row, slot_from
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import ENTRIES, PAGE_ROWS, WIDTH, leaf_column, new_leaf
+from lftj.scantree.seek_kernels import compare_leaf_row, slot_from
 
 # words of a piece
 SOURCE = 0  # its first row in the leaf, or the complement of its first column in the inserts

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.columns import as_matrix
-from scantree.packing_kernels import KEY_BITS
-from scantree.place_sort_kernels import add_field, sort_places, sort_ties, spread
-from scantree.sharing import ALONE, Span, Threads, spans
-from scantree.word_sort import FEW, digits_of, sort_words
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.packing_kernels import KEY_BITS
+from lftj.scantree.place_sort_kernels import add_field, sort_places, sort_ties, spread
+from lftj.scantree.sharing import ALONE, Span, Threads, spans
+from lftj.scantree.word_sort import FEW, digits_of, sort_words
 
 _SAMPLED = 1 << 13
 """Rows from which on a sample takes less than what it may save."""

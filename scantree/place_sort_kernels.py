@@ -4,8 +4,8 @@ rows begin alike into order.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, load, store
-from scantree.word_sort_kernels import begin_runs, count_digits, is_constant, take_over
+from lftj.scantree.jit import compiled, load, store
+from lftj.scantree.word_sort_kernels import begin_runs, count_digits, is_constant, take_over
 
 
 @compiled

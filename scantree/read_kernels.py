@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, fetch, inlined, load
-from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
-from scantree.seek_kernels import (
+from lftj.scantree.jit import compiled, fetch, inlined, load
+from lftj.scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
+from lftj.scantree.seek_kernels import (
     END,
     SLOT_BITS,
     SLOT_MASK,

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scantree.columns import as_matrix
-from scantree.packing_kernels import KEY_BITS
-from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
-from scantree.reorder_kernels import pack_leaves, survey_leaves
-from scantree.rows import sort_order
-from scantree.tree import Tree
-from scantree.word_sort import sort_words
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.packing_kernels import KEY_BITS
+from lftj.scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
+from lftj.scantree.reorder_kernels import pack_leaves, survey_leaves
+from lftj.scantree.rows import sort_order
+from lftj.scantree.tree import Tree
+from lftj.scantree.word_sort import sort_words
 
 FEW = 1 << 14
 """Rows below which they are reordered by columns."""

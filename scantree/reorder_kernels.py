@@ -8,10 +8,10 @@ these bits, the first in the highest bits.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, load
-from scantree.packing_kernels import INT64_MAX
-from scantree.page_kernels import ENTRIES, leaf_column
-from scantree.seek_kernels import END, leaf_at, next_leaf
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.packing_kernels import INT64_MAX
+from lftj.scantree.page_kernels import ENTRIES, leaf_column
+from lftj.scantree.seek_kernels import END, leaf_at, next_leaf
 
 
 @compiled

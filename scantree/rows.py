@@ -18,8 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from scantree.columns import Lines, as_matrix
-from scantree.packing_kernels import (
+from lftj.scantree.columns import Lines, as_matrix
+from lftj.scantree.packing_kernels import (
     DISTINCT,
     SORTED,
     TOO_WIDE,
@@ -28,12 +28,12 @@ from scantree.packing_kernels import (
     sum_equal,
     unpack_rows,
 )
-from scantree.place_sort import places_in_order
-from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
-from scantree.rows_kernels import run_sums as _sum_runs
-from scantree.sharing import ALONE, Span, Threads, spans
-from scantree.summing import summed
-from scantree.word_sort import sort_words
+from lftj.scantree.place_sort import places_in_order
+from lftj.scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
+from lftj.scantree.rows_kernels import run_sums as _sum_runs
+from lftj.scantree.sharing import ALONE, Span, Threads, spans
+from lftj.scantree.summing import summed
+from lftj.scantree.word_sort import sort_words
 
 Columns = Sequence[np.ndarray]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, inlined
+from lftj.scantree.jit import compiled, inlined
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)

@@ -11,11 +11,11 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.arena import Arena
-from scantree.monoid import Aggregate, Monoid
-from scantree.page_kernels import ENTRIES, LEVEL, SLOT_BITS, index_column, leaf_column
-from scantree.scan_kernels import scan_range
-from scantree.seek_kernels import END
+from lftj.scantree.arena import Arena
+from lftj.scantree.monoid import Aggregate, Monoid
+from lftj.scantree.page_kernels import ENTRIES, LEVEL, SLOT_BITS, index_column, leaf_column
+from lftj.scantree.scan_kernels import scan_range
+from lftj.scantree.seek_kernels import END
 
 A = TypeVar("A")
 

@@ -4,8 +4,8 @@ O(page + fan · log n).
 
 from __future__ import annotations
 
-from scantree.jit import compiled, load
-from scantree.page_kernels import (
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.page_kernels import (
     ENTRIES,
     KEYS,
     MIN,
@@ -15,7 +15,7 @@ from scantree.page_kernels import (
     index_column,
     leaf_column,
 )
-from scantree.seek_kernels import END, window_end
+from lftj.scantree.seek_kernels import END, window_end
 
 
 @compiled

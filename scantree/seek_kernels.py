@@ -11,8 +11,15 @@ constant.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, inlined, load
-from scantree.page_kernels import ENTRIES, KEYS, SLOT_BITS, SLOT_MASK, index_column, leaf_column
+from lftj.scantree.jit import compiled, inlined, load
+from lftj.scantree.page_kernels import (
+    ENTRIES,
+    KEYS,
+    SLOT_BITS,
+    SLOT_MASK,
+    index_column,
+    leaf_column,
+)
 
 END = (1 << 62) - 1
 LARGEST = (1 << 63) - 1

@@ -25,21 +25,21 @@ from pathlib import Path
 
 import numpy as np
 
-from scantree.arena import Arena, Words, overlapped
-from scantree.frozen import frozen
-from scantree.interrupts import interrupts_wait
-from scantree.mapping import write_at
-from scantree.page_kernels import STORED
-from scantree.rows import distinct_values
-from scantree.segment_homes import BLOCK, find_home, homes_in, new_name
-from scantree.stored_kernels import (
+from lftj.scantree.arena import Arena, Words, overlapped
+from lftj.scantree.frozen import frozen
+from lftj.scantree.interrupts import interrupts_wait
+from lftj.scantree.mapping import write_at
+from lftj.scantree.page_kernels import STORED
+from lftj.scantree.rows import distinct_values
+from lftj.scantree.segment_homes import BLOCK, find_home, homes_in, new_name
+from lftj.scantree.stored_kernels import (
     address_pages,
     page_words,
     relocate,
     take_back_addresses,
     write_pages,
 )
-from scantree.watched_files import (
+from lftj.scantree.watched_files import (
     SUMS,
     FileDamagedError,
     Sums,

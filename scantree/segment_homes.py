@@ -16,9 +16,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from scantree.arena import Arena, Range, overlapped
-from scantree.stored_kernels import forget_addresses
-from scantree.watched_files import BLOCK_BYTES
+from lftj.scantree.arena import Arena, Range, overlapped
+from lftj.scantree.stored_kernels import forget_addresses
+from lftj.scantree.watched_files import BLOCK_BYTES
 
 BLOCK = BLOCK_BYTES // 8
 """Words; what is appended begins at a multiple."""

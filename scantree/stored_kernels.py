@@ -7,8 +7,8 @@ a segment is mapped at its home; where it is not, index pages are relocated once
 
 from __future__ import annotations
 
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import (
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import (
     ARENA_HEADER,
     ENTRIES,
     HEADER,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.packing_kernels import (
+from lftj.scantree.packing_kernels import (
     INT64_MAX,
     TOO_WIDE,
     count_equal,
@@ -21,8 +21,8 @@ from scantree.packing_kernels import (
     unpack_rows,
     unpack_sums,
 )
-from scantree.place_sort import places_in_order
-from scantree.word_sort import sort_words
+from lftj.scantree.place_sort import places_in_order
+from lftj.scantree.word_sort import sort_words
 
 _MANY = 1 << 12
 """Rows from which on sorting them takes longer than looking at what values they have."""

@@ -21,19 +21,19 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.apply_kernels import apply as apply_changes
-from scantree.arena import Arena, Words
-from scantree.build_kernels import (
+from lftj.scantree.apply_kernels import apply as apply_changes
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.build_kernels import (
     build,
     fill_leaves,
     fill_packed,
     raise_levels,
     take_leaves,
 )
-from scantree.columns import Columns, as_matrix
-from scantree.diff_kernels import diff
-from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
-from scantree.page_kernels import (
+from lftj.scantree.columns import Columns, as_matrix
+from lftj.scantree.diff_kernels import diff
+from lftj.scantree.layout import load_fill, make_layout, words_to_change, words_to_load
+from lftj.scantree.page_kernels import (
     FAN_CAPACITY,
     HEADER,
     LEAF_CAPACITY,
@@ -44,9 +44,9 @@ from scantree.page_kernels import (
     WORDS_IN_USE,
     discard,
 )
-from scantree.seek_kernels import END, rank
-from scantree.sharing import SPAN, Span, spans
-from scantree.tree_reading import TreeReading
+from lftj.scantree.seek_kernels import END, rank
+from lftj.scantree.sharing import SPAN, Span, spans
+from lftj.scantree.tree_reading import TreeReading
 
 _NO_COLUMNS: tuple[Words, ...] = ()
 _Fill = Callable[[Words, Span], None]

@@ -11,15 +11,15 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.arena import Arena, Words
-from scantree.columns import Columns, as_matrix
-from scantree.monoid import COUNT, Aggregate, Monoid
-from scantree.page_kernels import ENTRIES, index_column
-from scantree.read_kernels import look_up, position_of, read_edges, read_numbered, read_rows
-from scantree.reorder_kernels import survey_leaves
-from scantree.scan import scan_column, scan_monoid
-from scantree.seek_kernels import END, lower_bound, rank
-from scantree.sharing import Span, equal_spans, spans
+from lftj.scantree.arena import Arena, Words
+from lftj.scantree.columns import Columns, as_matrix
+from lftj.scantree.monoid import COUNT, Aggregate, Monoid
+from lftj.scantree.page_kernels import ENTRIES, index_column
+from lftj.scantree.read_kernels import look_up, position_of, read_edges, read_numbered, read_rows
+from lftj.scantree.reorder_kernels import survey_leaves
+from lftj.scantree.scan import scan_column, scan_monoid
+from lftj.scantree.seek_kernels import END, lower_bound, rank
+from lftj.scantree.sharing import Span, equal_spans, spans
 
 A = TypeVar("A")
 

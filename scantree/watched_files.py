@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from scantree.mapping import write_at
+from lftj.scantree.mapping import write_at
 
 BLOCK_BYTES = 1 << 14
 """Bytes under one checksum, no less than a page of any system."""

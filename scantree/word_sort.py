@@ -15,8 +15,8 @@ from time import perf_counter
 
 import numpy as np
 
-from scantree.sharing import ALONE, SPAN, Threads, spans
-from scantree.word_sort_kernels import (
+from lftj.scantree.sharing import ALONE, SPAN, Threads, spans
+from lftj.scantree.word_sort_kernels import (
     ascending,
     count_values,
     move_words,

@@ -6,14 +6,14 @@ a granularity that `granularity_choice` picks. A change of a relation becomes `s
 trie, and `change_oracle` turns these and the indices into `Regions`.
 """
 
-from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
-from sensitivity.index import SensitivityIndex
-from sensitivity.liveness import Liveness
-from sensitivity.oracle import OracleWork, change_oracle, touched_intervals
-from sensitivity.region import Regions
-from sensitivity.shape import AtomShape, BodyShape, Constant, Position
-from sensitivity.surgery import Surgeries, surgeries
-from sensitivity.trace_log import NEGATIVE_INFINITY, POSITIVE_INFINITY, TraceLog
+from lftj.sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
+from lftj.sensitivity.index import SensitivityIndex
+from lftj.sensitivity.liveness import Liveness
+from lftj.sensitivity.oracle import OracleWork, change_oracle, touched_intervals
+from lftj.sensitivity.region import Regions
+from lftj.sensitivity.shape import AtomShape, BodyShape, Constant, Position
+from lftj.sensitivity.surgery import Surgeries, surgeries
+from lftj.sensitivity.trace_log import NEGATIVE_INFINITY, POSITIVE_INFINITY, TraceLog
 
 __all__ = [
     "EXACT",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from heapq import heappop, heappush
 from itertools import islice
 
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 AHEAD = 64
 """Levels that are gone through, and levels of one atom that are looked at again: each multiplies

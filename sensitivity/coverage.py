@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scantree.rows import sort_order, sort_rows
-from sensitivity.coverage_kernels import merge_gaps, merge_touching
-from sensitivity.granularity import Granularity
+from lftj.scantree.rows import sort_order, sort_rows
+from lftj.sensitivity.coverage_kernels import merge_gaps, merge_touching
+from lftj.sensitivity.granularity import Granularity
 
 Words = np.ndarray
 Columns = Sequence[np.ndarray]

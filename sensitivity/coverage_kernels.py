@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
-from scantree.word_sort_kernels import sort_digits
+from lftj.scantree.jit import compiled
+from lftj.scantree.word_sort_kernels import sort_digits
 
 
 @compiled

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import replace
 
-from scantree.frozen import frozen
-from sensitivity.cheapest_first import AHEAD, Found, Links, cheapest_first
-from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
-from sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
-from sensitivity.shape import BodyShape, Position
+from lftj.scantree.frozen import frozen
+from lftj.sensitivity.cheapest_first import AHEAD, Found, Links, cheapest_first
+from lftj.sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
+from lftj.sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
+from lftj.sensitivity.shape import BodyShape, Position
 
 _MayCome = Callable[[int, Set[int], int], bool]
 """Tests that a level may come next: `(level, bound, prefix)`; all before `prefix` are bound."""

@@ -12,7 +12,7 @@ sound; a coarser one is smaller and hits more often.
 
 from __future__ import annotations
 
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen(slots=True)

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from scantree.frozen import frozen
-from sensitivity.estimate import BodyEstimate, Option, PositionEstimate
-from sensitivity.granularity import Granularity
-from sensitivity.shape import PositionKey
+from lftj.scantree.frozen import frozen
+from lftj.sensitivity.estimate import BodyEstimate, Option, PositionEstimate
+from lftj.sensitivity.granularity import Granularity
+from lftj.sensitivity.shape import PositionKey
 
 FACTOR = 4.0
 SHARE = 1 / 2000

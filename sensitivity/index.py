@@ -22,11 +22,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from scantree import Arena, IntervalTree, after_prefix
-from scantree.rows import equal_runs, sort_rows
-from sensitivity.coverage import Columns, Words, consolidated
-from sensitivity.granularity import Granularity
-from sensitivity.shape import Position
+from lftj.scantree import Arena, IntervalTree, after_prefix
+from lftj.scantree.rows import equal_runs, sort_rows
+from lftj.sensitivity.coverage import Columns, Words, consolidated
+from lftj.sensitivity.granularity import Granularity
+from lftj.sensitivity.shape import Position
 
 SLACK = 1024
 """Intervals more than twice the needed ones that an index may have before it is merged: half an

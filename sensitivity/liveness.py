@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scantree import Tree
-from sensitivity.shape import BodyShape, Column, Constant
-from sensitivity.surgery import depths_of
+from lftj.scantree import Tree
+from lftj.sensitivity.shape import BodyShape, Column, Constant
+from lftj.sensitivity.surgery import depths_of
 
 Words = np.ndarray
 

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from scantree.frozen import record
-from scantree.rows import sort_rows
-from sensitivity.index import SensitivityIndex
-from sensitivity.region import Regions, gathered
-from sensitivity.shape import BodyShape, Position, PositionKey
-from sensitivity.surgery import Surgeries
+from lftj.scantree.frozen import record
+from lftj.scantree.rows import sort_rows
+from lftj.sensitivity.index import SensitivityIndex
+from lftj.sensitivity.region import Regions, gathered
+from lftj.sensitivity.shape import BodyShape, Position, PositionKey
+from lftj.sensitivity.surgery import Surgeries
 
 Words = np.ndarray
 Indices = Mapping[PositionKey, SensitivityIndex]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from scantree.columns import as_matrix
-from scantree.frozen import frozen
-from scantree.rows import sort_rows
-from sensitivity.region_kernels import mark_outside
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows
+from lftj.sensitivity.region_kernels import mark_outside
 
 Words = np.ndarray
 

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen(slots=True)

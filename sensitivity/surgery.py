@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree import Tree
-from scantree.columns import Columns, as_matrix
-from scantree.rows import equal_runs, sort_rows
-from sensitivity.surgery_kernels import branch_depths
+from lftj.scantree import Tree
+from lftj.scantree.columns import Columns, as_matrix
+from lftj.scantree.rows import equal_runs, sort_rows
+from lftj.sensitivity.surgery_kernels import branch_depths
 
 
 def depths_of(tree: Tree, rows: Columns, width: int) -> np.ndarray:

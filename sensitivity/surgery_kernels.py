@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scantree.jit import compiled
-from scantree.seek_kernels import END, seek_after, seek_lub, value_at
+from lftj.scantree.jit import compiled
+from lftj.scantree.seek_kernels import END, seek_after, seek_lub, value_at
 
 
 @compiled

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sensitivity.coverage import Columns, Words, consolidated, cut
-from sensitivity.granularity import Granularity
-from sensitivity.shape import Position, PositionKey
+from lftj.sensitivity.coverage import Columns, Words, consolidated, cut
+from lftj.sensitivity.granularity import Granularity
+from lftj.sensitivity.shape import Position, PositionKey
 
 NEGATIVE_INFINITY = -(2**63)
 POSITIVE_INFINITY = 2**63 - 1

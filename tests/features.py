@@ -26,9 +26,9 @@ from lftj.errors import LftjError, MergeConflictError
 from lftj.maintenance import ladder
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import Stratification
+from lftj.scantree.rows import sort_rows
 from lftj.syntax import tree
 from lftj.types.sources import is_hidden
-from scantree.rows import sort_rows
 
 AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 TYPES = ("int", "float", "str", "bool", "date", "timestamp", "decimal")

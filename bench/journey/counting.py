@@ -1,6 +1,6 @@
 """Counts of what Python runs: functions, files, crossings, depth, calls and bytecodes.
 
-Only code of the four packages counts, but for `scantree/jit`: how a library is written, and whether
+Only code of the package counts, but for `lftj/scantree/jit`: how a library is written, and whether
 a kernel was compiled ahead or by Numba, changes no number. A comprehension is part of its function,
 as Python 3.12 has it. A generator is called once for each value that it gives.
 """
@@ -17,12 +17,11 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
 FIGURES = ("functions", "files", "crossings", "depth", "calls", "bytecodes")
 """Names of all figures. Only the last one depends on the version of Python."""
 
-_OURS = tuple(f"{ROOT / package}/" for package in PACKAGES)
-_CALLS_OF_KERNELS = f"{ROOT / 'scantree' / 'jit'}/"
+_OURS = f"{ROOT / 'lftj'}/"
+_CALLS_OF_KERNELS = f"{ROOT / 'lftj' / 'scantree' / 'jit'}/"
 _INSIDE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 
 

@@ -12,7 +12,7 @@ from sortedcontainers import SortedKeyList
 
 from bench.clock import processor_seconds
 from bench.resident import forget_freed, resident_bytes
-from scantree.tree import Arena, Tree
+from lftj.scantree.tree import Arena, Tree
 
 LOOKUPS = 2_000
 SHARE = 100  # one row in so many comes, and goes

@@ -16,7 +16,7 @@ from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.state import name_of
 from lftj.errors import BranchError
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.api.branch import Branch

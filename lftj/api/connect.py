@@ -14,16 +14,16 @@ from lftj.engine.options import named_options
 from lftj.engine.past import keep_of
 from lftj.engine.refusals import Kind, refused
 from lftj.errors import DeclarationError, MissingDependencyError, as_ours
+from lftj.partition import executor as threads
+from lftj.partition.java import JavaMissingError
+from lftj.scantree.arena import WIDE
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.tuning import is_amount
-from partition import executor as threads
-from partition.java import JavaMissingError
-from scantree.arena import WIDE
 
 if TYPE_CHECKING:
     import pyspark.sql
 
-    from partition.executor import Executor
+    from lftj.partition.executor import Executor
 
 
 _TRACE_BUDGET = 1 << 28
@@ -215,10 +215,10 @@ def local_spark(
     `memory` is that of the Java process, which holds little: parts are in Python workers.
     `failures`: how often a task may fail before its commit does. `settings`: others of Spark's, `_`
     for `.`. Needs pyspark 4, MissingDependencyError (E250) without; Java is found by
-    `partition.java`, or it is E251.
+    `lftj.partition.java`, or it is E251.
     """
     with as_ours():
-        from partition.spark import local_session  # pyspark is imported by those who want it
+        from lftj.partition.spark import local_session  # pyspark is imported by those who want it
     from lftj.distributed.work.warm import warm  # and so is what workers load
 
     try:

@@ -20,9 +20,9 @@ from lftj.engine.verify import Discrepancy, discrepancies
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta
 from lftj.types.texts import Texts
-from scantree.frozen import frozen
 
 if TYPE_CHECKING:
     from lftj.explain.analysis import PlanAnalysis

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 from lftj.api.backend import Backend
 from lftj.engine.options import with_named_options
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 
 @with_named_options

@@ -14,7 +14,7 @@ from lftj.engine.result import Result
 from lftj.engine.state import name_of
 from lftj.engine.timeline import When
 from lftj.errors import PastError
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 
 class ViewHistory(Result):

@@ -23,7 +23,7 @@ from lftj.engine.program_draft import RelationOrName
 from lftj.engine.refusals import Kind, refused
 from lftj.engine.result import Result
 from lftj.engine.state import State
-from scantree.interrupts import interrupts_as_such, interrupts_wait
+from lftj.scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
     from lftj.explain.profile import Profile

@@ -13,7 +13,7 @@ from lftj.engine.handles import RuleHandle
 from lftj.engine.options import with_named_options
 from lftj.engine.result import Result
 from lftj.engine.verify import Discrepancy
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.explain.plan_report import PlanReport

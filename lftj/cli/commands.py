@@ -315,7 +315,7 @@ def _demo(options: Options) -> None:
     from rich.console import Console
 
     from lftj.demo import show
-    from scantree.jit.announcing import said_by
+    from lftj.scantree.jit.announcing import said_by
 
     if options.spark and options.keep is not None:
         Parser(prog="lftj demo").error("--keep: what Spark holds is not kept")

@@ -22,10 +22,10 @@ from lftj.cli.renewing import renew
 from lftj.engine.program_draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
 from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
+from lftj.scantree.jit.announcing import said_by
 from lftj.syntax import tree
 from lftj.syntax.functors import PRAGMAS
 from lftj.syntax.preprocess import preprocess
-from scantree.jit.announcing import said_by
 
 if TYPE_CHECKING:
     from lftj.api.transaction import Transaction

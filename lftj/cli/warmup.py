@@ -7,9 +7,9 @@ import time
 
 from lftj.engine.kernel_library import build_library
 from lftj.engine.kernel_signatures import GROUPS
-from scantree.jit.announcing import said_by
-from scantree.jit.directory import ADDRESSES
-from scantree.jit.library import library
+from lftj.scantree.jit.announcing import said_by
+from lftj.scantree.jit.directory import ADDRESSES
+from lftj.scantree.jit.library import library
 
 
 def warmup() -> None:
@@ -22,7 +22,7 @@ def warmup() -> None:
         found = library()
         path = build_library() if found is None else found.path
         if path is None:
-            from scantree.jit.ahead import compile_groups
+            from lftj.scantree.jit.ahead import compile_groups
 
             compile_groups(GROUPS)
     seconds = time.perf_counter() - started

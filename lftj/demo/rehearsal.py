@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from lftj.demo import feed
 from lftj.demo.desk import Desk
-from scantree.jit.directory import DISABLED, cache_directory
-from scantree.jit.library import library
+from lftj.scantree.jit.directory import DISABLED, cache_directory
+from lftj.scantree.jit.library import library
 
 _DAYS = 2  # days loaded, and as many committed
 

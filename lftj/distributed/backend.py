@@ -32,9 +32,9 @@ from lftj.program.program import Program
 from lftj.proofs.change import ChangeExplanation
 from lftj.proofs.missing import WhyNot
 from lftj.proofs.proof import Proof
+from lftj.scantree.interrupts import interrupts_as_such
 from lftj.syntax.attention import attending
 from lftj.types import FLOAT, INT
-from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.distributed.copies import Copies

@@ -14,7 +14,7 @@ from lftj.distributed.parts.failure import checked, guarded
 from lftj.engine.limits import Limits
 from lftj.errors import LimitError
 from lftj.join.budget import Budget, timed_out, worked_out
-from partition.executor import Executor
+from lftj.partition.executor import Executor
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""

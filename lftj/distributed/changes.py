@@ -7,7 +7,7 @@ from lftj.distributed.parts.outcome import Outcome
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
 from lftj.engine.result import Result
 from lftj.program.normal_form import RelationSchema
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen

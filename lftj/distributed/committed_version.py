@@ -10,9 +10,9 @@ from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import Settings
 from lftj.engine.limits import Limits
+from lftj.partition.executor import Executor
 from lftj.program.program import Program
-from partition.executor import Executor
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen

@@ -16,13 +16,13 @@ from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_f
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import guarded
+from lftj.partition.executor import Executor
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
-from partition.executor import Executor
-from scantree.frozen import frozen
 
 
 def most_entries(parts: int, tuning: Tuning) -> int:

@@ -11,8 +11,8 @@ from lftj.engine.refusals import Kind, refused
 from lftj.errors import as_ours
 
 with as_ours():
-    from partition.spark import SparkExecutor as _SparkExecutor
-    from partition.spark import UnsupportedError
+    from lftj.partition.spark import SparkExecutor as _SparkExecutor
+    from lftj.partition.spark import UnsupportedError
 
 if TYPE_CHECKING:
     import pyspark.sql

@@ -16,8 +16,8 @@ from lftj.distributed.placement_report import how
 from lftj.distributed.work.worker import Worker, carefully
 from lftj.engine.result import Result
 from lftj.explain.upkeep import all_memory_rows
+from lftj.scantree.frozen import frozen
 from lftj.types import INT, STR
-from scantree.frozen import frozen
 
 COLUMNS = (("relation", STR), ("held", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
 

@@ -19,12 +19,12 @@ from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.engine.result import Result, change_result
+from lftj.partition.executor import Executor
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
-from partition.executor import Executor
-from scantree.rows import difference, sort_rows
 
 
 class PartRows:

@@ -41,10 +41,10 @@ from lftj.engine.limits import LimitStack
 from lftj.engine.subscription import News, Subscriptions
 from lftj.engine.writer_lock import WriterLock
 from lftj.errors import DistributedError, LftjError
+from lftj.partition.executor import Executor
 from lftj.program.program import Program
 from lftj.syntax.attention import attending
 from lftj.types.sources import Role, in_role
-from partition.executor import Executor
 
 _log = logging.getLogger(__name__)
 

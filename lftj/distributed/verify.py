@@ -27,12 +27,12 @@ from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.work.worker import forget
 from lftj.engine.result import Result, change_result
 from lftj.engine.verify import Discrepancy
+from lftj.partition.executor import Executor
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import differences
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary
-from partition.executor import Executor
-from scantree.frozen import frozen
-from scantree.rows import differences
 
 _FOLDER = "verify-"
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from lftj.engine.state import State
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import Database
 from lftj.storage.relation import RelationVersion
-from scantree.frozen import frozen
 
 MAIN = "main"
 """The branch that every workspace has."""

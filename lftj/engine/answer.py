@@ -20,11 +20,11 @@ from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.join.context import Context
 from lftj.maintenance.refresh import refresh
+from lftj.scantree.interrupts import interrupts_as_such
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
-from scantree.interrupts import interrupts_as_such
 
 
 def read(engine: Engine, state: State, question: object) -> Asked:

@@ -8,10 +8,10 @@ from dataclasses import field, replace
 
 from lftj.engine.ancestry import MAIN, Ancestry
 from lftj.engine.state import State
+from lftj.scantree.frozen import frozen
 from lftj.storage.durable import log_branches
 from lftj.storage.durable.log import Commit
 from lftj.storage.durable.log_branches import LAST, MAIN_LINE, Line, on_line
-from scantree.frozen import frozen
 
 
 @frozen

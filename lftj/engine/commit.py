@@ -26,11 +26,11 @@ from lftj.maintenance.refresh import Refreshed
 from lftj.maintenance.rules.view_states import ViewStates, still_serving
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.scantree.frozen import frozen, record
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import is_hidden
-from scantree.frozen import frozen, record
 
 
 @frozen

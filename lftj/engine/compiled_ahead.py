@@ -1,8 +1,8 @@
 """Kernels that a program may call, as machine code when its rules are added, so that no commit and
 no query compiles any.
 
-They come from the library of kernels (`scantree.jit.library`). Where none fits these sources and
-this machine, all of it is built, which takes a processor about a minute, once.
+They come from the library of kernels (`lftj.scantree.jit.library`). Where none fits these sources
+and this machine, all of it is built, which takes a processor about a minute, once.
 
 Where none can be built, Numba compiles kernels one by one and keeps them, in groups: every relation
 needs `rows`, every rule `rules`; the others only programs with what they are for: `sums` and
@@ -19,8 +19,8 @@ from lftj.engine.kernel_library import build_library
 from lftj.engine.kernel_signatures import GROUPS
 from lftj.errors import MissingDependencyError
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema, Stratum
+from lftj.scantree.jit.library import library
 from lftj.syntax.attention import look_now
-from scantree.jit.library import library
 
 PARTS, DRIVER = "parts", "driver"
 """Groups that no program asks for by itself."""
@@ -46,7 +46,7 @@ def compile_named(names: Iterable[str]) -> float:
         if not missing(wanted):
             return 0.0
         if build_library(look_now) is None:
-            from scantree.jit.ahead import compile_groups
+            from lftj.scantree.jit.ahead import compile_groups
 
             groups = {name: lines for name, lines in GROUPS.items() if name in wanted}
             compile_groups(groups, look_now)
@@ -59,7 +59,7 @@ def missing(names: Iterable[str]) -> int:
     """The number of kernels in those of the groups that nobody has compiled on this machine."""
     if library() is not None:
         return 0
-    from scantree.jit.ahead import lines_of, missing_groups
+    from lftj.scantree.jit.ahead import lines_of, missing_groups
 
     return len(lines_of(GROUPS[name] for name in missing_groups(names)))
 

@@ -23,9 +23,9 @@ from lftj.maintenance.rules.view_states import ViewState, ViewStates, stratum_ke
 from lftj.program.normal_form import Stratum
 from lftj.program.program import Program
 from lftj.program.stratification import Stratification
+from lftj.scantree.frozen import record
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
-from scantree.frozen import record
 
 
 def refresh(

@@ -27,13 +27,13 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
+from lftj.scantree.garbage import collector_paused
 from lftj.storage.delta import Columns, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.tuning.aids import COLUMNAR_LOAD
 from lftj.types.texts import Texts
-from scantree.garbage import collector_paused
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -35,12 +35,12 @@ from lftj.engine.schedule import Checkpoints
 from lftj.engine.state import State
 from lftj.errors import DurableError, LftjError
 from lftj.frames.whole_files import sync_folder
+from lftj.scantree.watched_files import FileDamagedError
 from lftj.storage.delta import Delta
 from lftj.storage.durable import log_branches
 from lftj.storage.durable.log import Checkpoint, Commit, Log
 from lftj.storage.durable.log_records import write_positions
 from lftj.storage.durable.packed_changes import packed
-from scantree.watched_files import FileDamagedError
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -20,13 +20,13 @@ from typing import Any
 
 from lftj.errors import DurableError
 from lftj.frames.whole_files import sync_folder
+from lftj.scantree.file_locks import lock_file, unlock_file
+from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
 from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError
 from lftj.storage.durable.log import Log
 from lftj.storage.durable.log_file import ENDS, FILE
 from lftj.storage.durable.strings_file import files_of
-from scantree.file_locks import lock_file, unlock_file
-from scantree.watched_files import SUMS
 
 PAGES = "pages"
 READERS = "readers.lock"

@@ -29,13 +29,13 @@ from lftj.engine.limits import short_of_memory
 from lftj.engine.replay import replayed
 from lftj.engine.stored_past import StoredPast
 from lftj.errors import DurableError, LftjError
+from lftj.scantree.segment import unchecked_segments
+from lftj.scantree.watched_files import FileDamagedError, Watch
 from lftj.storage.durable.folder_lock import FolderLock
 from lftj.storage.durable.log import Checkpoint, Commit, Log
 from lftj.storage.durable.log_branches import Line
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.storage.durable.stored_strings import StoredStrings
-from scantree.segment import unchecked_segments
-from scantree.watched_files import FileDamagedError, Watch
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -34,18 +34,18 @@ from lftj.join.plan.cardinality import Statistics
 from lftj.join.resources import Resources
 from lftj.maintenance.inputs.rule_work import WorkHistory
 from lftj.maintenance.trace.trace_planner import TraceOverride
+from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.scantree import Arena
+from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.sharing import ALONE
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.syntax.attention import attending
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary, PassingNames
 from lftj.types.texts import Texts
-from partition.executor import ThreadExecutor
-from scantree import Arena
-from scantree.interrupts import interrupts_as_such
-from scantree.sharing import ALONE
 
 if TYPE_CHECKING:
     from lftj.engine.branches import Branches

@@ -17,8 +17,8 @@ from lftj.engine.durable_folder import PAGES
 from lftj.engine.limits import short_of_memory
 from lftj.engine.verify import discrepancies
 from lftj.errors import DurableError, LftjError
-from scantree.rows import sort_rows
-from scantree.watched_files import FileDamagedError
+from lftj.scantree.rows import sort_rows
+from lftj.scantree.watched_files import FileDamagedError
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

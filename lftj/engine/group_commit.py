@@ -18,10 +18,10 @@ from typing import NamedTuple
 from lftj.engine.branch_tips import Kept
 from lftj.engine.state import State
 from lftj.errors import DurableError
+from lftj.scantree.forking import put_right_in_child
+from lftj.scantree.frozen import record
+from lftj.scantree.interrupts import interrupts_wait
 from lftj.storage.durable.log import Commit
-from scantree.forking import put_right_in_child
-from scantree.frozen import record
-from scantree.interrupts import interrupts_wait
 
 
 class Logged(NamedTuple):

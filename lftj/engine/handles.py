@@ -12,10 +12,10 @@ from lftj.program.checked import Row
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import describe
+from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.types import Type
-from scantree.frozen import frozen
 
 
 class Relation(Predicate):

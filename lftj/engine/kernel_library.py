@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lftj.engine.kernel_signatures import GROUPS
-from scantree.jit.directory import ADDRESSES, require_numba
-from scantree.jit.library import library, target
-from scantree.private_folders import UnsafeFolderError
+from lftj.scantree.jit.directory import ADDRESSES, require_numba
+from lftj.scantree.jit.library import library, target
+from lftj.scantree.private_folders import UnsafeFolderError
 
 _failed: list[str] = []
 
@@ -30,8 +30,8 @@ def build_library(
     if processor is None or not ADDRESSES or _failed:
         return None
     require_numba()
-    from scantree.jit.building import BuildError, build
-    from scantree.jit.shared_object import LinkError
+    from lftj.scantree.jit.building import BuildError, build
+    from lftj.scantree.jit.shared_object import LinkError
 
     try:
         path = build(kernel_lines(), processor, folder, attend)
@@ -47,6 +47,6 @@ def build_library(
 
 def kernel_lines() -> list[str]:
     """All kernels of the library, a line for each signature."""
-    from scantree.jit.ahead import lines_of
+    from lftj.scantree.jit.ahead import lines_of
 
     return list(dict.fromkeys(lines_of(GROUPS.values())))

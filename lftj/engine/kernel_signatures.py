@@ -7,59 +7,59 @@ works: Numba compiles it when it is called, and the log names the kernel and the
 
 GROUPS = {
     "rows": """
-scantree.apply_kernels apply W W i i R R
-scantree.diff_kernels diff W W i i i i
-scantree.read_kernels look_up W i i W R B R
-scantree.build_kernels build W W R i
-scantree.build_kernels fill_leaves W W i W W
-scantree.build_kernels raise_levels W W W i i
-scantree.build_kernels take_leaves W W i W
-scantree.read_kernels read_edges W i i W R b B R
-scantree.seek_kernels lower_bound W i i W R i
-scantree.build_kernels fill_packed W W W W W W
-scantree.rows_kernels locate_ascending W W W W
-scantree.packing_kernels pack_rows R i W W W
-scantree.place_sort_kernels sort_places W W W W i i
-scantree.word_sort_kernels sort_digits W W i i i
-scantree.word_sort_kernels count_values W i W
-scantree.word_sort_kernels move_words W i W W
-scantree.word_sort_kernels sort_runs W W W i i i i i
-scantree.reorder_kernels pack_leaves W i i W W W W W
-scantree.read_kernels read_rows W i i i i W R
-scantree.packing_kernels sum_equal R i b
-scantree.packing_kernels unpack_rows W W W b R
-scantree.reorder_kernels survey_leaves W i i W W W W
-scantree.read_kernels read_numbered W i i W W R
-scantree.packing_kernels survey R W W
-scantree.packing_kernels unpack_sums W U8 W W b R
-scantree.page_kernels release W i
-scantree.rows_kernels mark_common R R B B
-scantree.packing_kernels sum_packed R W W W U8
-scantree.place_sort_kernels sort_ties W i R W i
-scantree.seek_kernels rank W i i i
-scantree.packing_kernels run_lengths W W
-scantree.rows_kernels run_sums W W W
-scantree.rows_kernels refine_ranges W W W W
-scantree.packing_kernels state_of R i
-scantree.place_sort_kernels add_field W W i i
-scantree.place_sort_kernels spread W
-scantree.page_kernels index_column i i
-scantree.word_sort_kernels ascending W
-scantree.page_kernels leaf_column i i
+lftj.scantree.apply_kernels apply W W i i R R
+lftj.scantree.diff_kernels diff W W i i i i
+lftj.scantree.read_kernels look_up W i i W R B R
+lftj.scantree.build_kernels build W W R i
+lftj.scantree.build_kernels fill_leaves W W i W W
+lftj.scantree.build_kernels raise_levels W W W i i
+lftj.scantree.build_kernels take_leaves W W i W
+lftj.scantree.read_kernels read_edges W i i W R b B R
+lftj.scantree.seek_kernels lower_bound W i i W R i
+lftj.scantree.build_kernels fill_packed W W W W W W
+lftj.scantree.rows_kernels locate_ascending W W W W
+lftj.scantree.packing_kernels pack_rows R i W W W
+lftj.scantree.place_sort_kernels sort_places W W W W i i
+lftj.scantree.word_sort_kernels sort_digits W W i i i
+lftj.scantree.word_sort_kernels count_values W i W
+lftj.scantree.word_sort_kernels move_words W i W W
+lftj.scantree.word_sort_kernels sort_runs W W W i i i i i
+lftj.scantree.reorder_kernels pack_leaves W i i W W W W W
+lftj.scantree.read_kernels read_rows W i i i i W R
+lftj.scantree.packing_kernels sum_equal R i b
+lftj.scantree.packing_kernels unpack_rows W W W b R
+lftj.scantree.reorder_kernels survey_leaves W i i W W W W
+lftj.scantree.read_kernels read_numbered W i i W W R
+lftj.scantree.packing_kernels survey R W W
+lftj.scantree.packing_kernels unpack_sums W U8 W W b R
+lftj.scantree.page_kernels release W i
+lftj.scantree.rows_kernels mark_common R R B B
+lftj.scantree.packing_kernels sum_packed R W W W U8
+lftj.scantree.place_sort_kernels sort_ties W i R W i
+lftj.scantree.seek_kernels rank W i i i
+lftj.scantree.packing_kernels run_lengths W W
+lftj.scantree.rows_kernels run_sums W W W
+lftj.scantree.rows_kernels refine_ranges W W W W
+lftj.scantree.packing_kernels state_of R i
+lftj.scantree.place_sort_kernels add_field W W i i
+lftj.scantree.place_sort_kernels spread W
+lftj.scantree.page_kernels index_column i i
+lftj.scantree.word_sort_kernels ascending W
+lftj.scantree.page_kernels leaf_column i i
 """,
     "rules": """
 lftj.join.kernels.triejoin_kernels run i i i i i i i i
-scantree.count_kernels add_counts W W i i R W R R R W
-sensitivity.coverage_kernels merge_gaps B W W W i i
-scantree.interval_kernels overlap W W i i i R W
+lftj.scantree.count_kernels add_counts W W i i R W R R R W
+lftj.sensitivity.coverage_kernels merge_gaps B W W W i i
+lftj.scantree.interval_kernels overlap W W i i i R W
 lftj.join.kernels.statistics_kernels count_values R R
-sensitivity.surgery_kernels branch_depths W i i R W
+lftj.sensitivity.surgery_kernels branch_depths W i i R W
 lftj.heads.changes_kernels net_few R W R W
 lftj.join.kernels.lookup_kernels compute_rows i i W R i i W
 lftj.heads.changes_kernels divide R W i W W
-sensitivity.region_kernels mark_outside R W R B
+lftj.sensitivity.region_kernels mark_outside R W R B
 lftj.join.kernels.lookup_kernels find_placed W i I32 W W
-sensitivity.coverage_kernels merge_touching B W W W
+lftj.sensitivity.coverage_kernels merge_touching B W W W
 lftj.join.kernels.lookup_kernels place_rows W i I32 W
 lftj.join.kernels.lookup_kernels add_up W W W
 lftj.join.kernels.bitmap_kernels clear_cache i i
@@ -85,7 +85,7 @@ lftj.heads.float_sum_kernels divide_floats W W W
 lftj.types.text_index_kernels find W i i i i i W
 lftj.heads.concatenation_kernels write_joined W U8 W W W W U8
 lftj.heads.text_order_kernels find_neighbours W i i W U8 i i i
-scantree.page_kernels note_words W U8
+lftj.scantree.page_kernels note_words W U8
 lftj.types.text_index_kernels enter W i i i i i
 lftj.heads.concatenation_kernels measure_joined W W W W W W
 lftj.types.text_index_kernels enter_some W i i i W
@@ -134,9 +134,9 @@ lftj.maintenance.semi_naive.proof_table_kernels add_proofs A W W i W i i
 lftj.maintenance.semi_naive.proof_table_kernels add_proofs R W W i W i i
 lftj.maintenance.semi_naive.row_set_kernels add_dense A i W W W W W b W i
 lftj.maintenance.semi_naive.row_set_kernels add_dense R i W W W W W b W i
-scantree.rows_kernels merge_news A R R R
-scantree.rows_kernels merge_news R R R R
-scantree.rows_kernels merge_distinct R R R
+lftj.scantree.rows_kernels merge_news A R R R
+lftj.scantree.rows_kernels merge_news R R R R
+lftj.scantree.rows_kernels merge_distinct R R R
 lftj.maintenance.counting.apply_iteration_kernels follow R R R
 lftj.maintenance.semi_naive.row_set_kernels fill W U32 i
 lftj.maintenance.semi_naive.row_set_kernels fill W W i
@@ -154,18 +154,18 @@ lftj.maintenance.semi_naive.row_set_kernels reordered W W W W W
 lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
 """,
     "parts": """
-scantree.rows_kernels merge_distinct R R R
-scantree.stored_kernels write_pages W W i W W W W
-scantree.stored_kernels address_pages W W i i i
-scantree.stored_kernels page_words W i
+lftj.scantree.rows_kernels merge_distinct R R R
+lftj.scantree.stored_kernels write_pages W W i W W W W
+lftj.scantree.stored_kernels address_pages W W i i i
+lftj.scantree.stored_kernels page_words W i
 """,
     "driver": """
-scantree.rows_kernels merge_distinct R R R
-scantree.packing_kernels pack_rows R i W W W
-scantree.packing_kernels unpack_rows W W W b R
-scantree.rows_kernels mark_common R R B B
-scantree.word_sort_kernels sort_digits W W i i i
-scantree.word_sort_kernels ascending W
+lftj.scantree.rows_kernels merge_distinct R R R
+lftj.scantree.packing_kernels pack_rows R i W W W
+lftj.scantree.packing_kernels unpack_rows W W W b R
+lftj.scantree.rows_kernels mark_common R R B B
+lftj.scantree.word_sort_kernels sort_digits W W i i i
+lftj.scantree.word_sort_kernels ascending W
 """,
     "others": """
 lftj.heads.float_sum_kernels to_balanced W W
@@ -176,26 +176,27 @@ lftj.join.kernels.lookup_kernels keep_absent W i i W
 lftj.join.kernels.lookup_kernels keep_runs W W W i
 lftj.join.kernels.lookup_kernels keep_same W W W W i
 lftj.join.kernels.lookup_kernels mark_runs W i I32
-scantree.complement_kernels complement W W tuple:i,i,i tuple:i,i,i
-scantree.packing_kernels count_equal R W
-scantree.page_kernels discard W i
-scantree.read_kernels at_rank W i i i
-scantree.read_kernels position_of W i i i
-scantree.rows_kernels locate_ascending V W W W
-scantree.rows_kernels refine_ranges V W W W
-scantree.scan_kernels scan_range W W i i i i i i i
-scantree.seek_kernels gallop W i i i i
-scantree.seek_kernels leaf_at W i i i
-scantree.seek_kernels next_leaf W i i i
-scantree.seek_kernels seek_after W i i i i i i
-scantree.seek_kernels seek_lub W i i i i i i
-scantree.seek_kernels value_at W i i i i
-scantree.stored_kernels relocate W W i i W W W
-scantree.stored_kernels forget_addresses W W W
-scantree.stored_kernels take_back_addresses W W
+lftj.scantree.complement_kernels complement W W tuple:i,i,i tuple:i,i,i
+lftj.scantree.packing_kernels count_equal R W
+lftj.scantree.page_kernels discard W i
+lftj.scantree.read_kernels at_rank W i i i
+lftj.scantree.read_kernels position_of W i i i
+lftj.scantree.rows_kernels locate_ascending V W W W
+lftj.scantree.rows_kernels refine_ranges V W W W
+lftj.scantree.scan_kernels scan_range W W i i i i i i i
+lftj.scantree.seek_kernels gallop W i i i i
+lftj.scantree.seek_kernels leaf_at W i i i
+lftj.scantree.seek_kernels next_leaf W i i i
+lftj.scantree.seek_kernels seek_after W i i i i i i
+lftj.scantree.seek_kernels seek_lub W i i i i i i
+lftj.scantree.seek_kernels value_at W i i i i
+lftj.scantree.stored_kernels relocate W W i i W W W
+lftj.scantree.stored_kernels forget_addresses W W W
+lftj.scantree.stored_kernels take_back_addresses W W
 """,
 }
-"""The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called
-with, the slowest to compile first. Programs need the groups that `lftj.engine.compiled_ahead`
-names. Only the library holds `others`: kernels of files, of Spark's tasks, and of rare calls.
+"""The groups, as `lftj.scantree.jit.ahead` reads them: the kernels of each by the types they are
+called with, the slowest to compile first. Programs need the groups that
+`lftj.engine.compiled_ahead` names. Only the library holds `others`: kernels of files, of Spark's
+tasks, and of rare calls.
 """

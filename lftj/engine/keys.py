@@ -9,11 +9,11 @@ from lftj.frames import to_tuples
 from lftj.frames.out import value_order
 from lftj.heads.function import conflicting_rows, keeps_key
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import contains, equal_runs, sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
-from scantree.rows import contains, equal_runs, sort_rows
 
 
 def check_key(

@@ -14,7 +14,7 @@ from types import TracebackType
 from lftj.engine.uncopied import Uncopied
 from lftj.errors import DeclarationError, LimitError
 from lftj.join.budget import WORD_READ, out_of_memory, timed_out
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen(slots=True)

@@ -26,10 +26,10 @@ from lftj.program.checks.declarations import require_same_types
 from lftj.program.checks.subtypes import types_above
 from lftj.program.program import Program, SourceRule
 from lftj.program.schema import Catalog
+from lftj.scantree.rows import intersection, sort_rows
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.syntax import tree
 from lftj.types.texts import Texts
-from scantree.rows import intersection, sort_rows
 
 Conflicts = dict[str, list[tuple[Any, ...]]]
 

@@ -12,8 +12,8 @@ from lftj.engine.ancestry import Ancestry
 from lftj.engine.consumers import require_caught_up
 from lftj.engine.durable import Durable
 from lftj.errors import DeclarationError, DurableError
+from lftj.scantree.watched_files import FileDamagedError
 from lftj.storage.durable.log_file import DURABILITY, FILE
-from scantree.watched_files import FileDamagedError
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

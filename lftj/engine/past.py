@@ -20,10 +20,10 @@ from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.errors import DeclarationError, PastError
 from lftj.maintenance.rules.view_states import ViewStates
+from lftj.scantree.forking import held_while_forking
+from lftj.scantree.frozen import frozen
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
 from lftj.types.codes import shown
-from scantree.forking import held_while_forking
-from scantree.frozen import frozen
 
 RECORDS = 1000
 """Records of commits that are kept in any case."""

@@ -20,10 +20,10 @@ from lftj.engine.staging import Operation, Staging
 from lftj.engine.state import State
 from lftj.errors import LftjError, LimitError
 from lftj.program.stratification import Stratification
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.types import STR, lookup_scalar
-from scantree.rows import sort_rows
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

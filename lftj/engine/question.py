@@ -20,12 +20,12 @@ from lftj.program.schema import Catalog
 from lftj.program.scope import direct_names
 from lftj.program.statistics_hints import Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
 from lftj.syntax.builder import to_tree
 from lftj.syntax.parser import parse
 from lftj.syntax.source import join
 from lftj.types import INT
-from scantree.frozen import frozen
 
 _REMEMBERED = 64  # questions, each with the relations of the whole program
 _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)

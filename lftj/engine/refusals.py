@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from lftj.errors import DeclarationError, DistributedError, DurableError, LftjError
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 class Kind(Enum):

@@ -19,11 +19,11 @@ from lftj.engine.options import with_named_options
 from lftj.engine.shown_rows import ShownRows
 from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
+from lftj.scantree.interrupts import interrupts_as_such
 from lftj.storage.delta import Delta
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.texts import Texts
-from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pandas
@@ -141,7 +141,7 @@ class Result(ShownRows):
         if self._remote is not None:
             return self._remote.frame()
         with as_ours():
-            from partition.spark import (
+            from lftj.partition.spark import (
                 active_session,
                 to_dataframe,
             )  # pyspark is imported by those who want it

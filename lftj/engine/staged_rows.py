@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lftj.scantree.rows import locate_ranges, sort_order
 from lftj.storage.delta import Columns, Delta
-from scantree.rows import locate_ranges, sort_order
 
 _FEW = 64
 """Rows that are as quickly looked through."""

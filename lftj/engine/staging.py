@@ -26,14 +26,14 @@ from lftj.errors import (
     UnknownNameError,
 )
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import after_prefix
+from lftj.scantree.bulk_load import Column, load
+from lftj.scantree.rows import contains, difference, equal_runs, sort_order, sort_rows, union
 from lftj.storage.delta import Columns, Delta, Load, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, in_role, without_role
-from scantree import after_prefix
-from scantree.bulk_load import Column, load
-from scantree.rows import contains, difference, equal_runs, sort_order, sort_rows, union
 
 Operation = Literal["insert", "delete", "upsert"]
 

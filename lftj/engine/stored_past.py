@@ -21,6 +21,7 @@ from lftj.engine.replay import replayed
 from lftj.engine.state import State
 from lftj.errors import DurableError, PastError
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.durable.log import Commit
 from lftj.storage.durable.log_branches import LAST, Line, commits_of, on_line
@@ -33,7 +34,6 @@ from lftj.storage.durable.log_records import (
 )
 from lftj.storage.durable.packed_changes import unpacked
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
-from scantree import Arena
 
 if TYPE_CHECKING:
     from lftj.engine.durable_reading import DurableReading

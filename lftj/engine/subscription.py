@@ -17,7 +17,7 @@ from lftj.engine.result import Result
 from lftj.engine.uncopied import Uncopied
 from lftj.engine.writer_lock import taken
 from lftj.errors import TransactionError
-from scantree.forking import held_while_forking, put_right_in_child
+from lftj.scantree.forking import held_while_forking, put_right_in_child
 
 Callback = Callable[[Result], object]
 News = tuple["Subscription", Result]

@@ -15,9 +15,9 @@ from lftj.engine.result import Result
 from lftj.engine.state import State
 from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.delta import Delta, no_rows
 from lftj.types.texts import Texts
-from scantree.rows import difference, sort_rows
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

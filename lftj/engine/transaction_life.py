@@ -18,8 +18,8 @@ from lftj.engine.subscription import Subscriptions
 from lftj.engine.uncopied import Uncopied
 from lftj.engine.writer_lock import WriterLock
 from lftj.errors import TransactionError
-from scantree.garbage import collector_paused
-from scantree.interrupts import interrupts_as_such, raised_by_signal
+from lftj.scantree.garbage import collector_paused
+from lftj.scantree.interrupts import interrupts_as_such, raised_by_signal
 
 _log = logging.getLogger("lftj.commits")
 _PAUSE = 0.1

@@ -12,12 +12,12 @@ from lftj.maintenance.refresh import refresh
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.view_states import ViewState
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.rows import difference
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree.frozen import frozen
-from scantree.interrupts import interrupts_as_such
-from scantree.rows import difference
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -9,10 +9,8 @@ from functools import lru_cache
 
 from lftj.errors.shortening import shortened
 
-_PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_OWN = tuple(os.path.join(_ROOT, name) + os.sep for name in _PACKAGES)
-"""Beginnings of the names of our own files."""
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+"""The beginning of the names of our own files."""
 
 _MOST_SHOWN = 120
 """Characters of a line that an error shows."""

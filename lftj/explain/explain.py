@@ -22,9 +22,9 @@ from lftj.program.schema import describe
 from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import Proof
 from lftj.proofs.steps import Origin, Step
+from lftj.scantree.garbage import collector_paused
+from lftj.scantree.interrupts import interrupts_as_such
 from lftj.syntax import tree
-from scantree.garbage import collector_paused
-from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -13,7 +13,7 @@ from lftj.explain.level_costs import Bodies
 from lftj.explain.plan_report import PlanReport, needed, plan_report
 from lftj.join.run.evaluate import plan_rule
 from lftj.program.normal_form import NormalRule
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -16,9 +16,9 @@ from lftj.engine.state import State
 from lftj.engine.timeline import Timeline
 from lftj.explain.version import Codes, Goal, matrix
 from lftj.proofs.steps import Origin
+from lftj.scantree.rows import contains
 from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
-from scantree.rows import contains
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lftj.explain.derivations import Derivation, Goal, Rules
 from lftj.explain.version import Version
-from scantree.frozen import record
+from lftj.scantree.frozen import record
 
 UNKNOWN = 1 << 60
 """The height of a row that has no proof so far."""

@@ -13,8 +13,8 @@ from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.rules.view_states import ViewState, shown_key
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.sensitivity.shape import Position
 from lftj.storage.database import Database
-from sensitivity.shape import Position
 
 MemoryRow = tuple[str, int, int]
 """Name of a kept structure, its rows, and their bytes."""

@@ -14,7 +14,7 @@ from lftj.explain.explain import explain
 from lftj.proofs.change import ChangedProof, ChangeExplanation
 from lftj.proofs.instances import atom_text
 from lftj.proofs.steps import Row
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -15,7 +15,7 @@ from lftj.explain.repairs import Repairs
 from lftj.explain.version import Version
 from lftj.proofs.instances import atom_text
 from lftj.proofs.missing import BaseChange, WhyNot
-from scantree.interrupts import interrupts_as_such
+from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine.engine import Engine

@@ -19,7 +19,7 @@ from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Late, Place, Target
 from lftj.frames.numpy_carriers import PandasCarrier, carry_array
 from lftj.frames.text_columns import code_text, decimal_integers
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen

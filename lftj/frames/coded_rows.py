@@ -14,9 +14,9 @@ from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.out import decode_column, to_values
 from lftj.frames.python_columns import code_values
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
 from lftj.types.texts import Texts
-from scantree.frozen import frozen
 
 
 class CodedRows(ABC):

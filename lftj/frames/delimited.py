@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import FrameError
+from lftj.scantree.frozen import frozen
 from lftj.types.arrow_arrays import arrow_array
-from scantree.frozen import frozen
 
 _BLOCK = 1 << 22
 """Bytes that are looked at together."""

@@ -22,8 +22,8 @@ from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
 from lftj.frames.frame import Columns, Frame, Target, without_nulls
 from lftj.frames.match import suggestion
+from lftj.scantree.frozen import frozen
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
 
 Parameters = Mapping[str, str | int]
 _KNOWN = (

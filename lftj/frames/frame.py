@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from lftj.errors import FrameError, LftjError, NullValueError
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
 
 NullPolicy = Literal["error", "drop"]
 Columns = Sequence[tuple[str, Type]]

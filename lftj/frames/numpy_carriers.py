@@ -13,8 +13,8 @@ from lftj.errors import FrameError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
+from lftj.scantree.frozen import frozen
 from lftj.types.arrow_arrays import arrow_array
-from scantree.frozen import frozen
 
 
 @frozen

@@ -28,8 +28,8 @@ from lftj.frames.frame import (
 )
 from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.python_columns import code_values
+from lftj.scantree.frozen import frozen
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
 
 # Rows written in Python: tuples by position, dicts by name.
 

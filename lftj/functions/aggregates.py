@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from lftj.functions.record import Sql
+from lftj.scantree.frozen import frozen
 from lftj.types import FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
-from scantree.frozen import frozen
 
 
 class State(Enum):

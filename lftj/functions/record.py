@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
-from scantree.frozen import frozen
 
 Sql = str | Mapping[str, str]
 """SQL with places for the arguments, `{0}`; by dialect where dialects differ."""

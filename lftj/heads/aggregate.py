@@ -31,10 +31,10 @@ from lftj.heads.integer_sum import Totals, grouped_totals, means, published_sums
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.heads.values import by_value, group_name
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import equal_runs, is_sorted, sort_with
 from lftj.types import Type, floats_to_codes
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
-from scantree.rows import equal_runs, is_sorted, sort_with
 
 # `min` and `max`: semigroups, which cannot take a value out again [LFTJ-IVM 2.3.3].
 #

@@ -18,9 +18,9 @@ from lftj.heads.ordered_rows import OrderedRows, ordered_args
 from lftj.heads.scans import Concatenation, Fold, Scan
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user_totals import UserTotals
+from lftj.scantree import Arena
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
-from scantree import Arena
-from scantree.frozen import frozen
 
 _KeptBy = dict[CallShape, Kept]
 

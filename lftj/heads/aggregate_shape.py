@@ -11,9 +11,9 @@ import numpy as np
 from lftj.heads.user import UserAggregate
 from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

@@ -23,12 +23,12 @@ from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import Arena, Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.types.dictionary import Dictionary
-from partition.executor import ThreadExecutor
-from scantree import Arena, Tree
-from scantree.frozen import frozen
-from scantree.rows import sort_rows
 
 _MANY = 1 << 12
 """Assignments from which on it matters in what order they are."""

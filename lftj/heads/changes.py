@@ -10,12 +10,12 @@ import numpy as np
 
 from lftj.heads.changes_kernels import OVERFLOW, divide, net_few
 from lftj.heads.support import too_many
-from partition.executor import ThreadExecutor
-from scantree.columns import as_matrix
-from scantree.rows import net_rows as netted
-from scantree.rows import sorted_by
-from scantree.sharing import ALONE
-from scantree.summing import summed_in_place
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.rows import net_rows as netted
+from lftj.scantree.rows import sorted_by
+from lftj.scantree.sharing import ALONE
+from lftj.scantree.summing import summed_in_place
 
 _FEW = 32
 """Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly

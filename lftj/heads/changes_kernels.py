@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
-from scantree.rows_kernels import sums_wrap
+from lftj.scantree.jit import compiled
+from lftj.scantree.rows_kernels import sums_wrap
 
 DONE, OVERFLOW = 0, 1
 """Outcomes: done, a count left int64."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.place_sort import places_in_order
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns
 from lftj.types.dictionary import Dictionary
-from scantree.place_sort import places_in_order
-from scantree.rows import sort_rows
 
 
 class Chooser:

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from lftj.heads.concatenation_kernels import measure_joined, write_joined
 from lftj.heads.values import by_value
+from lftj.scantree.rows import sort_order
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
-from scantree.rows import sort_order
 
 
 def order_in_groups(

@@ -7,7 +7,7 @@ starts[g + 1]). `offsets` and `data` are the dictionary's.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, inlined, load, load_byte
+from lftj.scantree.jit import compiled, inlined, load, load_byte
 
 MOST = 1 << 46
 """Bytes of all results together that no machine has room for."""

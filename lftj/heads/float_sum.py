@@ -34,9 +34,9 @@ from lftj.heads.float_sum_kernels import (
     sum_runs,
 )
 from lftj.heads.kept import Advance, Bag, GroupChange
-from scantree import Arena, Tree
-from scantree.frozen import frozen
-from scantree.sharing import Span, spans
+from lftj.scantree import Arena, Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.sharing import Span, spans
 
 _UNIT = 1074
 """The total counts units of 2⁻¹⁰⁷⁴."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import bits_to_float, compiled, float_to_bits, load
-from scantree.page_kernels import leaf_column
-from scantree.seek_kernels import END, SLOT_MASK, compare_leaf_row, leaf_at, lower_bound, step
+from lftj.scantree.jit import bits_to_float, compiled, float_to_bits, load
+from lftj.scantree.page_kernels import leaf_column
+from lftj.scantree.seek_kernels import END, SLOT_MASK, compare_leaf_row, leaf_at, lower_bound, step
 
 LIMBS = 72
 """68 hold any sum of fewer than 2⁶³ doubles; the rest take carries."""

@@ -18,10 +18,10 @@ import numpy as np
 
 from lftj.errors import KeyViolationError
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import after_prefix
+from lftj.scantree.rows import contains, equal_runs, sort_rows
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
-from scantree import after_prefix
-from scantree.rows import contains, equal_runs, sort_rows
 
 FIRST_KEYS = 10
 """Conflicting keys whose rows the error carries."""

@@ -20,11 +20,11 @@ from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
 from lftj.heads.waiting_rows import ONCE
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.frozen import record
+from lftj.scantree.rows import equal_runs, locate, union
 from lftj.storage.delta import Columns
 from lftj.types import floats_to_codes
-from scantree.columns import as_matrix
-from scantree.frozen import record
-from scantree.rows import equal_runs, locate, union
 
 Call = tuple[str, int]
 """Totals of a column of the assignments: `integers`, `floats`, `min` or `max`, and the column."""

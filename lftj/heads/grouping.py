@@ -17,11 +17,11 @@ from lftj.heads.kept import GroupTotals
 from lftj.heads.waiting_rows import ONCE, WaitingRows
 from lftj.join.access.gathering import slots
 from lftj.join.kernels.lookup_kernels import NOWHERE, hash_rows
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.rows import sort_order
+from lftj.scantree.sharing import ALONE, Threads
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
-from scantree.columns import as_matrix
-from scantree.rows import sort_order
-from scantree.sharing import ALONE, Threads
 
 _ROOM = 256  # groups at first
 _GROWTH = 4

@@ -10,8 +10,8 @@ that would not be so is not added, but told.
 from __future__ import annotations
 
 from lftj.join.kernels.lookup_kernels import NOWHERE, same_key, slot_of
-from scantree.jit import bits_to_float, compiled, float_to_bits, load, store
-from scantree.rows_kernels import sums_wrap
+from lftj.scantree.jit import bits_to_float, compiled, float_to_bits, load, store
+from lftj.scantree.rows_kernels import sums_wrap
 
 _INT64_MAX = 2**63 - 1
 _LARGE = 2.0**1000

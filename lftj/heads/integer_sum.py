@@ -22,8 +22,8 @@ from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.integer_sum_kernels import merge_totals, total_runs
 from lftj.heads.kept import Advance, GroupChange
+from lftj.scantree.frozen import frozen
 from lftj.types import Type, floats_to_codes
-from scantree.frozen import frozen
 
 _INT64_MIN = -(2**63)
 _EXACT_FLOAT = 2**53

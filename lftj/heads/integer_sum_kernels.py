@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
+from lftj.scantree.jit import compiled
 
 DIGITS = 6
 """Digits of 31 bits: five for a product of two int64, one for what many products carry."""

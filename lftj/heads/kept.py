@@ -11,8 +11,8 @@ import numpy as np
 
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.text_order import TextOrder
-from scantree import Tree
-from scantree.frozen import frozen, record
+from lftj.scantree import Tree
+from lftj.scantree.frozen import frozen, record
 
 
 @record(slots=True)

@@ -20,10 +20,10 @@ from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.scans import Scan
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
+from lftj.scantree import Arena, after_prefix
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Columns
 from lftj.types import Type
-from scantree import Arena, after_prefix
-from scantree.frozen import frozen
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:

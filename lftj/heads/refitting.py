@@ -27,10 +27,10 @@ from lftj.heads.text_order import TextOrder
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
+from lftj.scantree import Tree
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Columns
-from scantree import Tree
-from scantree.columns import as_matrix
-from scantree.frozen import frozen
 
 
 def refitted(

@@ -17,10 +17,10 @@ from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.concatenation import grouped_concatenations, joined
 from lftj.heads.kept import GroupChange
 from lftj.heads.user import UserAggregate, grouped_folds
+from lftj.scantree import Monoid, Tree
+from lftj.scantree.frozen import frozen
 from lftj.types import STR, Type, encode_scalar
 from lftj.types.dictionary import Dictionary
-from scantree import Monoid, Tree
-from scantree.frozen import frozen
 
 Bound = Sequence[int] | None
 

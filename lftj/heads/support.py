@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from scantree.rows import sort_and_count, sum_runs
+from lftj.scantree.rows import sort_and_count, sum_runs
 
 
 def support_counts(

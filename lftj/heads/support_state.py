@@ -13,11 +13,11 @@ import numpy as np
 
 from lftj.heads.changes import net_changes
 from lftj.heads.support import too_many
+from lftj.scantree import Arena, Tree
+from lftj.scantree.columns import Lines
+from lftj.scantree.counts import Recounted, add_counts
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Columns, Delta
-from scantree import Arena, Tree
-from scantree.columns import Lines
-from scantree.counts import Recounted, add_counts
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

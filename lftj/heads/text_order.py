@@ -20,10 +20,10 @@ import numpy as np
 
 from lftj.heads.text_order_kernels import find_neighbours
 from lftj.heads.values import ranks_of
+from lftj.scantree import Arena, Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows, union
 from lftj.types.dictionary import Dictionary
-from scantree import Arena, Tree
-from scantree.frozen import frozen
-from scantree.rows import sort_rows, union
 
 _LOW, _HIGH = -(2**62), 2**62
 _BEYOND = 2**40

@@ -4,9 +4,9 @@ the codes.
 
 from __future__ import annotations
 
-from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, SLOT_BITS, index_column, leaf_column
-from scantree.seek_kernels import END, leaf_at, next_leaf
+from lftj.scantree.jit import compiled, load
+from lftj.scantree.page_kernels import ENTRIES, SLOT_BITS, index_column, leaf_column
+from lftj.scantree.seek_kernels import END, leaf_at, next_leaf
 
 
 @compiled

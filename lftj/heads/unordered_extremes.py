@@ -14,7 +14,7 @@ import numpy as np
 
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.kept import Advance, GroupChange
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 

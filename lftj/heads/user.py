@@ -27,9 +27,9 @@ import numpy as np
 from lftj.errors import DeclarationError, LftjError, LimitError, UserFunctionError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
+from lftj.scantree.garbage import resume_in_time
 from lftj.types import Type, encode_scalar, type_of_python
 from lftj.types.dictionary import Dictionary
-from scantree.garbage import resume_in_time
 
 
 @dataclass(frozen=True, slots=True)

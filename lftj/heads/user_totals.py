@@ -18,11 +18,11 @@ from lftj.frames.out import to_values
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.user import UserAggregate
+from lftj.scantree import Arena, Tree, after_prefix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import distinct_values
 from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
-from scantree import Arena, Tree, after_prefix
-from scantree.frozen import frozen
-from scantree.rows import distinct_values
 
 # Totals by the numbers of their slots: a list that is only ever added to, of which the first may
 # lie in a tree.

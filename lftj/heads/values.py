@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from lftj.frames.out import to_values
+from lftj.scantree.rows import sort_rows
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
-from scantree.rows import sort_rows
 
 _DENSE = 4
 """Codes are looked up in a table when it needs at most this many places per row, else by binary

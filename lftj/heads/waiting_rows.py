@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from scantree.packing_kernels import KEY_BITS, unpack_rows
-from scantree.rows import sorted_by
-from scantree.sharing import ALONE, SPAN, Threads, equal_spans
-from scantree.word_sort import sort_words
+from lftj.scantree.packing_kernels import KEY_BITS, unpack_rows
+from lftj.scantree.rows import sorted_by
+from lftj.scantree.sharing import ALONE, SPAN, Threads, equal_spans
+from lftj.scantree.word_sort import sort_words
 
 ONCE = np.ones(1, np.int64)
 """Counts of rows that all count once."""

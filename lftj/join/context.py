@@ -10,9 +10,9 @@ from lftj.join.budget import Budget
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.resources import Resources
+from lftj.scantree.frozen import frozen, record
 from lftj.tuning import Tuning
 from lftj.tuning.aids import KEPT_COUNTS
-from scantree.frozen import frozen, record
 
 
 @frozen

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lftj.join.plan.index_advisor import IndexAdvisor
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import Arena
+from lftj.scantree.frozen import record
 from lftj.types.dictionary import Dictionary
-from partition.executor import ThreadExecutor
-from scantree import Arena
-from scantree.frozen import record
 
 
 class Buffer(NamedTuple):

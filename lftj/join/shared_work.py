@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from lftj.join.budget import Budget
 from lftj.join.context import Context
-from scantree.sharing import Span, equal_spans
+from lftj.scantree.sharing import Span, equal_spans
 
 Result = TypeVar("Result")
 

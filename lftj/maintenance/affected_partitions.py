@@ -24,14 +24,14 @@ from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.scantree import after_prefix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
-from scantree import after_prefix
-from scantree.frozen import frozen
-from scantree.rows import sort_rows
 
 TOUCHED = Source("", Role.AFFECTED)
 """The name under which rules read the values whose parts are evaluated."""

@@ -11,8 +11,8 @@ from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.separable.decomposable import walkable
+from lftj.scantree.rows import differences
 from lftj.storage.delta import Delta, stored_width
-from scantree.rows import differences
 
 
 class AffectedPartitions(Strategy[Followed]):

@@ -25,8 +25,8 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

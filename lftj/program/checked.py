@@ -14,9 +14,9 @@ from dataclasses import field
 
 from lftj.program.normal_form import Expression, Filter, Ref, RuleVariable
 from lftj.program.schema import Catalog
+from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
 from lftj.types import Type
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

@@ -10,8 +10,8 @@ from lftj.functions import FUNCTIONS
 from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.scantree.frozen import frozen
 from lftj.types.sources import is_hidden
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

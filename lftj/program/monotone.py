@@ -26,8 +26,8 @@ from lftj.program.normal_form import (
     Ref,
     Value,
 )
+from lftj.scantree.frozen import frozen
 from lftj.types.sources import is_hidden
-from scantree.frozen import frozen
 
 FUNCTIONS = {name: each.direction for name, each in AGGREGATES.items() if each.direction}
 """The aggregates that a cycle may go through, with the direction in which their values move."""

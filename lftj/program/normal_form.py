@@ -14,9 +14,9 @@ from dataclasses import field
 from functools import cached_property
 
 from lftj.errors import Span
+from lftj.scantree.frozen import frozen
 from lftj.types import INT, Type, code_of
 from lftj.types.sources import Role, Source, is_hidden
-from scantree.frozen import frozen
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 """Columns of change sets beside those of a relation."""

@@ -25,11 +25,11 @@ from lftj.program.rewrites.pipeline import NormalizedRule, Rewritten, normalize,
 from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.statistics_hints import Answers, Asking, Known, Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.scantree.frozen import frozen
+from lftj.scantree.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.types.sources import is_reserved
-from scantree.frozen import frozen
-from scantree.garbage import collector_paused
 
 _RULE = 16
 """Steps of reading that bringing a rule to normal form takes about."""

@@ -16,9 +16,9 @@ from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
 from lftj.types import Type, parse_type
-from scantree.frozen import frozen
 
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
 _OTHER_NAMES = {

@@ -21,6 +21,7 @@ from decimal import Decimal
 
 from lftj.functions import FUNCTIONS
 from lftj.functions.aggregates import AGGREGATES
+from lftj.scantree.frozen import frozen
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
 from lftj.types import (
     BOOL,
@@ -33,7 +34,6 @@ from lftj.types import (
     Unsigned,
     decimal,
 )
-from scantree.frozen import frozen
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lftj.program.bindings import Variables, of_expressions
 from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 Repeats = Callable[[str, int], bool | None]
 """Function that tells if a value of a relation's column has two rows or more on average; None where

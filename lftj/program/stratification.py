@@ -12,8 +12,8 @@ from dataclasses import field
 from typing import TypeVar
 
 from lftj.program.normal_form import Reading, RelationSchema, Stratum
+from lftj.scantree.frozen import frozen
 from lftj.types.sources import is_hidden
-from scantree.frozen import frozen
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""

@@ -26,9 +26,9 @@ from lftj.program.checked import (
     FunctorCall,
 )
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
+from lftj.scantree.frozen import record
 from lftj.sql.dialects import cannot_say, conjunction
 from lftj.sql.expressions import Terms
-from scantree.frozen import record
 
 Tables = Callable[[CheckedAtom], str]
 """The table that an atom reads."""

@@ -1,8 +1,8 @@
 """Delta: the rows that a relation won and lost between two versions.
 
-Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one
-column of zeros, and so are its changes; `stored_width` gives the number of columns that a relation
-of some arity has in storage.
+Rows are lists of int64 code columns, as in `lftj.scantree.rows`. A nullary relation is stored with
+one column of zeros, and so are its changes; `stored_width` gives the number of columns that a
+relation of some arity has in storage.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scantree import Tree
-from scantree.frozen import frozen
-from scantree.rows import difference, sort_rows, union
+from lftj.scantree import Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from lftj.scantree import Tree
+from lftj.scantree.rows import net_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.fork_safe_lock import Making
-from scantree import Tree
-from scantree.rows import net_rows
 
 WAITING = 4096
 """Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up

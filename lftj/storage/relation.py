@@ -14,12 +14,12 @@ from types import MappingProxyType
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.reorder import reordered
+from lftj.scantree.rows import difference, differences, sort_rows, union
+from lftj.scantree.tree import Arena, Tree
 from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.fork_safe_lock import Making
 from lftj.storage.index import LazyIndex, OrderElsewhere, Waiting
-from scantree.reorder import reordered
-from scantree.rows import difference, differences, sort_rows, union
-from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
 Bounds = tuple[int, int]

@@ -11,10 +11,10 @@ from itertools import permutations
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
+from lftj.scantree.rows import sort_rows, sorted_matrix
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds, Order, RelationVersion, build_tree
-from scantree import Arena, Tree
-from scantree.rows import sort_rows, sorted_matrix
 
 _PERMUTED = 4  # up to this width every key order is offered
 

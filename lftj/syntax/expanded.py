@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lftj.errors import Span
 from lftj.errors.base import lines_of
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen(slots=True)

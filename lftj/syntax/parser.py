@@ -16,6 +16,8 @@ from lark import Lark, Token, UnexpectedInput
 from lark.utils import TextSlice
 
 from lftj.errors import LftjError, ProgramErrors, Span
+from lftj.scantree.forking import held_while_forking
+from lftj.scantree.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
@@ -23,8 +25,6 @@ from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
 from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after, starts_line
 from lftj.syntax.source import Source
-from scantree.forking import held_while_forking
-from scantree.garbage import collector_paused
 
 # A short way for plain facts: programs may hold a hundred thousand of them, and the general parser
 # takes some 0.15 ms for each.

@@ -17,9 +17,9 @@ from typing import Any, TypeGuard
 from lark import Token
 
 from lftj.errors import ArityError, LftjError, ParseError, Span
+from lftj.scantree.frozen import frozen
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.source import Source, join
-from scantree.frozen import frozen
 
 
 @frozen(slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from lftj.errors import Span
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 LiteralValue = int | float | str | bool | datetime.date | datetime.datetime | decimal.Decimal
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen(guarded=True, kw_only=True, eq=False)

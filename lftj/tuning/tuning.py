@@ -7,10 +7,10 @@ from dataclasses import fields
 from typing import Any
 
 from lftj.errors import DeclarationError
+from lftj.scantree.frozen import frozen
 from lftj.tuning.join import JoinTuning
 from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
 from lftj.tuning.storage import StoredTuning
-from scantree.frozen import frozen
 
 
 # Its parts make no methods of their own, which nobody calls: each start would pay for them.

@@ -204,9 +204,7 @@ def code_of(type: Type, value: object) -> int:
 def _in_range(type: Type, code: int) -> int:
     least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
     if not least <= code <= greatest:
-        raise ValueRangeError(
-            f"{shown(code)} is outside the range of {type}, {least} … {greatest}"
-        )
+        raise ValueRangeError(f"{shown(code)} is outside the range of {type}, {least} … {greatest}")
     return code
 
 

@@ -8,7 +8,7 @@ import re
 import pyarrow as pa
 
 from lftj.errors import DeclarationError
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 MAX_DECIMAL_PRECISION = 18
 """Digits that always fit an int64."""

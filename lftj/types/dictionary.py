@@ -30,6 +30,8 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import NullValueError, ValueTypeError
+from lftj.scantree.forking import held_while_forking
+from lftj.scantree.sharing import ALONE, Threads
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import (
     arrow_array,
@@ -41,8 +43,6 @@ from lftj.types.arrow_arrays import (
 )
 from lftj.types.text_index import Table, TextIndex
 from lftj.types.texts import Flat, Texts, of_codes
-from scantree.forking import held_while_forking
-from scantree.sharing import ALONE, Threads
 
 _ENTRY = 190
 """Bytes of a string of no letters in the `dict`, in the index and as an offset."""

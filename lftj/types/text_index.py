@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from lftj.scantree.frozen import frozen
+from lftj.scantree.jit import address
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.text_index_kernels import enter, enter_some, find, find_or_enter
-from scantree.frozen import frozen
-from scantree.jit import address
 
 _SLOTS = 1 << 11
 _ROOM = 2  # slots for each text, at least

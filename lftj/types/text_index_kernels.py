@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.hash_kernels import MULTIPLIER
-from scantree.jit import compiled, fetch, inlined, load, load_byte, store
+from lftj.scantree.hash_kernels import MULTIPLIER
+from lftj.scantree.jit import compiled, fetch, inlined, load, load_byte, store
 
 _HASH = (1 << 63) - 1
 CODE_BITS = 40

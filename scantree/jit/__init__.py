@@ -11,9 +11,9 @@ With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1`
 
 from __future__ import annotations
 
-from scantree.jit.decorators import compile_seconds, compiled, inlined
-from scantree.jit.directory import ADDRESSES, cache_directory
-from scantree.jit.memory import (
+from lftj.scantree.jit.decorators import compile_seconds, compiled, inlined
+from lftj.scantree.jit.directory import ADDRESSES, cache_directory
+from lftj.scantree.jit.memory import (
     address,
     bits_to_float,
     claim,

@@ -4,10 +4,10 @@ for one in the middle.
 A group is compiled once for a machine: a file in the cache says that it was, and a process that
 finds it reads each kernel when it is called. Helpers do the work, one for each of two cores: the
 first begins with the kernels that take longest, the second with the shortest, and each waits for
-what the other is making (`scantree.jit.compile_lock`) and finds it in the cache. This process only
-waits, and looks at limits and interrupts; then the helpers are killed, and whatever they finished
-is there the next time. Where there is no cache that helpers share, the kernels are compiled here,
-and limits are looked at between two of them.
+what the other is making (`lftj.scantree.jit.compile_lock`) and finds it in the cache. This process
+only waits, and looks at limits and interrupts; then the helpers are killed, and whatever they
+finished is there the next time. Where there is no cache that helpers share, the kernels are
+compiled here, and limits are looked at between two of them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from scantree.jit import announcing, processes
-from scantree.jit.compile_lock import turn
-from scantree.jit.directory import CHECKED, DISABLED, cache_directory, kept_in
+from lftj.scantree.jit import announcing, processes
+from lftj.scantree.jit.compile_lock import turn
+from lftj.scantree.jit.directory import CHECKED, DISABLED, cache_directory, kept_in
 
 _ready: set[str] = set()
 
@@ -29,9 +29,9 @@ def compile_groups(groups: Mapping[str, str], attend: Callable[[], None] = lambd
     it took.
 
     A group by its name: lines `module kernel kinds`, the kernel that takes longest first; a line
-    that is indented goes on with the one before. Kinds are those of
-    `scantree.jit.kinds`. `attend` is called some twenty times a second, or between two kernels, and
-    may raise; then no group counts as compiled.
+    that is indented goes on with the one before. Kinds are those of `lftj.scantree.jit.kinds`.
+    `attend` is called some twenty times a second, or between two kernels, and may raise; then no
+    group counts as compiled.
     """
     if not missing_groups(groups):
         return 0.0
@@ -76,14 +76,14 @@ def _marker(group: str) -> Path:
 
 def _compile(line: str) -> None:
     module_name, kernel, *kinds = line.split()
-    from scantree.jit.kinds import kind, named
+    from lftj.scantree.jit.kinds import kind, named
 
     named(module_name, kernel).compile_ahead(tuple(map(kind, kinds)))
 
 
 # ── helpers ───────────────────────────────────────────────────────────────────────────────────────
 _HELPER = (
-    "from scantree.jit.ahead import compile_lines; "
+    "from lftj.scantree.jit.ahead import compile_lines; "
     "compile_lines(sys.stdin.read().split('\\n'), {directory!r})"
 )
 _WORTH_IT = 8  # kernels for which other processes are started

@@ -1,8 +1,9 @@
 """Building of the library of kernels: once for these sources and a processor, by Numba in helpers.
 
-Two helpers share the kernels (`scantree.jit.object_code`); their objects are linked
-(`scantree.jit.shared_object`), written aside and renamed. So whoever is killed leaves nothing that
-is taken for a library. Of two that build at once the second waits, and takes what the first made.
+Two helpers share the kernels (`lftj.scantree.jit.object_code`); their objects are linked
+(`lftj.scantree.jit.shared_object`), written aside and renamed. So whoever is killed leaves nothing
+that is taken for a library. Of two that build at once the second waits, and takes what the first
+made.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from scantree.file_locks import lock_byte, unlock_byte
-from scantree.jit import announcing, library, processes
-from scantree.jit.decorators import add_seconds
-from scantree.jit.directory import begun, library_folder
-from scantree.jit.shared_object import link
+from lftj.scantree.file_locks import lock_byte, unlock_byte
+from lftj.scantree.jit import announcing, library, processes
+from lftj.scantree.jit.decorators import add_seconds
+from lftj.scantree.jit.directory import begun, library_folder
+from lftj.scantree.jit.shared_object import link
 
-_WORKER = "from scantree.jit.object_code import main; main({number}, {path!r})"
+_WORKER = "from lftj.scantree.jit.object_code import main; main({number}, {path!r})"
 _ESTIMATE = 50  # seconds of one processor
 _PATIENCE = 600.0  # seconds
 
@@ -96,7 +97,7 @@ def _shared_out(lines: Sequence[str]) -> list[list[str]]:
     """
     if _workers() == 1:
         return [list(lines)]
-    modules = {f"scantree.{name}_kernels" for name in _WITH_TREES}
+    modules = {f"lftj.scantree.{name}_kernels" for name in _WITH_TREES}
     joins = ("run", "run_improvement", "run_iterations")
     first = [line for line in lines if line.split()[0] in modules or line.split()[1] in joins]
     return [first, [line for line in lines if line not in first]]

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-from scantree.file_locks import lock_byte, unlock_byte
-from scantree.jit.directory import kept_in
+from lftj.scantree.file_locks import lock_byte, unlock_byte
+from lftj.scantree.jit.directory import kept_in
 
 _PATIENCE = 60.0
 """Seconds after which a kernel is made all the same: a process that was stopped in the middle must

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar
 
-from scantree.jit.directory import DISABLED, require_numba
-from scantree.jit.fitting import call_fitted
-from scantree.jit.library import library
+from lftj.scantree.jit.directory import DISABLED, require_numba
+from lftj.scantree.jit.fitting import call_fitted
+from lftj.scantree.jit.library import library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,11 +29,11 @@ def add_seconds(seconds: float) -> None:
 
 
 class Kernel:
-    """A function that runs as machine code: from the library (`scantree.jit.library`), or compiled
-    by Numba, which is imported only then.
+    """A function that runs as machine code: from the library (`lftj.scantree.jit.library`), or
+    compiled by Numba, which is imported only then.
 
     Which one is found at the first call. Arguments that fit no signature of the library are copied
-    (`scantree.jit.fitting`); a kernel that it lacks goes to Numba.
+    (`lftj.scantree.jit.fitting`); a kernel that it lacks goes to Numba.
     """
 
     py_func: Callable[..., Any]
@@ -67,7 +67,7 @@ class Kernel:
         """Numba's dispatcher of this function. Imports Numba."""
         if self._dispatcher is None:
             require_numba()
-            from scantree.jit.dispatchers import dispatcher_of
+            from lftj.scantree.jit.dispatchers import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func, self._inline)
         return self._dispatcher

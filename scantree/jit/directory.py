@@ -4,11 +4,11 @@ Numba's on-disk cache keys a function by its own file only: an edit to a callee 
 leaves the caller's cached machine code in place, and the old result is served without a word. So
 the cache lives in a directory named by a hash of *all* kernel sources, the processor and the
 versions of what compiles: any edit to any kernel starts a fresh one, and all installations of the
-same sources share one, wherever they are. The library of kernels (`scantree.jit.library`) depends
-on the sources alone, and its folder too. Set `LFTJ_CACHE_DIR` to choose where those directories go
-(default: the user's cache directory). Numba's index is a pickle, and a library is code, so only a
-folder that others cannot write is used (`scantree.private_folders`), else one that this process
-makes for itself.
+same sources share one, wherever they are. The library of kernels (`lftj.scantree.jit.library`)
+depends on the sources alone, and its folder too. Set `LFTJ_CACHE_DIR` to choose where those
+directories go (default: the user's cache directory). Numba's index is a pickle, and a library is
+code, so only a folder that others cannot write is used (`lftj.scantree.private_folders`), else one
+that this process makes for itself.
 
 Numba's settings are read as Numba reads them, without importing it.
 """
@@ -29,7 +29,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from scantree.private_folders import UnsafeFolderError, private_folder
+from lftj.scantree.private_folders import UnsafeFolderError, private_folder
 
 
 def _is_set(name: str) -> bool:
@@ -55,9 +55,8 @@ CHECKED = _is_set("BOUNDSCHECK")
 ADDRESSES = not (DISABLED or CHECKED)
 """True when kernels take arrays as numbers, so that words in one array can point into others."""
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
+_LFTJ = Path(__file__).absolute().parents[2]
 _MONTHS = 90 * 24 * 60 * 60  # seconds
-_PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 _ENDINGS = ("_kernels.py", "kernel_signatures.py")
 _COMPILING = (
     "dispatchers", "entry_points", "kinds", "libraries", "lowerings", "made_memory", "memory",
@@ -68,10 +67,9 @@ _COMPILING = (
 
 def _kernel_sources() -> list[Path]:
     """All that machine code is made from: kernels, their signatures, and what compiles them."""
-    found = [Path(__file__).resolve().parent / f"{name}.py" for name in _COMPILING]
-    for package in _PACKAGES:
-        for folder, _, files in os.walk(_ROOT / package):
-            found += [Path(folder, name) for name in files if name.endswith(_ENDINGS)]
+    found = [Path(__file__).absolute().parent / f"{name}.py" for name in _COMPILING]
+    for folder, _, files in os.walk(_LFTJ, followlinks=True):
+        found += [Path(folder, name) for name in files if name.endswith(_ENDINGS)]
     return sorted(found)
 
 
@@ -81,7 +79,7 @@ def sources_hash() -> str:
     digest = hashlib.sha256()
     for path in _kernel_sources():
         content = path.read_bytes()
-        digest.update(f"{path.relative_to(_ROOT).as_posix()} {len(content)}\n".encode())
+        digest.update(f"{path.relative_to(_LFTJ).as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()[:16]
 

@@ -1,5 +1,5 @@
 """Numba's dispatchers of kernels: functions that Numba compiles for the types they are called with,
-in our way (`scantree.jit.libraries`), and keeps on disk.
+in our way (`lftj.scantree.jit.libraries`), and keeps on disk.
 
 Numba is imported with this module, which is imported only where the library of kernels does not do.
 """
@@ -15,14 +15,14 @@ import numba
 from numba import types
 from numba.extending import typeof_impl
 
-from scantree.garbage import collector_paused
-from scantree.interrupts import interrupts_wait
-from scantree.jit import announcing, lowerings  # noqa: F401 -- loads, stores and the like
-from scantree.jit.compile_lock import turn
-from scantree.jit.decorators import Kernel, add_seconds
-from scantree.jit.directory import kept_in
-from scantree.jit.kept import KernelCache
-from scantree.jit.libraries import CalleeCompiler, EntryCompiler
+from lftj.scantree.garbage import collector_paused
+from lftj.scantree.interrupts import interrupts_wait
+from lftj.scantree.jit import announcing, lowerings  # noqa: F401 -- loads, stores and the like
+from lftj.scantree.jit.compile_lock import turn
+from lftj.scantree.jit.decorators import Kernel, add_seconds
+from lftj.scantree.jit.directory import kept_in
+from lftj.scantree.jit.kept import KernelCache
+from lftj.scantree.jit.libraries import CalleeCompiler, EntryCompiler
 
 _njit: Any = numba.njit
 

@@ -5,10 +5,10 @@ signature apart (numbers, arrays, named tuples of them), gives the interpreter's
 the kernel, and makes Python objects of its results. Arguments that do not fit the signature go to
 `self`, another callable: the entry point of the next signature, or Python.
 
-Memory of arrays that kernels make and return is that of `scantree.jit.made_memory`; a capsule gives
-it back when the array is gone. Objects are read where CPython (with the global lock) and NumPy lay
-them out since their versions 3 and 1.7; functions are those of Python's stable interface, and two
-of NumPy's, by `scantree.jit.table`.
+Memory of arrays that kernels make and return is that of `lftj.scantree.jit.made_memory`; a capsule
+gives it back when the array is gone. Objects are read where CPython (with the global lock) and
+NumPy lay them out since their versions 3 and 1.7; functions are those of Python's stable interface,
+and two of NumPy's, by `lftj.scantree.jit.table`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np.arrayobj import populate_array
 
-from scantree.jit.table import TABLE
+from lftj.scantree.jit.table import TABLE
 
 _WORD, _NUMBER, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _POINTER = _BYTE.as_pointer()

@@ -16,7 +16,7 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "W": ("int64", 1), "R": ("int64", 2), "A": ("int64", 2), "V": ("int64", 1), "B": ("bool", 1),
     "U8": ("uint8", 1), "U32": ("uint32", 1), "I8": ("int8", 1), "I32": ("int32", 1),
 }  # fmt: skip
-"""Elements and dimensions of arrays by the words of a signature (`scantree.jit.kinds`)."""
+"""Elements and dimensions of arrays by the words of a signature (`lftj.scantree.jit.kinds`)."""
 
 
 class _UnfitError(Exception):

@@ -2,7 +2,7 @@
 
 By itself Numba keeps a function in a folder named after the path of its source, so that two
 installations of the same sources compile everything twice. Here the directory stands for the
-sources (`scantree.jit.directory`), and a file in it is named after the module.
+sources (`lftj.scantree.jit.directory`), and a file in it is named after the module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from numba.core import caching
 
-from scantree.jit.directory import cache_directory
+from lftj.scantree.jit.directory import cache_directory
 
 _FunctionCache: Any = caching.FunctionCache
 _Implementation: Any = caching.CompileResultCacheImpl

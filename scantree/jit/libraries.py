@@ -23,7 +23,7 @@ from numba.core import (
 )
 from numba.core.environment import lookup_environment
 
-from scantree.jit import announcing
+from lftj.scantree.jit import announcing
 
 # Kernels that only borrow arrays count no references.
 #

@@ -1,10 +1,10 @@
 """The library of kernels: machine code that was compiled ahead, and runs without Numba.
 
-A library is a shared object (`scantree.jit.building`). Its name holds a hash of all kernel sources
-and the processor it is for, so a process takes the one that fits, or none. It lies beside this
-module, where a build put it, or in the user's folder of machine code (`scantree.jit.directory`),
-which is used only where nobody else can write. The last bytes of the file are a hash of the others:
-one that is damaged is not loaded.
+A library is a shared object (`lftj.scantree.jit.building`). Its name holds a hash of all kernel
+sources and the processor it is for, so a process takes the one that fits, or none. It lies beside
+this module, where a build put it, or in the user's folder of machine code
+(`lftj.scantree.jit.directory`), which is used only where nobody else can write. The last bytes of
+the file are a hash of the others: one that is damaged is not loaded.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from scantree.jit.directory import ADDRESSES, library_folder, sources_hash
-from scantree.jit.table import TABLE, pointers
-from scantree.private_folders import UnsafeFolderError, private_folder
+from lftj.scantree.jit.directory import ADDRESSES, library_folder, sources_hash
+from lftj.scantree.jit.table import TABLE, pointers
+from lftj.scantree.private_folders import UnsafeFolderError, private_folder
 
 BUNDLED = Path(__file__).resolve().parent / "machine_code"
 """The folder of the package where builds put libraries."""

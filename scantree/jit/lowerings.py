@@ -1,4 +1,4 @@
-"""Loads, stores and their like (`scantree.jit.memory`) as Numba has them.
+"""Loads, stores and their like (`lftj.scantree.jit.memory`) as Numba has them.
 
 They are operations, not functions: a load is an instruction where it stands, and nothing is
 compiled or linked for it. With bounds checks on they are functions that index the array.
@@ -13,8 +13,8 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core.typing import templates
 
-from scantree.jit.directory import CHECKED
-from scantree.jit.memory import (
+from lftj.scantree.jit.directory import CHECKED
+from lftj.scantree.jit.memory import (
     bits_to_float,
     claim,
     fetch,

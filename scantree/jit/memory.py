@@ -1,7 +1,7 @@
 """Loads and stores that skip Python's negative-index handling, by array or by address, and the bits
 of floats.
 
-Here they are functions of Python; `scantree.jit.lowerings` tells Numba what they are to it.
+Here they are functions of Python; `lftj.scantree.jit.lowerings` tells Numba what they are to it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from scantree.jit.directory import ADDRESSES
+from lftj.scantree.jit.directory import ADDRESSES
 
 
 def address(array: np.ndarray) -> Any:

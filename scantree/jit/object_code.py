@@ -1,9 +1,9 @@
 """Object code of kernels: what a process of its own does for a library of kernels, with Numba.
 
-It reads lines as `scantree.jit.ahead` does, has Numba translate these kernels and all they call to
-LLVM's intermediate code, adds an entry point for each (`scantree.jit.entry_points`), optimises all
-of it as one module, and writes one relocatable object. Which processor that is for, the process is
-told by Numba's settings in its environment.
+It reads lines as `lftj.scantree.jit.ahead` does, has Numba translate these kernels and all they
+call to LLVM's intermediate code, adds an entry point for each (`lftj.scantree.jit.entry_points`),
+optimises all of it as one module, and writes one relocatable object. Which processor that is for,
+the process is told by Numba's settings in its environment.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from llvmlite import ir
 from numba.core import config
 from numba.core.registry import cpu_target
 
-from scantree.jit import announcing, processes
-from scantree.jit.entry_points import (
+from lftj.scantree.jit import announcing, processes
+from lftj.scantree.jit.entry_points import (
     EntryPoint,
     UnfitSignatureError,
     write_table_getter,
     write_text_getter,
 )
-from scantree.jit.kinds import kind, named
-from scantree.jit.made_memory import RUNTIME
-from scantree.jit.remembered_types import remember_types
+from lftj.scantree.jit.kinds import kind, named
+from lftj.scantree.jit.made_memory import RUNTIME
+from lftj.scantree.jit.remembered_types import remember_types
 
 _settings: Any = config
 

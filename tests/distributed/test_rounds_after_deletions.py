@@ -14,10 +14,10 @@ import pytest
 import lftj
 from lftj.distributed.partitioning.cuts import part_of
 from lftj.distributed.partitioning.steps import Move
+from lftj.scantree import Tree
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT
-from scantree import Tree
 from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact

@@ -14,7 +14,7 @@ import pytest
 
 import lftj
 from lftj.distributed.stored import stored_part
-from scantree import segment
+from lftj.scantree import segment
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.stored import RULES, change, expected, graph, opened
 

@@ -75,6 +75,8 @@ def modules() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in sources():
         parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+        if parts[0] in ("partition", "scantree", "sensitivity"):
+            parts.insert(0, "lftj")
         for first in range(len(parts)):
             found.setdefault(".".join(parts[first:]), []).append(path)
     return found

@@ -28,11 +28,7 @@ def test_public_name_has_a_docstring_and_an_entry(name: str) -> None:
 
 def _members(class_: type) -> dict[str, object]:
     """Members of a class, its own and those from our other classes."""
-    ours = [
-        each
-        for each in reversed(class_.__mro__)
-        if each.__module__.partition(".")[0] in ("lftj", "partition")
-    ]
+    ours = [each for each in reversed(class_.__mro__) if each.__module__.startswith("lftj.")]
     return {name: value for each in ours for name, value in vars(each).items()}
 
 

@@ -62,7 +62,7 @@ def test_every_public_name_has_a_signature_and_a_text(site: Path) -> None:
     )
     constants = {"_", "parameter", *(name for name in lftj.__all__ if name.isupper())}
     lacking = []
-    homes = {**lftj._HOME, **lftj._WITH_SPARK, "ThreadExecutor": "partition.executor"}
+    homes = {**lftj._HOME, **lftj._WITH_SPARK, "ThreadExecutor": "lftj.partition.executor"}
     for name, home in homes.items():
         if name in constants:
             continue

@@ -18,8 +18,8 @@ from bench.faults.flipping import flips
 from bench.faults.refusing import refusals
 from lftj.engine import durable
 from lftj.errors import DurableError
+from lftj.scantree import segment
 from lftj.storage.durable.log_file import FILE
-from scantree import segment
 from tests.durable import workload
 from tests.durable.inside import durable_of
 

@@ -51,7 +51,7 @@ def copied() -> Iterator[Path]:
     """A copy of the checkout as it is, with the kernels that are compiled."""
     with tempfile.TemporaryDirectory(prefix="lftj-mutant-") as folder:
         root = Path(folder) / "checkout"
-        shutil.copytree(ROOT, root, ignore=LEFT_OUT)
+        shutil.copytree(ROOT, root, ignore=LEFT_OUT, symlinks=True)
         yield root
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.trace.trace_state import TraceState
-from sensitivity.shape import Position
+from lftj.sensitivity.shape import Position
 
 PROBED = 3  # values looked at beyond the least and the greatest
 

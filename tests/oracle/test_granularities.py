@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.maintenance.trace.trace_planner import TraceOverride
-from sensitivity import EXACT, NONE, Granularity, hull, projected
-from sensitivity.shape import Position
+from lftj.sensitivity import EXACT, NONE, Granularity, hull, projected
+from lftj.sensitivity.shape import Position
 from tests.oracle.invariant import uncovered
 from tests.oracle.pair import Pair
 from tests.strategies.histories import BASES, AddRule, Change, History, Transact, histories

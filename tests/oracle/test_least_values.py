@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.maintenance.trace.trace_planner import TraceOverride
-from sensitivity import EXACT, hull, projected
+from lftj.sensitivity import EXACT, hull, projected
 from tests.oracle.invariant import uncovered
 from tests.oracle.pair import Pair, rule_of
 from tests.strategies.histories import AddRule, Change, Transact, with_removals

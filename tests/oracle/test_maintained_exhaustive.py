@@ -11,8 +11,8 @@ import pytest
 
 import lftj
 from lftj.maintenance.trace.trace_planner import TraceOverride
+from lftj.sensitivity import EXACT, Granularity, hull, projected
 from lftj.syntax.parser import parse
-from sensitivity import EXACT, Granularity, hull, projected
 from tests.oracle.maintained import strategies
 from tests.oracle.model import difference
 from tests.oracle.toggles import State, Toggle, Walk, renamings

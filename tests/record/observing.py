@@ -49,6 +49,6 @@ def observed(seen: Seen) -> Iterator[None]:
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("partition.executor.usable_cores", lambda: 1)
+        patch.setattr("lftj.partition.executor.usable_cores", lambda: 1)
         patch.setattr(Engine, "__init__", beginning)
         yield

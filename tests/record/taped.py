@@ -18,7 +18,7 @@ import pytest
 import lftj
 from lftj.errors import LftjError
 from lftj.maintenance.trace.trace_planner import TraceOverride
-from sensitivity import EXACT, NONE, Granularity, hull, projected
+from lftj.sensitivity import EXACT, NONE, Granularity, hull, projected
 from tests.oracle.pair import declare, rule_of
 from tests.record.lines import Commit, History, Work
 from tests.record.observing import observed

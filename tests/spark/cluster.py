@@ -22,7 +22,7 @@ from typing import Any
 import lftj
 from lftj.distributed.parts.task import PartTask
 from lftj.distributed.work import stage
-from partition.java import java_home
+from lftj.partition.java import java_home
 
 HOSTS = ("127.0.0.2", "127.0.0.3")
 _SCALA = "2.13"  # asked for where the folder of the wheel does not look like that of a release

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lftj
-from partition.java import find_java
+from lftj.partition.java import find_java
 
 
 @pytest.fixture(scope="session")

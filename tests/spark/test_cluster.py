@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from partition.java import find_java
+from lftj.partition.java import find_java
 
 
 def test_a_worker_that_goes_on_after_the_commit(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from partition.spark import SparkExecutor, TaskFailedError, task_name
+from lftj.partition.spark import SparkExecutor, TaskFailedError, task_name
 from tests.spark import tasks
 
 

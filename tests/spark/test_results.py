@@ -57,7 +57,7 @@ def test_every_type_there_and_back(spark: Any, rows: list[tuple[object, ...]]) -
 
 
 def test_without_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partition.spark.active_session", lambda: None)
+    monkeypatch.setattr("lftj.partition.spark.active_session", lambda: None)
     workspace = lftj.connect()
     workspace.relation("r", {"x": int})
     with pytest.raises(lftj.DistributedError, match="no Spark session is active") as caught:

@@ -17,10 +17,10 @@ import pytest
 import lftj
 from lftj.engine.durable_folder import ReadersLock
 from lftj.engine.limits import LimitStack
+from lftj.scantree import Arena, Tree
+from lftj.scantree.segment import SegmentFile
+from lftj.scantree.stretch import Stretch
 from lftj.storage.durable.folder_lock import FolderLock, ProcessLock
-from scantree import Arena, Tree
-from scantree.segment import SegmentFile
-from scantree.stretch import Stretch
 
 ROOT = Path(lftj.__file__).parents[1]
 

@@ -38,7 +38,7 @@ KNOTS = {
         )
     ),
     # A kernel finds its dispatcher when Numba is there to make one.
-    frozenset({"scantree.jit.decorators", "scantree.jit.dispatchers"}),
+    frozenset({"lftj.scantree.jit.decorators", "lftj.scantree.jit.dispatchers"}),
 }
 """Files that import one another, most for types alone."""
 VAGUE = {"utils", "util", "misc", "core", "common", "helpers"}
@@ -83,7 +83,7 @@ def test_outside_packages_are_imported_only_where_they_may_be(name: str) -> None
 
 
 def test_no_files_import_one_another_in_a_circle() -> None:
-    graph = grimp.build_graph(*PACKAGES, include_external_packages=False)
+    graph = grimp.build_graph("lftj", include_external_packages=False)
     arrows = networkx.DiGraph(
         (name, other)
         for name in graph.modules
@@ -91,6 +91,24 @@ def test_no_files_import_one_another_in_a_circle() -> None:
     )
     circles = {frozenset(each) for each in networkx.strongly_connected_components(arrows)}
     assert {each for each in circles if len(each) > 1} == KNOTS
+
+
+@pytest.mark.parametrize("folder", ["tests", "bench", "examples"])
+def test_ours_are_imported_from_lftj(folder: str) -> None:
+    for path in (ROOT / folder).rglob("*.py"):
+        found = _imported(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not found & {"partition", "scantree", "sensitivity"}, path
+
+
+def test_modules_of_others_are_not_taken_for_ours(tmp_path: Path) -> None:
+    for name in ("partition", "scantree", "sensitivity"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('this module is not ours')\n")
+    code = "import lftj; ws = lftj.connect(); ws.add_rules('.decl e(x: number) e(1).'); "
+    code += "print(ws['e'].fetchall())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout == "[(1,)]\n"
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
@@ -114,7 +132,8 @@ RECURSION += "lftj.maintenance.lattice lftj.maintenance.reachability lftj.mainte
 UPDATES = "lftj.maintenance.counting.elastic_update lftj.maintenance.dred.delete_rederive "
 UPDATES += "lftj.maintenance.lattice.lattice_update"
 NEVER = "numba llvmlite html lftj.syntax.diagnosis lftj.proofs lftj.distributed lftj.report "
-NEVER += "lftj.explain scantree.jit.ahead scantree.jit.building lftj.storage.durable.packed_changes"
+NEVER += "lftj.explain lftj.scantree.jit.ahead lftj.scantree.jit.building "
+NEVER += "lftj.storage.durable.packed_changes"
 FACTS = ".decl e(x: number, y: number)\n.output e\ne(1, 2). e(2, 3).\n"
 RULES = ".decl p(x: number, n: number)\n.output p\np(x, count()) :- e(x, y), e(y, _), !e(y, x).\n"
 CLOSURE = ".decl q(x: number, y: number)\n.output q\nq(x, y) :- e(x, y).\n"

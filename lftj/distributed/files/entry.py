@@ -24,13 +24,13 @@ from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, 
 from lftj.errors import DistributedError, LftjError
 from lftj.frames.whole_files import whole_file
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import equal_runs
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.arrow_validity import require_valid
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
-from scantree.rows import equal_runs
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 

@@ -22,11 +22,11 @@ from uuid import uuid4
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, make_epoch, mark_of
 from lftj.errors import DistributedError, LftjError
+from lftj.scantree.file_locks import lock_file
+from lftj.scantree.frozen import frozen
 from lftj.storage.durable.folder_lock import LOCK, ProcessLock
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.types.sources import Role, in_role, read_name
-from scantree.file_locks import lock_file
-from scantree.frozen import frozen
 
 _log = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import distinct_values
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source, in_role
-from scantree.frozen import frozen
-from scantree.rows import distinct_values
 
 ALL = -1
 ONE = -2

@@ -18,9 +18,9 @@ from lftj.distributed.partitioning.placement import Placement
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.types.sources import Role, in_role, without_role
-from scantree.frozen import frozen
 
 
 @frozen

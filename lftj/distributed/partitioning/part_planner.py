@@ -33,9 +33,9 @@ from lftj.program.lattice_deletion_check import optimal_support
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
+from lftj.scantree.layout import PAGE_COLUMNS
 from lftj.storage.database import base_name
 from lftj.types.sources import Role, Source
-from scantree.layout import PAGE_COLUMNS
 
 
 def plan_of(description: Mapping[str, Any]) -> PartPlan:

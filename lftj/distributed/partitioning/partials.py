@@ -35,9 +35,9 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
+from lftj.scantree.frozen import frozen
 from lftj.types import FLOAT, INT, STR, Type
 from lftj.types.sources import Role, Source
-from scantree.frozen import frozen
 
 PART = (Source("part", Role.HIDDEN), INT)
 """The first column of shares: the part that they come from."""

@@ -18,8 +18,8 @@ from lftj.program.normal_form import (
     Stratum,
     Value,
 )
+from lftj.scantree.frozen import frozen
 from lftj.types import Type
-from scantree.frozen import frozen
 
 Rule = NormalRule | FunctorRule
 Term = int | Value

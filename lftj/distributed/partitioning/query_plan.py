@@ -26,10 +26,10 @@ from lftj.distributed.partitioning.placement import Partitioner
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum, Value
 from lftj.program.program import Program
 from lftj.program.stratification import StratifiedProgram
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.types import INT
 from lftj.types.sources import Role, without_role
-from scantree.frozen import frozen
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200

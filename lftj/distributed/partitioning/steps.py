@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 class Move(Enum):

@@ -16,9 +16,9 @@ from lftj.distributed.partitioning.cuts import local_name
 from lftj.maintenance.deletion.over_delete import over_deleting
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.types.sources import Role, Source, in_role, without_role
-from scantree.frozen import frozen
 
 
 @frozen

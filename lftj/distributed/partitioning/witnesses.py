@@ -27,11 +27,11 @@ from lftj.program.normal_form import (
     Stratum,
     Value,
 )
+from lftj.scantree.frozen import frozen
+from lftj.scantree.layout import PAGE_COLUMNS
 from lftj.types import INT, STR, Type, decode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
-from scantree.frozen import frozen
-from scantree.layout import PAGE_COLUMNS
 
 
 @frozen

@@ -11,8 +11,8 @@ from typing import Any
 
 from lftj import errors
 from lftj.heads.function import FIRST_KEYS
+from lftj.scantree.frozen import frozen
 from lftj.types.sources import Role
-from scantree.frozen import frozen
 
 _ROLES = "|".join(role.value for role in (Role.SHARE, Role.WITNESSED, Role.NEWS, Role.BASE))
 _CUT = rf"(?:{_ROLES}|{Role.CUT.value}(?:\d+|all|one|here)(?:\+(?:\d+|all))?)+"

@@ -28,11 +28,11 @@ from lftj.maintenance.rules.failures import placed_in
 from lftj.maintenance.rules.view_states import ViewState, ViewStates
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, in_role, without_role
-from scantree.frozen import frozen
 
 VERBS = verbs()
 """The aggregates that parts' programs may have."""

@@ -23,10 +23,10 @@ from lftj.join.run.evaluate import Relations, chunks, plan_rule
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, Ref, RelationSchema
+from lftj.scantree.rows import differences, sort_rows
 from lftj.storage.delta import Columns, no_rows
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
-from scantree.rows import differences, sort_rows
 
 
 class PartOverDelete(PartFixpoint):

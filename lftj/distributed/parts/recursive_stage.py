@@ -38,12 +38,12 @@ from lftj.maintenance.deletion.over_delete import keep_orders, taken_below, take
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.row_checks import check_rows
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import differences, sort_rows
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source, without_role
-from scantree.rows import differences, sort_rows
 
 Found = dict[str, RelationVersion]
 

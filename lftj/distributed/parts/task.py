@@ -12,8 +12,8 @@ from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.partitioning.steps import Step
 from lftj.engine.limits import Limits
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.scantree.frozen import frozen
 from lftj.tuning import DEFAULT, Tuning
-from scantree.frozen import frozen
 
 TRACE_BUDGET = 1 << 26
 """Bytes that the sensitivity indices of one part may take, where a workspace says nothing."""

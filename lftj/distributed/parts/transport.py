@@ -19,10 +19,10 @@ from lftj.engine.staging import last_of_keys
 from lftj.errors import LftjError, NullValueError
 from lftj.frames import Place
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Columns, Delta
 from lftj.types.arrow_arrays import arrow_array
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
 
 
 @frozen

@@ -25,10 +25,10 @@ from lftj.distributed.parts.task import PartTask
 from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
+from lftj.scantree.frozen import frozen
+from lftj.scantree.watched_files import FileDamagedError
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 from lftj.types.dictionary import Dictionary
-from scantree.frozen import frozen
-from scantree.watched_files import FileDamagedError
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.files.manifest import Manifest
+from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable.sealed import unsealed
 from lftj.storage.durable.strings_file import files_of
-from scantree.watched_files import SUMS
 
 STATE = "state"
 """The folder of pages, strings and records, below the path."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from scantree.file_locks import lock_file
+from lftj.scantree.file_locks import lock_file
 
 _FILE = "storing"
 _LONGEST = 30.0  # seconds that closing waits

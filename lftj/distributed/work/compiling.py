@@ -6,8 +6,8 @@ from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.compiled_ahead import compile_named, missing
 from lftj.engine.limits import Limits, in_time
 from lftj.errors import LftjError
+from lftj.scantree.frozen import frozen
 from lftj.syntax.attention import attending
-from scantree.frozen import frozen
 
 
 @frozen

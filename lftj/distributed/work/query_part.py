@@ -20,9 +20,9 @@ from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
 from lftj.maintenance.refresh import refresh
 from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
-from scantree.frozen import frozen
 
 
 @frozen

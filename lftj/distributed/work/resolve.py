@@ -19,10 +19,10 @@ from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
 from lftj.engine.staging import Staging, codes_of
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
 from lftj.storage.relation import RelationVersion
-from scantree.frozen import frozen
 
 CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
 """Operations: rows that come or go; rows in place of those of their keys; rows that must not be

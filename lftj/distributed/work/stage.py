@@ -19,9 +19,9 @@ from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.jit import compile_seconds
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
-from scantree.jit import compile_seconds
 
 
 def run_stage(task: PartTask) -> PartDone | Failure:

@@ -35,10 +35,10 @@ from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.engine.limits import in_time, while_reading
 from lftj.errors import LftjError
+from lftj.scantree.watched_files import FileDamagedError
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
-from scantree.watched_files import FileDamagedError
 
 Done = TypeVar("Done")
 Task = TypeVar("Task", bound=OnPart)

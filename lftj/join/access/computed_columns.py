@@ -18,8 +18,8 @@ from lftj.join.plan.expression_code import ExpressionCode
 from lftj.join.plan.plan import Level
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Assignment, Filter, NormalRule, Ref
+from lftj.scantree.jit import address
 from lftj.types import INT64_MAX, INT64_MIN
-from scantree.jit import address
 
 Computed = Assignment | Filter
 """A variable and its value; or a comparison."""

@@ -14,9 +14,9 @@ import numpy as np
 from lftj.join.access.atom_read import AtomRead, passing
 from lftj.join.context import Context
 from lftj.join.shared_work import Account, each_of, spans_of
+from lftj.scantree.sharing import Span
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
-from scantree.sharing import Span
 
 Passes = Callable[[Mapping[int, np.ndarray]], np.ndarray]
 

@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from lftj.join.kernels.lookup_kernels import add_up
+from lftj.scantree.columns import Lines
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
 from lftj.tuning import Tuning
-from scantree.columns import Lines
 
 # Which values of a range there are, a byte for each: whether a row has one of them is then found
 # out by one load.

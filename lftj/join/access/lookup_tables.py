@@ -18,8 +18,8 @@ from lftj.join.kernels.lookup_kernels import (
     mark_runs,
     place_rows,
 )
+from lftj.scantree.rows_kernels import refine_ranges
 from lftj.tuning import Tuning
-from scantree.rows_kernels import refine_ranges
 
 Key = Sequence[np.ndarray]
 """The columns by whose values rows are found."""

@@ -18,8 +18,8 @@ from lftj.join.access.atom_read import AtomRead, CodeTest
 from lftj.join.access.computed_columns import Computed, computations, reads
 from lftj.join.plan.cardinality import Statistics, seems_key
 from lftj.program.normal_form import NormalRule, Value
+from lftj.scantree.frozen import frozen
 from lftj.storage.relation import RelationVersion
-from scantree.frozen import frozen
 
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
 

@@ -47,17 +47,17 @@ from lftj.join.kernels.window_kernels import (
     last_value,
     rows_between,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     load,
     store,
 )
-from scantree.page_kernels import (
+from lftj.scantree.page_kernels import (
     SLOT_BITS,
     SLOT_MASK,
     leaf_column,
 )
-from scantree.seek_kernels import (
+from lftj.scantree.seek_kernels import (
     END,
     gallop,
     leaf_at,

@@ -29,9 +29,9 @@ from lftj.join.kernels.layout_kernels import (
     STEPS,
 )
 from lftj.join.kernels.window_kernels import rows_between
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import ENTRIES, SLOT_MASK, leaf_column
-from scantree.seek_kernels import leaf_at, next_leaf, step, window_end
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import ENTRIES, SLOT_MASK, leaf_column
+from lftj.scantree.seek_kernels import leaf_at, next_leaf, step, window_end
 
 ONE_BY_ONE = -1
 """The last level alone has more values than there is room for: the value before it is bound, and

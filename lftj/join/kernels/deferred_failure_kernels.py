@@ -31,7 +31,7 @@ from lftj.join.kernels.layout_kernels import (
     STACK,
     UNKNOWN,
 )
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 
 @inlined

@@ -19,7 +19,7 @@ from lftj.join.kernels.operation_kernels import (
     integer_operation,
     unary_operation,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     load,
     store,

@@ -38,7 +38,7 @@ from lftj.join.kernels.layout_kernels import (
     STACK,
 )
 from lftj.join.kernels.trace_kernels import touch_probe
-from scantree.jit import compiled, load, store
+from lftj.scantree.jit import compiled, load, store
 
 
 @compiled

@@ -32,8 +32,8 @@ from lftj.join.kernels.layout_kernels import (
     STEPS,
 )
 from lftj.join.kernels.window_kernels import last_value
-from scantree.jit import compiled, inlined, load, store
-from scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
 
 
 @inlined

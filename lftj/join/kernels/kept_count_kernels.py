@@ -56,10 +56,10 @@ from lftj.join.kernels.layout_kernels import (
     STEPS,
 )
 from lftj.join.kernels.window_kernels import follow
-from scantree.hash_kernels import mix
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import SLOT_MASK, leaf_column
-from scantree.seek_kernels import leaf_at, window_end
+from lftj.scantree.hash_kernels import mix
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import SLOT_MASK, leaf_column
+from lftj.scantree.seek_kernels import leaf_at, window_end
 
 COUNTS = CACHE_WORDS + CACHE_LIST
 """Place of the kept counts, behind the bitmap."""

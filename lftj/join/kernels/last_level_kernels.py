@@ -44,19 +44,19 @@ from lftj.join.kernels.window_kernels import (
     follow,
     rows_between,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     inlined,
     load,
     store,
 )
-from scantree.page_kernels import (
+from lftj.scantree.page_kernels import (
     ENTRIES,
     PAGE_ROWS,
     SLOT_MASK,
     leaf_column,
 )
-from scantree.seek_kernels import (
+from lftj.scantree.seek_kernels import (
     gallop,
     leaf_at,
     next_leaf,

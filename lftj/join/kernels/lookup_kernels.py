@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from lftj.join.kernels.expression_kernels import compute
 from lftj.join.kernels.layout_kernels import BINDINGS, FAILURE, STACK
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 NOWHERE = -1
 _MULTIPLIER = 0x1E3779B97F4A7C15  # odd, and its bits are in no order

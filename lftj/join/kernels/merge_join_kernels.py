@@ -33,9 +33,9 @@ from lftj.join.kernels.layout_kernels import (
     STEPS,
 )
 from lftj.join.kernels.window_kernels import follow
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import SLOT_BITS, SLOT_MASK, leaf_column
-from scantree.seek_kernels import LARGEST, gallop, leaf_at, seek_lub, step, window_end
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import SLOT_BITS, SLOT_MASK, leaf_column
+from lftj.scantree.seek_kernels import LARGEST, gallop, leaf_at, seek_lub, step, window_end
 
 BELOW = -1
 """A value is bound, and the levels below it are to be searched."""

@@ -12,7 +12,7 @@ from lftj.join.kernels.layout_kernels import (
     FAILURE,
     OVERFLOW,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     bits_to_float,
     compiled,
     float_to_bits,

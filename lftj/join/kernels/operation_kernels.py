@@ -29,7 +29,7 @@ from lftj.join.kernels.number_kernels import (
     rounded,
     subtract,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     inlined,
     load,

@@ -14,7 +14,7 @@ from lftj.join.kernels.layout_kernels import (
     OUTPUTS,
     ROWS,
 )
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     inlined,
     load,

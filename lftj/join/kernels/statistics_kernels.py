@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scantree.jit import compiled
+from lftj.scantree.jit import compiled
 
 
 @compiled

@@ -71,7 +71,7 @@ from lftj.join.kernels.layout_kernels import (
     SEARCH,
     START,
 )
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 LOWEST = -(1 << 63)  # stands for −∞
 HIGHEST = (1 << 63) - 1  # stands for +∞

@@ -75,7 +75,7 @@ from lftj.join.kernels.layout_kernels import (
 from lftj.join.kernels.merge_join_kernels import BELOW, merge_join
 from lftj.join.kernels.output_kernels import write_bindings
 from lftj.join.kernels.trace_kernels import find_logged, leave_levels
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 
 @inlined

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from scantree.jit import (
+from lftj.scantree.jit import (
     compiled,
     inlined,
     load,
 )
-from scantree.page_kernels import (
+from lftj.scantree.page_kernels import (
     ENTRIES,
     SLOT_BITS,
     SLOT_MASK,
     leaf_column,
 )
-from scantree.read_kernels import (
+from lftj.scantree.read_kernels import (
     at_rank,
 )
-from scantree.seek_kernels import (
+from lftj.scantree.seek_kernels import (
     next_leaf,
     rank,
 )

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.variable_orders import bits
 from lftj.program.normal_form import Ref, Value
+from lftj.scantree.frozen import record
 from lftj.storage.relation import Order
-from scantree.frozen import record
 
 _UNKNOWN: Mapping[int, float] = MappingProxyType({})
 

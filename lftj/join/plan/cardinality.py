@@ -16,6 +16,8 @@ import numpy as np
 
 from lftj.join.kernels.statistics_kernels import count_values
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, Value
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
@@ -23,8 +25,6 @@ from lftj.tuning import DEFAULT, Tuning
 from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
-from scantree.frozen import frozen
-from scantree.rows import sort_rows
 
 
 class Sample:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from lftj.scantree.frozen import frozen
 from lftj.storage.relation import Order
-from scantree.frozen import frozen
 
 _BROUGHT_FORWARD = 4.0  # kernel steps in the time that one changed row takes in one key order
 

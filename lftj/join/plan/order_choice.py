@@ -26,9 +26,9 @@ from lftj.join.plan.next_variables import NextVariables
 from lftj.join.plan.order_costs import EVEN, NEW_ORDER, Begun, Crowds, OrderCosts
 from lftj.join.plan.variable_orders import along, bits, lowest, once_bound, variables_of
 from lftj.program.normal_form import NormalRule
+from lftj.scantree.frozen import frozen
 from lftj.storage.relation import Order
 from lftj.tuning import DEFAULT, Tuning
-from scantree.frozen import frozen
 
 _NEVER = 1e9  # cost of a row of a key order that is not to be made
 _by_bindings = attrgetter("bindings")

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from lftj.join.plan.order_choice import Choice
 from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
+from lftj.scantree.frozen import frozen, record
 from lftj.storage.relation import Order
-from scantree.frozen import frozen, record
 
 
 @record

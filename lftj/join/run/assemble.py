@@ -21,10 +21,10 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.run.log_buffer import NOTHING, Channel, Logged, number_channels
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import Apply, Filter, Ref, Value
+from lftj.scantree import Tree
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
-from scantree import Tree
 
 _ROOM_FOR_STACK = 64
 

@@ -14,7 +14,7 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Columns, Relations, plan_once
 from lftj.join.run.parallel import Compact
 from lftj.program.normal_form import NormalRule
-from scantree.frozen import record
+from lftj.scantree.frozen import record
 
 
 @record(eq=False)

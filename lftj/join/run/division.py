@@ -20,12 +20,12 @@ from lftj.join.run.assemble import Assembly
 from lftj.join.run.log_buffer import Sink
 from lftj.join.run.part_weights import PartWeights
 from lftj.join.run.run import Run
+from lftj.partition.split import KeyRange, SecondKeys, split
 from lftj.program.normal_form import Value
+from lftj.scantree import Tree
+from lftj.scantree.bounds import after_prefix
+from lftj.scantree.frozen import frozen
 from lftj.tuning import DEFAULT, Tuning
-from partition.split import KeyRange, SecondKeys, split
-from scantree import Tree
-from scantree.bounds import after_prefix
-from scantree.frozen import frozen
 
 _LAST = 2**63 - 1
 

@@ -13,7 +13,7 @@ import numpy as np
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.plan import RulePlan
 from lftj.program.normal_form import Ref
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 EXACT = at.EXACT
 """Every operation leaves its interval; those that touch are joined."""

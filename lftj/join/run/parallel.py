@@ -20,7 +20,7 @@ from lftj.join.run.division import Division, leading_levels
 from lftj.join.run.log_buffer import Sink
 from lftj.join.run.run import Run, evaluation_failure
 from lftj.join.shared_work import SharedWork
-from partition.split import KeyRange
+from lftj.partition.split import KeyRange
 
 Compact = Callable[[np.ndarray], np.ndarray]
 """Function from rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any

@@ -17,10 +17,10 @@ import numpy as np
 
 from lftj.join.plan.plan import PlannedAtom
 from lftj.join.run.assemble import Assembly
+from lftj.partition.split import Keys, Weights
+from lftj.scantree import Tree
+from lftj.scantree.bounds import after_prefix
 from lftj.tuning import Tuning
-from partition.split import Keys, Weights
-from scantree import Tree
-from scantree.bounds import after_prefix
 
 _GALLOP = (
     16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer

@@ -27,10 +27,10 @@ from lftj.join.run.run import (
     evaluation_failure,
     return_cache,
 )
+from lftj.scantree import Tree
+from lftj.scantree.jit import address
+from lftj.scantree.seek_kernels import END
 from lftj.types.texts import Flat
-from scantree import Tree
-from scantree.jit import address
-from scantree.seek_kernels import END
 
 _ROOM = 1024  # rows of the output buffer
 

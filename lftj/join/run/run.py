@@ -14,8 +14,8 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.resources import Buffer
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.log_buffer import LogBuffer, Sink
+from lftj.scantree.jit import address
 from lftj.types import decode_scalar
-from scantree.jit import address
 
 OUTPUT_WORDS = 1 << 16
 """Words of an output that runs borrow one after another: few enough to stay in the processor's

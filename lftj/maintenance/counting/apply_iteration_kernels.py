@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, ROW
-from scantree.apply_kernels import apply
-from scantree.build_kernels import build
-from scantree.jit import compiled, inlined
-from scantree.page_kernels import LEAF_CAPACITY, REFERENCES, leaf_column, release
-from scantree.piece_kernels import compare_columns
-from scantree.read_kernels import find_row
+from lftj.scantree.apply_kernels import apply
+from lftj.scantree.build_kernels import build
+from lftj.scantree.jit import compiled, inlined
+from lftj.scantree.page_kernels import LEAF_CAPACITY, REFERENCES, leaf_column, release
+from lftj.scantree.piece_kernels import compare_columns
+from lftj.scantree.read_kernels import find_row
 
 # words of a relation's record; where there is a choice, rows stand and are counted as candidates,
 # and its trees have those accepted

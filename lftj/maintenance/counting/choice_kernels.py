@@ -24,8 +24,8 @@ from lftj.maintenance.counting.apply_iteration_kernels import (
     sort_few,
 )
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW
-from scantree.jit import compiled, inlined
-from scantree.read_kernels import read_edges
+from lftj.scantree.jit import compiled, inlined
+from lftj.scantree.read_kernels import read_edges
 
 
 @compiled

@@ -26,13 +26,13 @@ from lftj.maintenance.counting.elastic_query import Proofs
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.moves import Moves
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree, after_prefix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows, sort_with
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
-from scantree import Arena, Tree, after_prefix
-from scantree.frozen import frozen
-from scantree.rows import sort_rows, sort_with
 
 # What is kept of a recursive relation with one choice domain beside the rows that are accepted: all
 # candidates for being one [Choice].

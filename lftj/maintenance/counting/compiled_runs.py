@@ -17,8 +17,8 @@ from lftj.maintenance.cost.cost_model import COMPILED_ITERATION, COMPILED_MOVE, 
 from lftj.maintenance.counting import iteration_kernels as at
 from lftj.maintenance.counting.iteration_kernels import Surroundings
 from lftj.maintenance.counting.iteration_tables import Asked
+from lftj.scantree.jit import ADDRESSES, address
 from lftj.tuning.aids import COMPILED_ITERATIONS
-from scantree.jit import ADDRESSES, address
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Asked)
 

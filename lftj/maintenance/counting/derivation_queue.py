@@ -9,8 +9,8 @@ import numpy as np
 
 from lftj.maintenance.counting.elastic_query import Proofs
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW, Waiting
+from lftj.scantree.rows import sort_and_count
 from lftj.storage.delta import Columns
-from scantree.rows import sort_and_count
 
 Counted = tuple[Columns, np.ndarray]
 """Sorted, distinct rows and a count for each, which is 0 only where a relation asked for these rows

@@ -28,9 +28,9 @@ from lftj.maintenance.separable.decomposable import Decomposition, decompose
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached
 from lftj.maintenance.separable.walks import Walk, walked
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.scantree.rows import distinct_values, equal_runs, sort_and_count, sort_order
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
-from scantree.rows import distinct_values, equal_runs, sort_and_count, sort_order
 
 # Fixpoints part by part that count proofs, for strata that fall apart: `parts`, with iteration and
 # proof count of every row.

@@ -12,11 +12,11 @@ from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, Stratum
+from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
-from scantree.frozen import frozen
 
 # What the first update of a state would have to make: plans, and key orders of many rows.
 

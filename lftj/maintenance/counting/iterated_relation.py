@@ -29,16 +29,16 @@ from lftj.maintenance.counting.derivation_count import (
     without_proofs,
 )
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
+from lftj.scantree.columns import as_matrix
+from lftj.scantree.reorder import reordered
+from lftj.scantree.rows import difference, sort_rows, sorted_matrix
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.index import OrderElsewhere
 from lftj.storage.relation import Known, Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.sources import Role, Source
-from scantree import Arena, Tree
-from scantree.columns import as_matrix
-from scantree.reorder import reordered
-from scantree.rows import difference, sort_rows, sorted_matrix
 
 _ITERATED = (Role.ITERATED, Role.BEFORE_MOVE, Role.BEFORE_UPDATE, Role.MOVED)
 

@@ -51,8 +51,8 @@ from lftj.maintenance.counting.apply_iteration_kernels import (
 )
 from lftj.maintenance.counting.choice_kernels import accept, change_candidates
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW, push, take_due
-from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import GRANTED, NEXT_WORD
+from lftj.scantree.jit import compiled, inlined, load, store
+from lftj.scantree.page_kernels import GRANTED, NEXT_WORD
 
 # One iteration's due proofs settled in compiled code: as `ElasticUpdate` does for many rows, for a
 # few [Elastic, Algorithm 3].

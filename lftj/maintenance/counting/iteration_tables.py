@@ -18,8 +18,8 @@ from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.iteration_kernels import Questions
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
 from lftj.types.sources import Role, Source, in_role
-from scantree import Arena, Tree
 
 
 class Question(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 
 from lftj.maintenance.counting.apply_iteration_kernels import NEVER
 from lftj.maintenance.counting.derivation_count import iterations_of, moved_standing, standing
+from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import Order
 from lftj.storage.transient_relation import TransientRelation
-from scantree.rows import difference, sort_rows
 
 
 class Moves(NamedTuple):

@@ -11,10 +11,10 @@ import numpy as np
 
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import Trees
+from lftj.scantree import Arena, Tree
+from lftj.scantree.layout import words_to_change
+from lftj.scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 from lftj.storage.relation import Order
-from scantree import Arena, Tree
-from scantree.layout import words_to_change
-from scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 
 
 class NumberedTrees(ABC):

@@ -18,9 +18,9 @@ from lftj.maintenance.cost.cost_model import ITERATION, ROW, STEP
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.scantree.jit import ADDRESSES
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
-from scantree.jit import ADDRESSES
 
 
 class Patience:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 from lftj.program.stratification import Stratification
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen

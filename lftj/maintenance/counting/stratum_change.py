@@ -30,9 +30,9 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from scantree.frozen import frozen
 
 
 @frozen

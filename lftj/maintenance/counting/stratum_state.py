@@ -16,10 +16,10 @@ from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.trail import Trail
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.scantree import Arena
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import no_rows
 from lftj.tuning import Tuning
-from scantree import Arena
-from scantree.frozen import frozen
 
 
 @frozen

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load, store
+from lftj.scantree.jit import compiled, inlined, load, store
 
 # words of a record; the row begins at ROW and the number of proofs is the last word
 DUE_IN = 0

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
-from scantree import Arena
 
 
 def over_deleting(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:

@@ -18,11 +18,11 @@ from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.scantree import Arena
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
-from scantree import Arena
-from scantree.frozen import frozen
-from scantree.rows import sort_rows
 
 
 @frozen

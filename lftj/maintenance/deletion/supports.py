@@ -26,13 +26,13 @@ from lftj.program.normal_form import (
     RelationSchema,
     RuleVariable,
 )
+from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, named_once, without_role
-from scantree.rows import difference, sort_rows
 
 Relations = Mapping[str, RelationVersion]
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from lftj.maintenance.semi_naive.packed_rows import Iteration, Packed
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import equal_runs, sort_rows, sort_with
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, build_tree
-from scantree import Arena, Tree
-from scantree.frozen import frozen
-from scantree.rows import equal_runs, sort_rows, sort_with
 
 _OUTGROWN = 2
 """Times the rows that a trail may have become: changes took away and brought back as many."""

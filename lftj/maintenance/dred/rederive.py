@@ -22,14 +22,14 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full_evaluation import head_rows
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
+from lftj.scantree.frozen import record
+from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
-from scantree.frozen import record
-from scantree.rows import difference, sort_rows
 
 Found = dict[str, Columns]
 

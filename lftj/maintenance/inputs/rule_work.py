@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from lftj.join.budget import Divided
-from scantree.frozen import record
-from scantree.jit import compile_seconds
+from lftj.scantree.frozen import record
+from lftj.scantree.jit import compile_seconds
 
 MOVES = ("may gain", "may lose", "may gain and lose")
 """All that changes of inputs can do to a stratum: rows that come where atoms read them, or go where

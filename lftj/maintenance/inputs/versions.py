@@ -11,16 +11,16 @@ import numpy as np
 
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
+from lftj.scantree.columns import Lines, as_matrix
+from lftj.scantree.rows import sort_rows
+from lftj.sensitivity import Surgeries, surgeries
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, without_role
-from scantree import Arena
-from scantree.columns import Lines, as_matrix
-from scantree.rows import sort_rows
-from sensitivity import Surgeries, surgeries
 
 CHANGE = Source("", Role.CHANGED)
 """The name under which a query reads changed rows."""

@@ -18,12 +18,12 @@ from lftj.heads.values import by_value
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.monotone import Lattice
+from lftj.scantree.rows import equal_runs, sort_rows
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
-from scantree.rows import equal_runs, sort_rows
 
 _WORD = 8
 

@@ -28,11 +28,11 @@ from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, older_name
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
 from lftj.storage.delta import Delta, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, in_role
-from scantree import Arena, Tree
 
 _FOUND = 1024  # offers that an iteration makes
 

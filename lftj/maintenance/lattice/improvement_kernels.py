@@ -46,10 +46,10 @@ from lftj.maintenance.counting.iteration_kernels import (
     has_room,
 )
 from lftj.maintenance.counting.waiting_kernels import HEAD, ROW
-from scantree.build_kernels import build
-from scantree.jit import compiled
-from scantree.page_kernels import leaf_column
-from scantree.read_kernels import first_with
+from lftj.scantree.build_kernels import build
+from lftj.scantree.jit import compiled
+from lftj.scantree.page_kernels import leaf_column
+from lftj.scantree.read_kernels import first_with
 
 # words of a relation's record, behind those that other iterations know
 BY_GROUP = RELATION_WORDS  # the tree in whose order a group's columns come first

@@ -37,10 +37,10 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.lattice.optimal_support import WithBest, offering, support_rule
 from lftj.program.normal_form import NormalRule
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, Source
-from scantree.frozen import frozen
 
 # Iterations of improvement from rows that are known to be derived: after a change, and after what
 # lost its proofs has gone.

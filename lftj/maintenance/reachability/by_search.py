@@ -28,9 +28,9 @@ from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.separable import Nodes, steps_of
 from lftj.program.normal_form import NormalRule
+from lftj.scantree.rows import differences, sort_rows
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
-from scantree.rows import differences, sort_rows
 
 
 class Reachability(Strategy[Followed]):

@@ -18,8 +18,7 @@ from lftj.join.context import Context
 from lftj.maintenance.reachability.graph_kernels import BOTH
 from lftj.maintenance.reachability.step_graph import StepGraph, cleared
 from lftj.maintenance.separable.separable import Nodes
-from lftj.storage.delta import Columns
-from scantree.rows import (
+from lftj.scantree.rows import (
     difference,
     distinct_values,
     equal_runs,
@@ -28,6 +27,7 @@ from scantree.rows import (
     sort_rows,
     union,
 )
+from lftj.storage.delta import Columns
 
 _BITS = 62  # changed steps that are told apart
 _MANY = 1 << 16  # rows that a step may matter to from which on a hub is looked for

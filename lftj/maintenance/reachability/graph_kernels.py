@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.jit import compiled, load, store
+from lftj.scantree.jit import compiled, load, store
 
 BEFORE, NOW, BOTH = 1, 2, 3
 PART, LOST, WON, STEPS = range(4)  # the state of a repair: next part, rows found, steps

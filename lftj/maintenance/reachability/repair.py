@@ -27,10 +27,10 @@ from lftj.maintenance.reachability.graph_kernels import (
 )
 from lftj.maintenance.reachability.step_graph import StepGraph
 from lftj.maintenance.separable.separable import Nodes
+from lftj.scantree import after_prefix
+from lftj.scantree.rows import distinct_values, equal_runs, locate, sort_order, sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
-from scantree import after_prefix
-from scantree.rows import distinct_values, equal_runs, locate, sort_order, sort_rows
 
 _LOOKED_UP = 30  # steps of looking one row up among many
 _READ = 3  # steps of reading a row that lies beside others

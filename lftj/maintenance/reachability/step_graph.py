@@ -18,8 +18,8 @@ from lftj.maintenance.reachability.graph_kernels import (
     reach,
 )
 from lftj.maintenance.separable.separable import Nodes
+from lftj.scantree.rows import locate, sort_order, union
 from lftj.storage.delta import Columns, Delta
-from scantree.rows import locate, sort_order, union
 
 _SEARCH = 4_000
 """Steps in the time that a search takes besides its own."""

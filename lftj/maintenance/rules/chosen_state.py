@@ -19,12 +19,12 @@ from lftj.heads.choice import choose
 from lftj.heads.support_state import SupportState
 from lftj.maintenance.rules.rule_state import RelationState
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, after_prefix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import contains, difference, sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types.dictionary import Dictionary
-from scantree import Arena, after_prefix
-from scantree.frozen import frozen
-from scantree.rows import contains, difference, sort_rows
 
 
 @frozen

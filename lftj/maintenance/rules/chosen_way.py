@@ -22,7 +22,7 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.rules.guarded_groups import PartedRule
 from lftj.maintenance.trace.trace_state import TraceState
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 class Chosen(Protocol):

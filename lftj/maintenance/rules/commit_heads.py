@@ -26,9 +26,9 @@ from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.maintenance.rules.view_states import ViewState, ViewStates, rules_of
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.program.stratification import StratifiedProgram
+from lftj.scantree.frozen import record
 from lftj.storage.delta import Delta
 from lftj.tuning.aids import EXTREMES, FINER_HEADS
-from scantree.frozen import record
 
 
 @record

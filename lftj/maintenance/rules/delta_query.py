@@ -30,10 +30,10 @@ from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
+from lftj.scantree.frozen import record
 from lftj.storage.delta import Delta
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, without_role
-from scantree.frozen import record
 
 
 @record

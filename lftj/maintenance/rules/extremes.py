@@ -16,13 +16,13 @@ from lftj.functions import aggregates
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
+from lftj.scantree import Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import equal_runs, locate, sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import EXTREMES
-from scantree import Tree
-from scantree.frozen import frozen
-from scantree.rows import equal_runs, locate, sort_rows
 
 
 @frozen(slots=True)

@@ -17,8 +17,8 @@ from lftj.errors import (
 )
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+from lftj.scantree.layout import TooWideError
 from lftj.types.sources import is_hidden, lineage
-from scantree.layout import TooWideError
 
 _BRACES = (
     "what stands in braces is computed for all values that are found there: repeat inside them "

@@ -21,9 +21,9 @@ from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
 from lftj.join.run.ladder import satisfying
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
+from lftj.scantree.rows import sort_rows, union
 from lftj.storage.delta import no_rows
 from lftj.tuning.aids import RUNNING_TOTALS
-from scantree.rows import sort_rows, union
 
 # Aggregates that no repetition changes: the search may stop at the first proof of each (group,
 # arguments).

@@ -20,11 +20,11 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.shared_work import Account, each_of
 from lftj.program.normal_form import FunctorRule
+from lftj.scantree.rows import equal_runs, sort_rows
 from lftj.types import STR, floats_to_codes
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import numpy_array
 from lftj.types.texts import Texts
-from scantree.rows import equal_runs, sort_rows
 
 _CHARACTERS = 8  # of a string, made in the time of a kernel step
 _TEXT_AT_ONCE = 4 << 20

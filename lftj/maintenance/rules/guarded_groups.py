@@ -28,11 +28,11 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Parts, Versions, elsewhere
 from lftj.maintenance.rules.delta_query import DeltaQuery, delta_queries
 from lftj.program.normal_form import NormalRule, Ref
+from lftj.scantree import after_prefix
+from lftj.scantree.columns import Lines, as_matrix
+from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from scantree import after_prefix
-from scantree.columns import Lines, as_matrix
-from scantree.frozen import frozen
 
 GUARDED_GROUPS = "guarded groups"
 """The name of the strategy: without it no part is looked for."""

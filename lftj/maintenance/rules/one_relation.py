@@ -16,8 +16,8 @@ from lftj.maintenance.rules.chosen_state import ChosenState, one_domain
 from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.rules.initial_evaluation import establish
 from lftj.maintenance.rules.relation_change import Maintained, RelationChange
+from lftj.scantree.rows import union
 from lftj.storage.database import base_name
-from scantree.rows import union
 
 
 class ChoiceAnew(Strategy[Maintained]):

@@ -17,7 +17,7 @@ from lftj.maintenance.rules.guarded_groups import Guards
 from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 class RuleState(NamedTuple):

@@ -27,7 +27,7 @@ from lftj.program.canonical_head import (
     combined_rule,
 )
 from lftj.program.normal_form import NormalRule
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 @frozen

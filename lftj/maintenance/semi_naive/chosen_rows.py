@@ -11,9 +11,9 @@ import numpy as np
 from lftj.heads.choice import Chooser
 from lftj.maintenance.semi_naive.fixpoint import Table
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import sort_with
 from lftj.storage.delta import Columns
 from lftj.types.dictionary import Dictionary
-from scantree.rows import sort_with
 
 T = TypeVar("T", bound=Table)
 

@@ -12,9 +12,9 @@ from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variants import recursive_atoms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import union
 from lftj.storage.database import base_name
-from scantree.frozen import frozen
-from scantree.rows import union
 
 
 @frozen

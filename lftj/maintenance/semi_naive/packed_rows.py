@@ -11,12 +11,12 @@ import numpy as np
 
 from lftj.maintenance.semi_naive.row_set_kernels import reordered, unpack
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
+from lftj.scantree.reorder import columns_to_sort
+from lftj.scantree.word_sort import sort_words
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
 from lftj.storage.transient_relation import TransientRelation, every_order
-from scantree import Arena, Tree
-from scantree.reorder import columns_to_sort
-from scantree.word_sort import sort_words
 
 PACKED_BITS = 62
 """Bits of a row that is packed into a word."""

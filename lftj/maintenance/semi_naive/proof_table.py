@@ -9,8 +9,8 @@ from threading import Lock
 import numpy as np
 
 from lftj.maintenance.semi_naive.proof_table_kernels import add_proofs, rehash
+from lftj.scantree.rows import sort_order, sort_rows
 from lftj.storage.delta import Columns
-from scantree.rows import sort_order, sort_rows
 
 _FIRST_ROOM = 1 << 10  # rows
 _LOAD = 2  # slots for each row that there is room for, at least

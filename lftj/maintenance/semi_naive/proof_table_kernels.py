@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.hash_kernels import mix, slot_of
-from scantree.jit import compiled, fetch, inlined, load, store
+from lftj.scantree.hash_kernels import mix, slot_of
+from lftj.scantree.jit import compiled, fetch, inlined, load, store
 
 BLOCK = 64  # rows that are looked up together
 

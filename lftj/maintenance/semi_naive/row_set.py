@@ -18,9 +18,9 @@ from lftj.maintenance.semi_naive import row_set_kernels as kernels
 from lftj.maintenance.semi_naive.buffer_pool import Lane, ThreadBuffers, give_back, unfilled, zeroed
 from lftj.maintenance.semi_naive.packed_rows import PACKED_BITS, Packed
 from lftj.maintenance.semi_naive.wide_rows import WideRows
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree.word_sort import sort_words
 from lftj.tuning import DEFAULT, Tuning
-from partition.executor import ThreadExecutor
-from scantree.word_sort import sort_words
 
 Columns = list[np.ndarray]
 

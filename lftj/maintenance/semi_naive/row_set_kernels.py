@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.hash_kernels import slot_of
-from scantree.jit import claim, compiled, inlined, load, store
+from lftj.scantree.hash_kernels import slot_of
+from lftj.scantree.jit import claim, compiled, inlined, load, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 BLOCK = 128  # rows whose slots are fetched together

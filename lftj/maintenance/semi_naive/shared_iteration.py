@@ -22,11 +22,11 @@ from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import Ranges
 from lftj.join.shared_work import SharedWork
 from lftj.maintenance.semi_naive.variants import Variant, delta_name
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree.bounds import after_prefix
 from lftj.storage.relation import Order
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import Tuning
-from partition.executor import ThreadExecutor
-from scantree.bounds import after_prefix
 
 
 class Cut:

@@ -25,13 +25,13 @@ from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, recursive_atoms
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.columns import Lines
+from lftj.scantree.rows import sorted_matrix
+from lftj.scantree.rows_kernels import merge_news
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
-from scantree.columns import Lines
-from scantree.rows import sorted_matrix
-from scantree.rows_kernels import merge_news
 
 Below = Mapping[str, RelationVersion]
 

@@ -18,9 +18,9 @@ from lftj.join.run.evaluate import Relations
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
+from lftj.scantree.frozen import record
 from lftj.storage.relation import Order
 from lftj.types.sources import Role, Source, named_once
-from scantree.frozen import record
 
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.maintenance.semi_naive.proof_table import ProofTable
+from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns
-from scantree.rows import sort_rows
 
 
 class WideRows:

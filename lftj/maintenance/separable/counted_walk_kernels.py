@@ -23,7 +23,7 @@ from lftj.maintenance.separable.walk_kernels import (
     TAIL,
     take,
 )
-from scantree.jit import compiled, load, store
+from lftj.scantree.jit import compiled, load, store
 
 
 class Weights(NamedTuple):

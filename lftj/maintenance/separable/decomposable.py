@@ -24,7 +24,7 @@ from lftj.program.normal_form import (
     RelationSchema,
     Value,
 )
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 Argument = Ref | Value | None
 

@@ -21,7 +21,7 @@ from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.maintenance.separable.walks import Walk, walked
-from scantree.rows import distinct_values, equal_runs, sort_rows
+from lftj.scantree.rows import distinct_values, equal_runs, sort_rows
 
 
 class Walks(Strategy[dict[str, Columns]]):

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.jit import compiled, load, store
-from scantree.word_sort_kernels import begin_runs, move_to_runs
+from lftj.scantree.jit import compiled, load, store
+from lftj.scantree.word_sort_kernels import begin_runs, move_to_runs
 
 PART, HEAD, TAIL, ROWS, STEPS = range(
     5

@@ -29,7 +29,7 @@ from lftj.maintenance.separable.walk_kernels import (
     Reached,
     no_nodes_reached,
 )
-from partition.split import split
+from lftj.partition.split import split
 
 _MOST_GROWTH = 8
 

@@ -19,9 +19,9 @@ from lftj.join.run.evaluate import Relations
 from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.maintenance.stored.stored_traces import trace_data, trace_of
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.scantree import Tree
 from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees
 from lftj.types.dictionary import Dictionary
-from scantree import Tree
 
 Rule = NormalRule | FunctorRule
 _UNORDERED = "unordered"

@@ -13,10 +13,10 @@ from lftj.join.run.evaluate import Relations
 from lftj.maintenance.rules.body import Body
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.maintenance.trace.traced_body import TracedBody
+from lftj.scantree import IntervalTree
+from lftj.sensitivity import Granularity, SensitivityIndex
 from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees
 from lftj.types.dictionary import Dictionary
-from scantree import IntervalTree
-from sensitivity import Granularity, SensitivityIndex
 
 
 def trace_data(trace: TraceState, trees: StoredTrees) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from lftj.maintenance.stored.stored_heads import (
 from lftj.maintenance.stored.stored_traces import trace_data, trace_of
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.scantree.frozen import frozen
 from lftj.storage.durable.stored_trees import (
     OpenedTrees,
     StoredTrees,
@@ -45,7 +46,6 @@ from lftj.storage.durable.stored_trees import (
 from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
-from scantree.frozen import frozen
 
 _ANY_WIDTH = Tuning(extremes_width=1 << 30)
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""

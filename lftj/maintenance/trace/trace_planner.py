@@ -21,13 +21,13 @@ from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.maintenance.trace.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
+from lftj.scantree.frozen import frozen
+from lftj.scantree.layout import PAGE_COLUMNS
+from lftj.sensitivity import EXACT, NONE, Granularity, hull
+from lftj.sensitivity.estimate import AtomStatistics, Option, estimate
+from lftj.sensitivity.granularity_choice import GranularityChoice, choose_granularities
+from lftj.sensitivity.shape import Position, PositionKey
 from lftj.syntax.attention import look
-from scantree.frozen import frozen
-from scantree.layout import PAGE_COLUMNS
-from sensitivity import EXACT, NONE, Granularity, hull
-from sensitivity.estimate import AtomStatistics, Option, estimate
-from sensitivity.granularity_choice import GranularityChoice, choose_granularities
-from sensitivity.shape import Position, PositionKey
 
 
 @frozen

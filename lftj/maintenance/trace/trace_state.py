@@ -17,9 +17,9 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.trace.trace_planner import TraceChoice
 from lftj.maintenance.trace.traced_body import TracedBody, WithRegions
-from scantree.frozen import frozen
-from sensitivity import EXACT as EXACT_INDEX
-from sensitivity import (
+from lftj.scantree.frozen import frozen
+from lftj.sensitivity import EXACT as EXACT_INDEX
+from lftj.sensitivity import (
     Granularity,
     Liveness,
     SensitivityIndex,
@@ -28,7 +28,7 @@ from sensitivity import (
     hull,
     projected,
 )
-from sensitivity.shape import Position, PositionKey
+from lftj.sensitivity.shape import Position, PositionKey
 
 _COARSEST = projected(0)
 

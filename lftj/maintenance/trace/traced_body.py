@@ -30,12 +30,12 @@ from lftj.program.normal_form import (
     RelationSchema,
     Value,
 )
+from lftj.sensitivity import AtomShape, BodyShape, Constant, Regions, Surgeries
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types import Type, encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source, in_role
-from sensitivity import AtomShape, BodyShape, Constant, Regions, Surgeries
 
 _MOST_KEPT = 64  # assemblies: plans for regions of several shapes, logged in several ways
 

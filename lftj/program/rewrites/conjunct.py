@@ -8,7 +8,7 @@ from dataclasses import field
 from lftj.program.bindings import Variables, bound_by
 from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.normal_form import Filter
-from scantree.frozen import record
+from lftj.scantree.frozen import record
 
 
 @record

@@ -33,7 +33,7 @@ from lftj.program.normal_form import Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.rule_program import Copied, HeadTerm, RuleProgram
 from lftj.program.statistics_hints import Known
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 _NOT_COUNTING = ("min", "max")
 

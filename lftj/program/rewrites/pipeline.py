@@ -41,7 +41,7 @@ from lftj.program.rewrites.plain_literals import (
 )
 from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
 from lftj.program.statistics_hints import NOTHING, Known
-from scantree.frozen import frozen
+from lftj.scantree.frozen import frozen
 
 
 def heads(program: RuleProgram) -> RuleProgram:

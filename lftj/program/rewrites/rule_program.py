@@ -41,9 +41,9 @@ from lftj.program.normal_form import (
 )
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.statistics_hints import Known
+from lftj.scantree.frozen import frozen, record
 from lftj.types import Type
 from lftj.types.sources import HiddenName
-from scantree.frozen import frozen, record
 
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""

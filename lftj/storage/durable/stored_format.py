@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[3]
+_LFTJ = Path(__file__).absolute().parents[2]
 _LAYERS = ("heads", "join", "maintenance", "program", "storage", "syntax", "tuning", "types")
 
 
@@ -22,16 +22,16 @@ def sources(*layers: str) -> list[Path]:
     patterns = (
         "scantree/*.py",
         "sensitivity/*.py",
-        *(f"lftj/{layer}/**/*.py" for layer in sorted({*_LAYERS, *layers})),
+        *(f"{layer}/**/*.py" for layer in sorted({*_LAYERS, *layers})),
     )
-    return sorted(file for pattern in patterns for file in _ROOT.glob(pattern))
+    return sorted(file for pattern in patterns for file in _LFTJ.glob(pattern))
 
 
 def name_of(files: Iterable[Path]) -> str:
     """A hash of files and their names. O(bytes)."""
     digest = hashlib.sha256()
     for file in files:
-        digest.update(f"{file.relative_to(_ROOT)} {file.stat().st_size}\n".encode())
+        digest.update(f"{file.relative_to(_LFTJ)} {file.stat().st_size}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scantree import Arena
-from scantree.segment import (
+from lftj.scantree import Arena
+from lftj.scantree.segment import (
     ROOM,
     Segment,
     SegmentFile,
@@ -22,8 +22,8 @@ from scantree.segment import (
     needed,
     open_segments,
 )
-from scantree.segment_homes import give_back_homes, owner_of
-from scantree.watched_files import FileDamagedError
+from lftj.scantree.segment_homes import give_back_homes, owner_of
+from lftj.scantree.watched_files import FileDamagedError
 
 NOT_TO_BE_HAD = (OSError, LookupError, ValueError, TypeError, FileDamagedError)
 """Errors of opening files that are not what was written. That memory runs out says nothing of them:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lftj.scantree.mapping import reserve, show_file
+from lftj.scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 from lftj.storage.durable.strings_file import (
     StringsFile,
     StringsHead,
@@ -22,8 +24,6 @@ from lftj.storage.durable.strings_file import (
 )
 from lftj.types.dictionary import Dictionary
 from lftj.types.text_index import Table, gaps
-from scantree.mapping import reserve, show_file
-from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 
 Chain = list[tuple[str, int]]
 """(file, strings) pairs: the first strings come from the first file, and so on."""

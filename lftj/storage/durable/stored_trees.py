@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
+from lftj.scantree.segment import address_of
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
-from scantree import Arena, Tree
-from scantree.segment import address_of
 
 TreeData = list[Any]
 """[address of the root, height, rows, key columns, value columns, aggregates]."""

@@ -19,11 +19,11 @@ from uuid import uuid4
 import numpy as np
 
 from lftj.frames.whole_files import whole_file
+from lftj.scantree.frozen import frozen
+from lftj.scantree.mapping import write_at
+from lftj.scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.types.text_index import Table, slots_for
-from scantree.frozen import frozen
-from scantree.mapping import write_at
-from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
 
 NOT_IN_TABLES = 1024
 """Strings that may be in no table, so that whoever opens a file enters them."""

@@ -9,8 +9,8 @@ from bench.__main__ import main
 from bench.journey import measured
 from bench.journey.counting import FIGURES, Counts, Room, counted
 from bench.journey.record import VERSION, differences, record_of, recorded, text_of
+from lftj.scantree.sharing import ALONE
 from lftj.types.dictionary import Dictionary
-from scantree.sharing import ALONE
 
 RENEW = "`uv run python -m bench journey --write` renews the record, in the same commit"
 

@@ -15,10 +15,10 @@ from lftj.heads.float_sum import ExactSum
 from lftj.heads.float_sum_kernels import WORDS
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, RuleVariable
+from lftj.scantree import Arena
 from lftj.storage.delta import Columns, Delta
 from lftj.types import FLOAT, INT, STR, Type, decimal, encode_scalar
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 
 Row = tuple[Any, ...]
 Call = tuple[str, list[int], Type]

@@ -18,8 +18,8 @@ from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.user import UserAggregate
+from lftj.scantree import Arena
 from lftj.types import FLOAT, INT, STR
-from scantree import Arena
 from tests.unit.heads.heads import CENTS, TYPES, Call, Head, Row, listed, shape_of
 
 CALLS: dict[str, list[Call]] = {

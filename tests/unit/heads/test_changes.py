@@ -12,8 +12,8 @@ import pytest
 
 import lftj
 from lftj.heads.changes import by_groups
-from scantree import rows
-from scantree.sharing import spans
+from lftj.scantree import rows
+from lftj.scantree.sharing import spans
 
 ROWS = 5000
 

@@ -17,9 +17,9 @@ from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_sum import ExactSum, FloatTotals
 from lftj.heads.float_sum_kernels import STATE_WORDS, WORDS, to_balanced, to_twos_complement
+from lftj.scantree import Arena
 from lftj.types import FLOAT, INT, codes_to_floats, floats_to_codes
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 from tests.unit.heads.heads import state_of
 
 SUM, MEAN = (CallShape(name, (1,), (FLOAT,), FLOAT) for name in ("sum", "mean"))

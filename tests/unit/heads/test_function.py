@@ -16,10 +16,10 @@ from lftj.heads.function import (
     keeps_key,
 )
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree import Arena
 
 
 def columns_of(rows: list[tuple[int, ...]]) -> list[np.ndarray]:

@@ -18,8 +18,8 @@ from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.float_sum import ExactSum
 from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
+from lftj.partition.executor import ThreadExecutor
 from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
-from partition.executor import ThreadExecutor
 
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
 FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lftj.errors import ValueRangeError
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
-from scantree import Arena
+from lftj.scantree import Arena
 
 Row = tuple[int, ...]
 row = st.tuples(st.integers(0, 2), st.sampled_from([-(2**63), 0, 2**63 - 1]))

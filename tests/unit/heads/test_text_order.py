@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lftj.heads import text_order
 from lftj.heads.text_order import TextOrder
+from lftj.scantree import Arena
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 
 texts = st.text(st.sampled_from("ab\0é\uffff\U0001f600"), max_size=4)
 

@@ -9,7 +9,7 @@ import pytest
 
 from lftj.distributed.partitioning.partials import verbs
 from lftj.heads.user_totals import Slots
-from scantree import Arena
+from lftj.scantree import Arena
 
 WIDTHS = (36, 1, 2)
 

@@ -7,7 +7,7 @@ import pytest
 
 from lftj.heads import waiting_rows
 from lftj.heads.waiting_rows import ONCE, WaitingRows
-from partition.executor import ThreadExecutor
+from lftj.partition.executor import ThreadExecutor
 
 WIDEST = 2**62
 

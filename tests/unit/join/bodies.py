@@ -19,9 +19,9 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree import Arena
 
 Argument = str | int | None
 Term = str | int | tuple[str, str | int, str | int] | None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scantree import Tree
+from lftj.scantree import Tree
 
 
 @pytest.fixture

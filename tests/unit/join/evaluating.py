@@ -14,11 +14,11 @@ from lftj.join.resources import Resources
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.run.ladder import satisfying
+from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import NormalRule
+from lftj.scantree import Arena
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary
-from partition.executor import ThreadExecutor
-from scantree import Arena
 
 
 def surroundings(

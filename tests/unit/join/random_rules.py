@@ -21,9 +21,9 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree import Arena
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 DOMAIN = (LOWEST, -7, 0, 1, 2, 3, 5, HIGHEST)

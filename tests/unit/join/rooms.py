@@ -8,9 +8,9 @@ import numpy as np
 
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import run_plan
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
-from scantree import Arena
 from tests.unit.join.evaluating import surroundings
 
 Room = tuple[int, int]

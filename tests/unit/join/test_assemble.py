@@ -15,9 +15,9 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import Apply, Ref, Value
+from lftj.scantree import Arena
 from lftj.types import INT, STR
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 from tests.unit.join.bodies import Body, Term, relations
 from tests.unit.join.random_rules import database, random_rows, random_rule
 

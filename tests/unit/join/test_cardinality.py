@@ -13,10 +13,10 @@ import pytest
 from lftj.join.kernels.statistics_kernels import count_values
 from lftj.join.plan.cardinality import Statistics
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT
-from scantree import Arena
 
 SCHEMA = RelationSchema("t", (("x", INT), ("y", INT)))
 

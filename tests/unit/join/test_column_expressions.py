@@ -10,8 +10,8 @@ from lftj.join.access.column_expressions import by_columns, column_values
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.lookup_kernels import compute_rows
+from lftj.scantree.jit import address
 from lftj.types import floats_to_codes
-from scantree.jit import address
 
 ROWS = 7
 INTS = (0, 1, -1, 5, 2**31, -(2**40), 2**62, 2**63 - 1, -(2**63))

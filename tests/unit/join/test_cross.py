@@ -15,10 +15,10 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.evaluating import surroundings
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows

@@ -24,8 +24,8 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
+from lftj.scantree import Arena
 from lftj.types import INT
-from scantree import Arena
 from tests.unit.join.evaluating import evaluate, surroundings
 from tests.unit.join.random_rules import (
     ARITIES,

@@ -14,10 +14,10 @@ import pytest
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join.budget import Budget
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 from lftj.types import INT
-from scantree import Arena
 from tests.unit.join.bodies import Body, Term, graph_rule
 from tests.unit.join.evaluating import evaluate, surroundings
 

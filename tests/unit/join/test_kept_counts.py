@@ -19,14 +19,14 @@ from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import run_plan
 from lftj.join.run.log_buffer import EXACT, Logged
+from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.aids import KEPT_COUNTS
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
-from partition.executor import ThreadExecutor
-from scantree import Arena
 from tests.unit.join.bodies import Body, graph_rule
 from tests.unit.join.bodies import relations as relations_of
 from tests.unit.join.evaluating import surroundings, tallied

@@ -23,9 +23,9 @@ from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.join.run.ladder import StarJoin
 from lftj.join.strategy import Exhausted
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import Arena
 from lftj.tuning import DEFAULT, Tuning
-from partition.executor import ThreadExecutor
-from scantree import Arena
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
 

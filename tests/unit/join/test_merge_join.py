@@ -14,10 +14,10 @@ from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
-from scantree import Arena, Tree
 from tests.unit.join.bodies import Body
 from tests.unit.join.evaluating import surroundings
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows

@@ -18,11 +18,11 @@ from lftj.join.plan.order_choice import Choice, OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER, NEW_ORDER
 from lftj.join.plan.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.random_rules import ARITIES, random_rule
 

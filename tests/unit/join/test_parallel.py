@@ -18,12 +18,12 @@ from lftj.join.budget import AllowanceSpentError, Budget
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import chunks, run_plan
+from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from partition.executor import ThreadExecutor
-from scantree import Arena
 from tests.unit.join.bodies import graph_rule
 from tests.unit.join.evaluating import surroundings
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule

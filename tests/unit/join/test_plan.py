@@ -12,8 +12,8 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, Value
+from lftj.scantree import Arena
 from lftj.types import FLOAT, INT
-from scantree import Arena
 from tests.unit.join.bodies import Body, relations
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
 

@@ -19,8 +19,8 @@ from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.join.run.ladder import RowScan
 from lftj.join.strategy import Exhausted
+from lftj.scantree import Arena
 from lftj.tuning import Tuning
-from scantree import Arena
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 

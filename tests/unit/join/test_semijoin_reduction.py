@@ -16,9 +16,9 @@ from lftj.join.access import semijoin_reduction
 from lftj.join.context import Context
 from lftj.join.plan.plan import RulePlan
 from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
+from lftj.scantree import Arena
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
-from scantree import Arena
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
@@ -198,7 +198,7 @@ def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "sensitivity.estimate.CLEARLY", float("inf")
+        "lftj.sensitivity.estimate.CLEARLY", float("inf")
     )  # delta queries are priced in the order of the whole
     monkeypatch.setattr(
         "lftj.maintenance.trace.trace_planner._sooner_counted", lambda *given: False

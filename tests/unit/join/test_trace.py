@@ -18,11 +18,11 @@ from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import chunks
 from lftj.join.run.log_buffer import EXACT, HULL, Logged
 from lftj.join.run.log_buffer import Channel as Described
+from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
+from lftj.scantree import Arena
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from partition.executor import ThreadExecutor
-from scantree import Arena
 from tests.unit.join.evaluating import surroundings
 from tests.unit.join.random_rules import (
     DOMAIN,

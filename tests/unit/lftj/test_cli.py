@@ -341,7 +341,7 @@ def test_what_could_not_be_read_back_is_shown_with_its_directive(
 def test_spark_that_is_not_installed_is_named_with_a_remedy(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "partition.spark", raising=False)
+    monkeypatch.delitem(sys.modules, "lftj.partition.spark", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert main(["demo", "--spark"]) == 1
     assert (

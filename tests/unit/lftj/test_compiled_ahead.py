@@ -21,10 +21,10 @@ import pytest
 import lftj
 from lftj.engine import compiled_ahead
 from lftj.engine.kernel_library import build_library
-from scantree.jit import ahead as groups
-from scantree.jit import building
-from scantree.jit.directory import ADDRESSES
-from scantree.jit.library import library, target
+from lftj.scantree.jit import ahead as groups
+from lftj.scantree.jit import building
+from lftj.scantree.jit.directory import ADDRESSES
+from lftj.scantree.jit.library import library, target
 from tests.distributed.inline import InlineExecutor
 from tests.interrupting import heeding_interrupts  # noqa: F401
 
@@ -42,7 +42,7 @@ def library_of_kernels() -> None:
 HARNESS = """
 import pathlib, random, sys
 import lftj
-from scantree.jit.decorators import Kernel
+from lftj.scantree.jit.decorators import Kernel
 
 asked = []
 by_numba = Kernel._by_numba
@@ -223,7 +223,7 @@ t(x, z) :- t(x, y), e(y, z).
 """
 
 
-FEW = "scantree.page_kernels leaf_column i i\n" * 8
+FEW = "lftj.scantree.page_kernels leaf_column i i\n" * 8
 """A group that is compiled soon."""
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import NullValueError, ValueTypeError
+from lftj.partition.executor import ThreadExecutor
 from lftj.types import dictionary as module
 from lftj.types.dictionary import Dictionary
-from partition.executor import ThreadExecutor
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=6), max_size=30)
 

@@ -14,10 +14,10 @@ from lftj.engine import staging as staging_module
 from lftj.engine.staged_rows import StagedRows
 from lftj.engine.staging import Staging
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.tree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree.tree import Arena
 
 ARENA = Arena()
 PLAIN = RelationSchema("p", (("a", INT), ("b", INT)))

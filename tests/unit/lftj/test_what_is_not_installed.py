@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import lftj
-from partition import java
+from lftj.partition import java
 
 ROOT = Path(__file__).parents[3]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -21,7 +21,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 
 @pytest.fixture
 def result(monkeypatch: pytest.MonkeyPatch) -> lftj.Result:
-    for name in ("partition.spark", "lftj.distributed.executors"):
+    for name in ("lftj.partition.spark", "lftj.distributed.executors"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("pandas", "polars", "pyspark"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -76,7 +76,7 @@ def test_extras_that_texts_name_are_there() -> None:
 WITHOUT_NUMBA = """
 import sys, lftj
 sys.modules["numba"] = None
-from scantree.jit import library
+from lftj.scantree.jit import library
 library.file_name = lambda processor: "none-such.so"
 try:
     lftj.connect().add_rules(".decl a(x: number) a(1).")
@@ -101,7 +101,7 @@ def test_java_that_is_missing_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatc
     def none(*_: object, **__: object) -> None:
         raise java.JavaMissingError("Spark needs Java 17 or later")
 
-    spark = importlib.import_module("partition.spark")
+    spark = importlib.import_module("lftj.partition.spark")
     monkeypatch.setattr(spark, "local_session", none)
     with pytest.raises(lftj.MissingDependencyError, match="Spark needs Java 17") as caught:
         lftj.local_spark()

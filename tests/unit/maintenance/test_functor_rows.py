@@ -10,8 +10,8 @@ import lftj.maintenance.rules.functor_rows as module
 from lftj.errors import LftjError, LimitError
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule
+from lftj.scantree.tree import Arena
 from lftj.types import INT
-from scantree.tree import Arena
 from tests.unit.join.evaluating import surroundings
 
 TOP = 2**63 - 1

@@ -12,12 +12,12 @@ import pytest
 
 from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from lftj.types.sources import Role, Source
-from scantree import Arena
 
 Rows = set[tuple[int, ...]]
 SCHEMA = RelationSchema("t", (("a", INT), ("b", INT), ("c", INT)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj.maintenance.rules.view_states import ViewStates, rules_of
 from lftj.maintenance.trace.trace_planner import TraceOverride
-from sensitivity import hull
+from lftj.sensitivity import hull
 from tests.unit.maintenance.sharing import RULES, declared, shared_heads
 
 TEXTS = [rule for _, rule, _ in RULES.values()]

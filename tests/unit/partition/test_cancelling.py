@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from partition.cancelling import cancelled
+from lftj.partition.cancelling import cancelled
 
 
 class FakeContext:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from partition.executor import ThreadExecutor, usable_cores
+from lftj.partition.executor import ThreadExecutor, usable_cores
 
 
 @pytest.fixture(autouse=True)
@@ -243,7 +243,7 @@ def test_another_reason_for_which_a_thread_cannot_start_is_told(monkeypatch: pyt
 
 AT_THE_END = """
 import atexit, threading, time
-from partition.executor import ThreadExecutor
+from lftj.partition.executor import ThreadExecutor
 
 def square(number):
     time.sleep(0.01)

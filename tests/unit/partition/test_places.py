@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from partition.executor import usable_cores
-from partition.places import mapped, places_of
+from lftj.partition.executor import usable_cores
+from lftj.partition.places import mapped, places_of
 
 
 @dataclass

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partition.route import route
-from partition.split import KeyRange, split
+from lftj.partition.route import route
+from lftj.partition.split import KeyRange, split
 from tests.unit.partition.test_split import KEYS, WEIGHTS, below, cut, holds
 
 ROWS = st.lists(st.tuples(KEYS, st.integers(-3, 12)), max_size=20)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partition.split import KeyRange, split
+from lftj.partition.split import KeyRange, split
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 KEYS = st.one_of(st.integers(-20, 20), st.sampled_from([LEAST, LEAST + 1, GREATEST - 1, GREATEST]))

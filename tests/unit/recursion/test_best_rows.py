@@ -14,11 +14,11 @@ import lftj
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
-from scantree import Arena
 from tests.unit.recursion.best_values import LABELS
 from tests.unit.recursion.test_lattice_update import steps
 

@@ -12,7 +12,7 @@ import pytest
 
 from lftj.maintenance.semi_naive.buffer_pool import ThreadBuffers
 from lftj.maintenance.semi_naive.row_set import RowSet
-from partition.executor import ThreadExecutor
+from lftj.partition.executor import ThreadExecutor
 
 SPANS = {"dense": 60, "sparse": 10**7, "wide": 2**61}
 

@@ -16,7 +16,7 @@ from lftj.maintenance.counting import iteration_kernels
 from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.semi_naive import variant_plans
-from scantree.jit import ADDRESSES
+from lftj.scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import CASES, DECLARATIONS, OTHERS, SHORTEST, Edges
 from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check

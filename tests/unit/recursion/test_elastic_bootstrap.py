@@ -26,10 +26,10 @@ from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.proof_table import ProofTable
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import Arena
+from lftj.scantree.reorder import reordered
 from lftj.tuning import DEFAULT
-from partition.executor import ThreadExecutor
-from scantree import Arena
-from scantree.reorder import reordered
 from tests.retuning import retuned
 from tests.unit.recursion.stratum import Rows, rows_of
 from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES

@@ -12,10 +12,10 @@ import pytest
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import Ref, RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from lftj.types.sources import Role, Source
-from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.evaluating import surroundings
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import lftj
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena, Tree
 from lftj.tuning import DEFAULT
 from lftj.types import INT
-from scantree import Arena, Tree
 from tests.retuning import retuned
 from tests.unit.recursion.following import CLOSURE, change, strategies, workspace
 from tests.unit.recursion.stratum import check, states

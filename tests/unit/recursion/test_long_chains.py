@@ -5,7 +5,7 @@ import pytest
 import lftj
 from lftj.maintenance.counting import long_chains
 from lftj.maintenance.lattice import lattice_update
-from scantree.jit import ADDRESSES
+from lftj.scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import SHORTEST
 from tests.unit.recursion.stratum import check, states
 

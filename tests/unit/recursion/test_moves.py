@@ -7,9 +7,9 @@ import numpy as np
 from lftj.maintenance.counting.derivation_count import standing
 from lftj.maintenance.counting.moves import NEVER, ComeAndGone, MovedRows, Moves
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.delta import Columns
 from lftj.types import INT
-from scantree import Arena
 
 
 def _rows(*values: int) -> Columns:

@@ -6,9 +6,9 @@ import numpy as np
 
 from lftj.maintenance.bootstrap import ranges_of_types
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.types import FLOAT, INT, STR
-from scantree import Arena
 
 
 def test_ranges_cover_every_column_of_the_wanted_types():

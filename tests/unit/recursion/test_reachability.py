@@ -11,7 +11,7 @@ import pytest
 import lftj
 from lftj.maintenance.ladder import OPTIONAL, STRATA
 from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
-from scantree import Tree
+from lftj.scantree import Tree
 from tests.unit.recursion.programs import expected
 
 DECLARED = """

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scantree.jit import compiled, inlined, load
+from lftj.scantree.jit import compiled, inlined, load
 
 ROOT = Path(__file__).resolve().parents[3]
 

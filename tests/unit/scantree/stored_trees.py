@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from scantree import Arena, Tree
-from scantree.invariants import check_invariants
-from scantree.segment import Segment, open_segments
+from lftj.scantree import Arena, Tree
+from lftj.scantree.invariants import check_invariants
+from lftj.scantree.segment import Segment, open_segments
 
 RESERVE = 1 << 32
 

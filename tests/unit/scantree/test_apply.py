@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree
-from scantree.invariants import check_arena, check_invariants
-from scantree.layout import words_to_change
-from scantree.page_kernels import WORDS_IN_USE
+from lftj.scantree import Arena, Tree
+from lftj.scantree.invariants import check_arena, check_invariants
+from lftj.scantree.layout import words_to_change
+from lftj.scantree.page_kernels import WORDS_IN_USE
 from tests.unit.scantree.trees import (
     EXTREMES,
     Shape,

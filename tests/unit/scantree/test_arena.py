@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree, mapping, stretch
-from scantree.invariants import check_arena
-from scantree.stretch import Stretch
+from lftj.scantree import Arena, Tree, mapping, stretch
+from lftj.scantree.invariants import check_arena
+from lftj.scantree.stretch import Stretch
 from tests.unit.scantree.trees import random_rows, rows_of, taken
 
 
@@ -167,7 +167,7 @@ def test_of_a_large_arena_the_next_one_gets_the_first_pages_and_the_system_the_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gc.collect()
-    monkeypatch.setattr("scantree.arena._KEPT", 1 << 20)
+    monkeypatch.setattr("lftj.scantree.arena._KEPT", 1 << 20)
     first = Arena()
     Tree.build(first, [np.arange(1_000_000)])
     kept, touched = (2 << 20) // 8, first.bytes_touched // 8
@@ -235,7 +235,7 @@ def test_where_something_is_mapped_already_a_stretch_goes_elsewhere_or_stops() -
 def test_where_the_system_maps_no_place_that_it_is_told_all_is_reserved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("scantree.stretch.ask", lambda address, size: None)
+    monkeypatch.setattr("lftj.scantree.stretch.ask", lambda address, size: None)
     whole = Stretch(1 << 28, 1 << 20)
     assert not whole.by_need
     assert whole.mapped == 1 << 28

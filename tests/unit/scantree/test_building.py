@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from scantree.jit import library
+from lftj.scantree.jit import library
 
 CODE = """
 import sys, time
 from pathlib import Path
-from scantree.jit import building
+from lftj.scantree.jit import building
 
 folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
 

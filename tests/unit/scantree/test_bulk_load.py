@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import scantree.tree
-from partition.executor import ThreadExecutor
-from scantree import Arena, Tree
-from scantree.bulk_load import load
-from scantree.invariants import check_arena
-from scantree.sharing import SPAN
+import lftj.scantree.tree
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import Arena, Tree
+from lftj.scantree.bulk_load import load
+from lftj.scantree.invariants import check_arena
+from lftj.scantree.sharing import SPAN
 from tests.interrupting import Interrupt
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -107,7 +107,7 @@ def test_threads_share_many_rows(width):
 @pytest.mark.parametrize("kernel", ["take_leaves", "fill_leaves", "raise_levels", "fill_packed"])
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_ctrl_c_leaves_no_pages_behind(monkeypatch, kernel):
-    made = getattr(scantree.tree, kernel)
+    made = getattr(lftj.scantree.tree, kernel)
 
     def running(*arguments):
         interrupt = Interrupt()  # noqa: F841 — it is forgotten when this ends
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_no_pages_behind(monkeypatch, kernel):
     most = 99 if kernel == "fill_packed" else MOST
     columns = [random.integers(least, most, SIZE) for _ in range(3)]
     kept = loaded(arena, columns)
-    monkeypatch.setattr(scantree.tree, kernel, running)
+    monkeypatch.setattr(lftj.scantree.tree, kernel, running)
     with pytest.raises(KeyboardInterrupt):
         loaded(arena, columns)
     check_arena(arena, [kept])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scantree.columns import Lines, as_matrix
-from scantree.rows import sort_rows
+from lftj.scantree.columns import Lines, as_matrix
+from lftj.scantree.rows import sort_rows
 
 ROWS = 5000  # fewer are copied anyway
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree, complement
+from lftj.scantree import Arena, Tree, complement
 from tests.unit.scantree.trees import Shape, random_rows, rows_in, rows_of, shapes, taken
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree
-from scantree.counts import add_counts
-from scantree.invariants import check_arena, check_invariants
+from lftj.scantree import Arena, Tree
+from lftj.scantree.counts import add_counts
+from lftj.scantree.invariants import check_arena, check_invariants
 from tests.unit.scantree.trees import GREATEST, columns_of, rows_of
 
 KEYS = st.tuples(st.integers(0, 3), st.integers(-20, 20))

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree
-from scantree.rows import difference
+from lftj.scantree import Arena, Tree
+from lftj.scantree.rows import difference
 from tests.unit.scantree.trees import Shape, pages_apart, random_rows, rows_of, taken
 
 

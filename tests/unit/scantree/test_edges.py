@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree, after_prefix
+from lftj.scantree import Arena, Tree, after_prefix
 from tests.unit.scantree.trees import EXTREMES, GREATEST, Shape, columns_of, numbers, random_rows
 
 keys = st.tuples(numbers(2), numbers(2), numbers(2))

@@ -16,12 +16,12 @@ import pytest
 
 from lftj.engine.kernel_library import kernel_lines
 from lftj.maintenance.separable.walk_kernels import Graph
-from scantree.jit.decorators import Kernel
-from scantree.jit.fitting import ARRAYS, call_fitted
-from scantree.jit.kinds import _KINDS
-from scantree.jit.library import library
-from scantree.packing_kernels import sum_equal
-from scantree.word_sort_kernels import ascending, sort_digits
+from lftj.scantree.jit.decorators import Kernel
+from lftj.scantree.jit.fitting import ARRAYS, call_fitted
+from lftj.scantree.jit.kinds import _KINDS
+from lftj.scantree.jit.library import library
+from lftj.scantree.packing_kernels import sum_equal
+from lftj.scantree.word_sort_kernels import ascending, sort_digits
 from tests.unit.scantree.fresh_processes import ROOT
 
 needs_library = pytest.mark.skipif(library() is None, reason="no library fits this machine")
@@ -141,7 +141,7 @@ def test_numbers_that_have_no_room_are_an_error() -> None:
 def test_copies_are_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="lftj"):
         ascending(np.arange(6)[::2])
-    assert "1 arrays were copied for scantree.word_sort_kernels.ascending" in caplog.text
+    assert "1 arrays were copied for lftj.scantree.word_sort_kernels.ascending" in caplog.text
 
 
 # ── what the library holds ────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from scantree.frozen import frozen, record
+from lftj.scantree.frozen import frozen, record
 
 
 @frozen

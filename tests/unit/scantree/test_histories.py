@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sortedcontainers import SortedDict
 
-from scantree import COUNT, Arena, complement, max_of, min_of, sum_of
-from scantree.invariants import check_arena, check_invariants
+from lftj.scantree import COUNT, Arena, complement, max_of, min_of, sum_of
+from lftj.scantree.invariants import check_arena, check_invariants
 from tests.unit.scantree.trees import (
     GREATEST,
     Key,

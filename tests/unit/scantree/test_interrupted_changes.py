@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import scantree.tree
-from scantree import Arena, Tree
-from scantree.invariants import check_arena
+import lftj.scantree.tree
+from lftj.scantree import Arena, Tree
+from lftj.scantree.invariants import check_arena
 from tests.interrupting import Interrupt
 
 
@@ -16,13 +16,13 @@ def interrupted(monkeypatch, heeding_interrupts):
     """Have an interrupt come while the kernel of this name runs."""
 
     def have(name: str) -> None:
-        kernel = getattr(scantree.tree, name)
+        kernel = getattr(lftj.scantree.tree, name)
 
         def running(*arguments):
             interrupt = Interrupt()  # noqa: F841 — it is forgotten when this ends
             return kernel(*arguments)
 
-        monkeypatch.setattr(scantree.tree, name, running)
+        monkeypatch.setattr(lftj.scantree.tree, name, running)
 
     return have
 

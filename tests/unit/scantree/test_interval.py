@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from intervaltree import IntervalTree as Oracle
 
-from scantree import Arena, IntervalTree
-from scantree.invariants import check_invariants
+from lftj.scantree import Arena, IntervalTree
+from lftj.scantree.invariants import check_invariants
 from tests.unit.scantree.trees import GREATEST, LEAST, Row, columns_of, numbers, rows_of
 
 

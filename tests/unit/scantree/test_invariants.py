@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree
-from scantree.invariants import check_arena, check_invariants
-from scantree.page_kernels import (
+from lftj.scantree import Arena, Tree
+from lftj.scantree.invariants import check_arena, check_invariants
+from lftj.scantree.page_kernels import (
     ENTRIES,
     FREE_LISTS,
     LEVEL,

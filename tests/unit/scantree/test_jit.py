@@ -16,8 +16,8 @@ import pytest
 from numba import types
 from numba.core import runtime
 
-from scantree.interrupts import interrupts_as_such
-from scantree.jit import (
+from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.jit import (
     ADDRESSES,
     address,
     bits_to_float,
@@ -29,7 +29,7 @@ from scantree.jit import (
     load_byte,
     store,
 )
-from scantree.jit.directory import DISABLED
+from lftj.scantree.jit.directory import DISABLED
 from tests.unit.scantree.fresh_processes import SUMS, python, sum_of_twice, twice
 
 ARRAY: Any = types.Array(types.int64, 1, "C")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scantree.jit.directory import CHECKED, DISABLED
+from lftj.scantree.jit.directory import CHECKED, DISABLED
 from tests.unit.scantree import fresh_processes
 from tests.unit.scantree.fresh_processes import ROOT, SUMS, Forking
 from tests.unit.scantree.fresh_processes import python as python_anew
@@ -27,12 +27,12 @@ pytestmark = pytest.mark.skipif(
 MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
 KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
 HOLDS = (
-    "from scantree.jit import compile_lock\nwith compile_lock.turn({!r}):\n"
+    "from lftj.scantree.jit import compile_lock\nwith compile_lock.turn({!r}):\n"
     "    print('held', flush=True); "
     "input(); {}"
 )
 WAITS = (
-    "from scantree.jit import compile_lock; "
+    "from lftj.scantree.jit import compile_lock; "
     "compile_lock._wait = lambda: print('waiting', flush=True) or "
     "input(); "
 )
@@ -96,7 +96,7 @@ def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> Non
     one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
     assert _next_line(one) == "held"
     waits = (
-        "from scantree.jit import compile_lock; compile_lock._PATIENCE = 0.05\n"
+        "from lftj.scantree.jit import compile_lock; compile_lock._PATIENCE = 0.05\n"
         "with compile_lock.turn('k'), "
         "compile_lock.turn('other'): print('went on')"
     )
@@ -114,7 +114,7 @@ def test_who_waits_for_a_compilation_at_a_terminal_is_told(tmp_path: Path) -> No
 
 def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
     shows = (
-        "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', "
+        "from lftj.scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', "
         "text)):\n    "
     )
     run = python(shows + SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path))
@@ -122,7 +122,7 @@ def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
 
 
 def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
-    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
+    code = "from lftj.scantree.jit import cache_directory; print(cache_directory().name)"
     old, young, other = names = [
         "kernels-0123456789abcdef",
         "kernels-fedcba9876543210",
@@ -196,18 +196,19 @@ def test_machine_code_is_for_the_user_alone(tmp_path: Path) -> None:
 
 
 def _copied(folder: Path) -> Path:
-    for package in ("scantree", "tests/unit/scantree"):
+    for package in ("lftj/scantree", "tests/unit/scantree"):
         shutil.copytree(
             ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
         )
-    for package in ("tests", "tests/unit"):
+    for package in ("lftj", "tests", "tests/unit"):
         shutil.copy(ROOT / package / "__init__.py", folder / package)
     return folder
 
 
 def _misses_in(sources: Path, cache: Path) -> str:
     environment = os.environ | {"LFTJ_CACHE_DIR": str(cache), "PYTHONPATH": str(sources)}
-    code = f"import scantree; assert scantree.__file__.startswith({str(sources)!r}); {MISSES}"
+    code = "from lftj import scantree; "
+    code += f"assert scantree.__file__.startswith({str(sources)!r}); {MISSES}"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=sources,
@@ -223,7 +224,7 @@ def test_installations_of_the_same_sources_share_machine_code(tmp_path: Path) ->
     one, other = _copied(tmp_path / "one"), _copied(tmp_path / "deep" / "other")
     assert _misses_in(one, tmp_path / "cache") == "12 6\n1\n"
     assert _misses_in(other, tmp_path / "cache") == "12 6\n0\n"
-    edited = other / "scantree" / "seek_kernels.py"
+    edited = other / "lftj" / "scantree" / "seek_kernels.py"
     edited.write_text(edited.read_text() + "\n")
     assert _misses_in(other, tmp_path / "cache") == "12 6\n1\n"
     assert _misses_in(one, tmp_path / "cache") == "12 6\n0\n"
@@ -231,7 +232,7 @@ def test_installations_of_the_same_sources_share_machine_code(tmp_path: Path) ->
 
 @pytest.mark.parametrize("setting", ["NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"])
 def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) -> None:
-    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
+    code = "from lftj.scantree.jit import cache_directory; print(cache_directory().name)"
     here = python_anew(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout
     other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""} | {
         setting: "generic" if setting.endswith("NAME") else "+sse2"
@@ -242,7 +243,7 @@ def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) 
 def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W\\n{fresh_processes.__name__} twice W i"
     code = (
-        f"from scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': "
+        f"from lftj.scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': "
         f"'{lines}'}}) > 0); {MISSES}"
     )
     shown = _on_a_terminal(code, LFTJ_CACHE_DIR=str(tmp_path / "one"))
@@ -274,7 +275,7 @@ def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
 def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
     lines = f"{fresh_processes.__name__} sum_of_twice W"
     code = (
-        "import scantree.jit.ahead as ahead; from scantree.jit import cache_directory; "
+        "import lftj.scantree.jit.ahead as ahead; from lftj.scantree.jit import cache_directory; "
         f"ahead.compile_lines(['{lines}'], str(cache_directory()))"
     )
     assert python(code, LFTJ_CACHE_DIR=str(tmp_path)).returncode == 0
@@ -284,7 +285,7 @@ def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
 INTERRUPTED = f"""
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from scantree.jit import ahead
+from lftj.scantree.jit import ahead
 groups = {{"sums": "{fresh_processes.__name__} sum_of_twice W\\n" * 8}}
 helpers, start = [], ahead._helper
 def started(lines):
@@ -312,7 +313,8 @@ def test_helpers_that_keep_code_elsewhere_are_done_without(tmp_path: Path) -> No
     shared.mkdir()
     shared.chmod(0o777)
     lines = f"{fresh_processes.__name__} sum_of_twice W\\n" * 8
-    code = f"from scantree.jit.ahead import compile_groups; compile_groups({{'sums': '{lines}'}}); "
+    code = "from lftj.scantree.jit.ahead import compile_groups; "
+    code += f"compile_groups({{'sums': '{lines}'}}); "
     assert python(code + MISSES, LFTJ_CACHE_DIR=str(shared)).stdout == "12 6\n1\n"
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scantree.jit import library as libraries
-from scantree.jit.library import Library, library, sealed, whole
-from scantree.jit.shared_object import LinkError, link
+from lftj.scantree.jit import library as libraries
+from lftj.scantree.jit.library import Library, library, sealed, whole
+from lftj.scantree.jit.shared_object import LinkError, link
 from tests.unit.scantree.fresh_processes import ROOT
 
 
@@ -29,7 +29,7 @@ def _elsewhere(*arguments: object) -> str:
 def test_arguments_that_do_not_fit_go_elsewhere() -> None:
     found = library()
     assert found is not None
-    ascending = found.function("scantree.word_sort_kernels.ascending", _elsewhere)
+    ascending = found.function("lftj.scantree.word_sort_kernels.ascending", _elsewhere)
     assert ascending is not None
     words = np.array([1, 2, 2, 5])
     assert ascending(words)
@@ -40,7 +40,7 @@ def test_arguments_that_do_not_fit_go_elsewhere() -> None:
     assert [ascending(each) for each in unfit] == ["1 arguments"] * len(unfit)
     assert ascending() == "0 arguments"
     assert ascending(words.astype(">i8")) == "1 arguments"
-    assert found.function("scantree.word_sort_kernels.of_nobody", _elsewhere) is None
+    assert found.function("lftj.scantree.word_sort_kernels.of_nobody", _elsewhere) is None
 
 
 @pytest.mark.skipif(library() is None, reason="no library fits this machine")
@@ -48,7 +48,7 @@ def test_functions_outlive_the_object_that_made_them() -> None:
     found = library()
     assert found is not None
     other = Library(found.path)
-    name = "scantree.word_sort_kernels.ascending"
+    name = "lftj.scantree.word_sort_kernels.ascending"
     functions = [other.function(name, _elsewhere) for _ in range(50)]
     del other
     gc.collect()
@@ -61,9 +61,9 @@ def test_functions_outlive_the_object_that_made_them() -> None:
 _AT_THE_END = """
 import ctypes, gc, sys
 import numpy as np
-from scantree.jit import library as libraries
+from lftj.scantree.jit import library as libraries
 size = ctypes.sizeof(libraries._Method)
-function = libraries.library().function("scantree.word_sort_kernels.ascending", print)
+function = libraries.library().function("lftj.scantree.word_sort_kernels.ascending", print)
 vars(libraries).clear()
 gc.collect()
 filled = [ctypes.create_string_buffer(b"x" * size, size) for _ in range(5000)]
@@ -108,7 +108,7 @@ class Refusing:
 
 sys.meta_path.insert(0, Refusing())
 from lftj.engine.kernel_library import kernel_lines
-from scantree.jit import object_code
+from lftj.scantree.jit import object_code
 for line in kernel_lines():
     object_code._found(line)
 """

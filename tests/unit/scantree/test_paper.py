@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scantree import COUNT, Arena, IntervalTree, Monoid, Tree, complement, max_of, min_of, sum_of
+from lftj.scantree import (
+    COUNT,
+    Arena,
+    IntervalTree,
+    Monoid,
+    Tree,
+    complement,
+    max_of,
+    min_of,
+    sum_of,
+)
 from tests.unit.scantree.trees import columns_of, pages_apart, rows_of
 
 PAGES: Any = {"leaf_capacity": 4, "fan": 4}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scantree.place_sort import places_in_order
+from lftj.scantree.place_sort import places_in_order
 
 LEAST, MOST = -(2**63), 2**63 - 1
 FEW, SOME, MANY = 100, 1500, 20_000

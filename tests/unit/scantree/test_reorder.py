@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree, reorder
-from scantree.invariants import check_arena, check_invariants
-from scantree.reorder import by_columns, packed, reordered
-from scantree.word_sort import FEW
+from lftj.scantree import Arena, Tree, reorder
+from lftj.scantree.invariants import check_arena, check_invariants
+from lftj.scantree.reorder import by_columns, packed, reordered
+from lftj.scantree.word_sort import FEW
 from tests.unit.scantree.trees import GREATEST, LEAST, Row, Shape, random_rows, rows_of
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scantree.rows import (
+from lftj.scantree.rows import (
     contains,
     difference,
     differences,
@@ -27,7 +27,7 @@ from scantree.rows import (
     sort_rows,
     union,
 )
-from scantree.rows_kernels import merge_news
+from lftj.scantree.rows_kernels import merge_news
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 VALUES = st.sampled_from(
@@ -136,7 +136,7 @@ def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
 @pytest.mark.parametrize("at_once", [1, 2, 7, 60])
 def test_sides_that_are_compared_in_pieces(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces end inside and between runs of a leading value, and are empty on either side."""
-    monkeypatch.setattr("scantree.rows._AT_ONCE", at_once)
+    monkeypatch.setattr("lftj.scantree.rows._AT_ONCE", at_once)
     random = np.random.default_rng(at_once)
     for leading in (1, 3, 40):
         a, b = (

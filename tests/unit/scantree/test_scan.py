@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scantree import COUNT, Arena, Monoid, Tree, max_of, min_of, sum_of
-from scantree.monoid import PageCache
-from scantree.page_kernels import PAGE_FAN, PAGE_ROWS
+from lftj.scantree import COUNT, Arena, Monoid, Tree, max_of, min_of, sum_of
+from lftj.scantree.monoid import PageCache
+from lftj.scantree.page_kernels import PAGE_FAN, PAGE_ROWS
 from tests.unit.scantree.trees import (
     GREATEST,
     LEAST,

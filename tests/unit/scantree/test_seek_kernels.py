@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree
-from scantree.jit import compiled
-from scantree.read_kernels import at_rank
-from scantree.seek_kernels import (
+from lftj.scantree import Arena, Tree
+from lftj.scantree.jit import compiled
+from lftj.scantree.read_kernels import at_rank
+from lftj.scantree.seek_kernels import (
     END,
     LARGEST,
     gallop,

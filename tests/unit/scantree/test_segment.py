@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import scantree.segment
-from scantree import Arena, Tree
-from scantree.segment import SegmentFile, address_of, forget_stored, needed, open_segments
-from scantree.segment_homes import homes_in
-from scantree.watched_files import FileDamagedError
+import lftj.scantree.segment
+from lftj.scantree import Arena, Tree
+from lftj.scantree.segment import SegmentFile, address_of, forget_stored, needed, open_segments
+from lftj.scantree.segment_homes import homes_in
+from lftj.scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
@@ -61,7 +61,7 @@ def test_a_segment_that_could_not_be_mapped_is_mapped_later_at_its_home(
         raise OSError("no address space")
 
     with monkeypatch.context() as patch:
-        patch.setattr("scantree.arena.show_file", refuse)
+        patch.setattr("lftj.scantree.arena.show_file", refuse)
         with pytest.raises(OSError, match="no address space"):
             opened(tmp_path, [segment], tree, address_of(arena, tree.root), other)
     found = opened(tmp_path, [segment], tree, address_of(arena, tree.root), other)
@@ -133,9 +133,10 @@ def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(
     tree = tree_of(arena, 3000)
     first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
     with monkeypatch.context() as patch:
-        patch.setattr("scantree.segment.find_home", lambda *_: first.home)
+        patch.setattr("lftj.scantree.segment.find_home", lambda *_: first.home)
         patch.setattr(
-            "scantree.segment.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0))
+            "lftj.scantree.segment.homes_in",
+            lambda folder: dict.fromkeys(os.listdir(folder), (0, 0)),
         )
         SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
     for _ in range(2):
@@ -162,7 +163,7 @@ def test_of_two_that_take_a_home_at_once_one_takes_another(
     first = SegmentFile(Arena(RESERVE), tmp_path, "one", 1 << 22).segment
     with monkeypatch.context() as patch:
         patch.setattr(
-            "scantree.segment.find_home", lambda *_: patch.undo() or first.home
+            "lftj.scantree.segment.find_home", lambda *_: patch.undo() or first.home
         )  # as if the first were not there yet
         second = SegmentFile(Arena(RESERVE), tmp_path, "two", 1 << 22).segment
     assert abs(first.home - second.home) >= 1 << 22
@@ -235,7 +236,7 @@ def test_an_interrupt_while_pages_are_relocated_comes_when_all_are(
     tree = Tree.build(arena, [np.arange(40_000)], leaf_capacity=4, fan=8)
     file = SegmentFile(arena, tmp_path, "one", 1 << 25).append([tree.root])
     elsewhere.take(file.home, 1)
-    relocate, calls = scantree.segment.relocate, 0
+    relocate, calls = lftj.scantree.segment.relocate, 0
 
     def interrupted(*arguments: object) -> tuple[int, int]:
         nonlocal calls
@@ -244,7 +245,7 @@ def test_an_interrupt_while_pages_are_relocated_comes_when_all_are(
             signal.raise_signal(signal.SIGINT)
         return relocate(*arguments)
 
-    monkeypatch.setattr(scantree.segment, "relocate", interrupted)
+    monkeypatch.setattr(lftj.scantree.segment, "relocate", interrupted)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import scantree.segment
-from scantree import Arena, Tree
-from scantree.segment import SegmentFile, SegmentFullError, address_of, open_segments
-from scantree.watched_files import FileDamagedError
+import lftj.scantree.segment
+from lftj.scantree import Arena, Tree
+from lftj.scantree.segment import SegmentFile, SegmentFullError, address_of, open_segments
+from lftj.scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
@@ -62,7 +62,7 @@ def test_pages_are_on_disk_before_their_checksums(
 def test_what_was_looked_at_of_a_large_file_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scantree.segment._CHECKED", 0)
+    monkeypatch.setattr("lftj.scantree.segment._CHECKED", 0)
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 24).append([tree.root])
@@ -153,7 +153,7 @@ def test_a_file_that_cannot_be_begun_leaves_no_file_and_takes_no_words(
             raise OSError(28, "No space left on device")
 
         for writes in ("write_sums", "write_at"):
-            patch.setattr(scantree.segment, writes, full)
+            patch.setattr(lftj.scantree.segment, writes, full)
             with pytest.raises(OSError, match="No space"):
                 SegmentFile(arena, tmp_path, "a")
     assert (arena.taken, arena.homes, os.listdir(tmp_path)) == ([], {}, [])

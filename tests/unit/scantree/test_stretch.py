@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from scantree.stretch import GRAIN, Stretch
+from lftj.scantree.stretch import GRAIN, Stretch
 
 
 def test_stretches_that_die_while_another_is_taken_do_not_disturb_it() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scantree import watched_files
-from scantree.mapping import reserve, show_file
-from scantree.watched_files import (
+from lftj.scantree import watched_files
+from lftj.scantree.mapping import reserve, show_file
+from lftj.scantree.watched_files import (
     BLOCK_BYTES,
     SUMS,
     FileDamagedError,

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partition.executor import ThreadExecutor
-from scantree import word_sort
-from scantree.sharing import SPAN
-from scantree.word_sort import numpy_is_faster, sort_words
+from lftj.partition.executor import ThreadExecutor
+from lftj.scantree import word_sort
+from lftj.scantree.sharing import SPAN
+from lftj.scantree.word_sort import numpy_is_faster, sort_words
 
 FEW, MANY = 100, 1500
 

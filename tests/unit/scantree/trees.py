@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 from sortedcontainers import SortedDict
 
-from scantree import Arena, Tree
-from scantree.page_kernels import ENTRIES, index_column
-from scantree.rows import sort_rows
+from lftj.scantree import Arena, Tree
+from lftj.scantree.page_kernels import ENTRIES, index_column
+from lftj.scantree.rows import sort_rows
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 EXTREMES = (LEAST, LEAST + 1, -1, 0, 1, GREATEST - 1, GREATEST)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sensitivity import AtomShape, BodyShape, Constant
+from lftj.sensitivity import AtomShape, BodyShape, Constant
 from tests.unit.sensitivity.triejoin import Body, Filter
 
 Column = int | Constant

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from scantree import Arena, Tree
-from scantree.rows import difference, sort_rows
-from sensitivity import (
+from lftj.scantree import Arena, Tree
+from lftj.scantree.rows import difference, sort_rows
+from lftj.sensitivity import (
     Granularity,
     Liveness,
     Regions,
@@ -18,8 +18,8 @@ from sensitivity import (
     change_oracle,
     surgeries,
 )
-from sensitivity.oracle import OracleWork
-from sensitivity.shape import Position, PositionKey
+from lftj.sensitivity.oracle import OracleWork
+from lftj.sensitivity.shape import Position, PositionKey
 from tests.unit.sensitivity.triejoin import Body, Row, Run, records_array
 
 Relations = Mapping[str, set[Row]]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensitivity import (
+from lftj.sensitivity import (
     EXACT,
     NEGATIVE_INFINITY,
     NONE,
@@ -18,7 +18,7 @@ from sensitivity import (
     hull,
     projected,
 )
-from sensitivity.coverage import consolidated
+from lftj.sensitivity.coverage import consolidated
 from tests.unit.scantree.trees import Row, columns_of, rows_of
 
 LEAST, GREATEST = NEGATIVE_INFINITY, POSITIVE_INFINITY

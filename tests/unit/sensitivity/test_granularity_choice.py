@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensitivity import EXACT, NONE, AtomShape, BodyShape, Constant, hull
-from sensitivity.estimate import (
+from lftj.sensitivity import EXACT, NONE, AtomShape, BodyShape, Constant, hull
+from lftj.sensitivity.estimate import (
     AtomStatistics,
     BodyEstimate,
     Option,
@@ -15,7 +15,7 @@ from sensitivity.estimate import (
     _Model,
     estimate,
 )
-from sensitivity.granularity_choice import choose_granularities
+from lftj.sensitivity.granularity_choice import choose_granularities
 from tests.unit.sensitivity.bodies import BODIES, body
 
 EDGES = AtomStatistics(1e6, (3e4, 3e4))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree
-from scantree.invariants import check_invariants
-from sensitivity import (
+from lftj.scantree import Arena, Tree
+from lftj.scantree.invariants import check_invariants
+from lftj.sensitivity import (
     EXACT,
     NONE,
     Constant,

@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from sensitivity import EXACT, NONE, Granularity, hull, projected
-from sensitivity.shape import BodyShape, PositionKey
+from lftj.sensitivity import EXACT, NONE, Granularity, hull, projected
+from lftj.sensitivity.shape import BodyShape, PositionKey
 from tests.unit.sensitivity.bodies import BODIES
 from tests.unit.sensitivity.maintained import Maintained
 from tests.unit.sensitivity.triejoin import Body, Row

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
+from lftj.sensitivity.level_stretches import NOTHING, Stretch, Stretches, first_missing
 
 numbers = st.integers(0, 8).map(float)
 levels = st.lists(st.builds(Stretch, numbers, numbers), max_size=20)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sensitivity import EXACT, NONE, Constant, Granularity, hull, index, projected
+from lftj.sensitivity import EXACT, NONE, Constant, Granularity, hull, index, projected
 from tests.unit.scantree.trees import rows_of
 from tests.unit.sensitivity.bodies import BODIES, body
 from tests.unit.sensitivity.maintained import Maintained

@@ -10,16 +10,16 @@ tests/unit/scantree/test_paper.py.
 
 from __future__ import annotations
 
-from scantree import Arena, IntervalTree, Tree
-from scantree.rows import sort_rows
-from sensitivity import (
+from lftj.scantree import Arena, IntervalTree, Tree
+from lftj.scantree.rows import sort_rows
+from lftj.sensitivity import (
     EXACT,
     NEGATIVE_INFINITY,
     POSITIVE_INFINITY,
     SensitivityIndex,
     touched_intervals,
 )
-from sensitivity.trace_log import interval_columns
+from lftj.sensitivity.trace_log import interval_columns
 from tests.unit.scantree.trees import columns_of, rows_of
 from tests.unit.sensitivity.bodies import body
 from tests.unit.sensitivity.maintained import Maintained, delta

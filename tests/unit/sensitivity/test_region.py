@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sensitivity.region import Regions, gathered
+from lftj.sensitivity.region import Regions, gathered
 from tests.unit.scantree.trees import Row, columns_of, rows_of
 
 Piece = tuple[tuple[int, ...], int, list[Row]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sensitivity import AtomShape, BodyShape, Constant
+from lftj.sensitivity import AtomShape, BodyShape, Constant
 from tests.unit.sensitivity.bodies import body
 
 

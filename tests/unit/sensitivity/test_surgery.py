@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree
-from sensitivity import surgeries
+from lftj.scantree import Arena, Tree
+from lftj.sensitivity import surgeries
 from tests.unit.scantree.trees import GREATEST, LEAST, Row, columns_of, rows_of
 from tests.unit.sensitivity.maintained import delta
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sensitivity import EXACT, Granularity, TraceLog, hull, projected, trace_log
-from sensitivity.coverage import consolidated
-from sensitivity.trace_log import interval_columns
+from lftj.sensitivity import EXACT, Granularity, TraceLog, hull, projected, trace_log
+from lftj.sensitivity.coverage import consolidated
+from lftj.sensitivity.trace_log import interval_columns
 from tests.unit.scantree.trees import rows_of
 from tests.unit.sensitivity.bodies import body
 

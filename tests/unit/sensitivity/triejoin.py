@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sensitivity import NEGATIVE_INFINITY, POSITIVE_INFINITY, BodyShape, Constant, Position
+from lftj.sensitivity import NEGATIVE_INFINITY, POSITIVE_INFINITY, BodyShape, Constant, Position
 
 Row = tuple[int, ...]
 Record = tuple[Position, int, int, Row]

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.tree import Arena
 from lftj.storage.database import Database, base_name
 from lftj.storage.relation import RelationVersion
-from scantree.tree import Arena
 
 
 def test_replacing_leaves_the_old_snapshot_alone():

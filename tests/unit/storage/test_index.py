@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.tree import Arena, Tree
 from lftj.storage import index
 from lftj.storage.delta import Delta
 from lftj.storage.index import LazyIndex
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree.tree import Arena, Tree
 
 PAIR = RelationSchema("r", (("a", INT), ("b", INT)))
 BACK = (1, 0)

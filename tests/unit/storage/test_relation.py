@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
+from lftj.scantree.tree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.storage.transient_relation import OneRow, TransientRelation
 from lftj.types import INT
-from scantree.tree import Arena
 
 TRIPLE = RelationSchema("r", (("a", INT), ("b", INT), ("c", INT)))
 KEYED = RelationSchema("k", (("a", INT), ("id", INT), ("c", INT)), key=(1,))

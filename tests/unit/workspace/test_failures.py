@@ -10,7 +10,7 @@ import pytest
 import lftj
 import lftj.engine.commit
 import lftj.engine.engine
-from scantree.arena import Arena
+from lftj.scantree.arena import Arena
 from tests.unit.workspace.reading import everything, rows
 
 

@@ -11,25 +11,25 @@ from lftj.storage.durable import stored_format
 
 def test_the_sources_of_pages_and_states_are_there() -> None:
     known = {
-        str(file.relative_to(stored_format._ROOT)) for file in stored_format.sources("distributed")
+        str(file.relative_to(stored_format._LFTJ)) for file in stored_format.sources("distributed")
     }
     assert {
         "scantree/page_kernels.py",
         "scantree/segment.py",
         "scantree/packing_kernels.py",
-        "lftj/types/text_index_kernels.py",
-        "lftj/types/texts.py",
-        "lftj/heads/user_totals.py",
-        "lftj/distributed/stored/stored_part.py",
-        "lftj/maintenance/counting/iterated_relation.py",
-        "lftj/types/codes.py",
+        "types/text_index_kernels.py",
+        "types/texts.py",
+        "heads/user_totals.py",
+        "distributed/stored/stored_part.py",
+        "maintenance/counting/iterated_relation.py",
+        "types/codes.py",
         "sensitivity/index.py",
-        "lftj/maintenance/stored/stored_heads.py",
+        "maintenance/stored/stored_heads.py",
     } <= known
 
 
 def test_any_change_makes_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_format, "_ROOT", tmp_path)
+    monkeypatch.setattr(stored_format, "_LFTJ", tmp_path)
     files = [tmp_path / "a.py", tmp_path / "b.py"]
     names = set()
     for contents in (

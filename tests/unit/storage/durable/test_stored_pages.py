@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lftj.scantree import Arena, Tree
+from lftj.scantree.segment import ROOM, Segment, address_of
+from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable import stored_pages
 from lftj.storage.durable.stored_pages import StoredPages
-from scantree import Arena, Tree
-from scantree.segment import ROOM, Segment, address_of
-from scantree.watched_files import SUMS
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 FEW = 8 * ROOM * 16

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from lftj.scantree.watched_files import FileDamagedError, Watch
 from lftj.storage.durable.stored_strings import Chain, StoredStrings
 from lftj.storage.durable.strings_file import NOT_IN_TABLES, files_of
 from lftj.types.dictionary import Dictionary
-from scantree.watched_files import FileDamagedError, Watch
 
 
 class Process:
