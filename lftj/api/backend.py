@@ -78,7 +78,7 @@ class Version(Protocol):
         ...
 
     def check(self, question: Question) -> None:
-        """Check a question as if it were asked; see `Workspace.prepare_query`."""
+        """Check a question without answering it; see `Workspace.prepare_query`."""
         ...
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
@@ -134,7 +134,7 @@ class Draft(Pending, Protocol):
         ...
 
     def upsert(self, relation: RelationOrName, data: object, options: Options) -> None:
-        """Insert rows in place of those with their keys."""
+        """Insert rows in place of the rows with the same keys."""
         ...
 
     def delete_where(self, relation: RelationOrName, values: dict[str, object]) -> int:
@@ -193,7 +193,7 @@ class Backend(Writable[Any], Protocol):
 
     @property
     def where(self) -> str:
-        """Place of the data, in a few words; empty for this process."""
+        """Place of the data in words; empty for this process."""
         ...
 
     @property

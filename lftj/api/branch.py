@@ -11,8 +11,8 @@ from lftj.errors import BranchError, LftjError
 
 @with_named_options
 class Branch(Workspace):
-    """Made by `ws.branch(name)`, a workspace of its own: its commits and rules are seen by none of
-    the other branches. Closing it ends the use of this object alone; `drop` ends the branch.
+    """A workspace of its own, which `ws.branch(name)` begins: no other branch sees its commits and
+    rules. Closing it ends the use of this object only; `drop` ends the branch.
     """
 
     kind = "branch"
@@ -34,9 +34,9 @@ class Branch(Workspace):
         return backend
 
     def drop(self) -> None:
-        """End the branch: its name is free, what only it holds is given back, and those that began
-        from it go on. Harmless to others. Raises BranchError (E380) for main and where it was
-        dropped before, TransactionError (E322) inside a transaction, DurableError.
+        """End the branch: its name is free, what only it holds is given back, and branches that
+        began from it go on. Raises BranchError (E380) for main and where it was dropped before,
+        TransactionError (E322) inside a transaction, DurableError.
         """
         backend = self._backend
         with backend.writer.held():

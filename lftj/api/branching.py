@@ -66,7 +66,7 @@ class Branching(ABC):
 
     def diff(self, before: str | Branch, after: str | Branch, relation: RelationOrName) -> Result:
         """The change of a relation from one branch to another: the rows that only `after` has, with
-        `__diff__` 1, and those that only `before` has, with −1.
+        `__diff__` 1, and the rows that only `before` has, with −1.
 
         O(change), where the two share pages. Raises BranchError (E380), UnknownNameError.
         """

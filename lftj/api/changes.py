@@ -23,8 +23,8 @@ class Changes(Uncopied):
     `for` or `async for`. Waits for the next commit; ends when the workspace is closed, or when
     nothing has come for `timeout` seconds.
 
-    It holds the version that it came to, not those in between. So it never holds up a commit, and
-    where versions in between are not kept any more their changes come as one.
+    It holds the version that it reached, and no later one. So it never holds up a commit, and
+    changes of versions that are not kept any more come as one.
     """
 
     kind, instead = "stream of changes", "begin another one: ws.changes(view, since=version)"

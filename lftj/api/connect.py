@@ -93,18 +93,18 @@ def connect(
     system when, as SQLite does; all of them survive the end of the process. Raises DurableError
     (E350 to E357).
 
-    `writer_timeout`: seconds that a transaction waits for one of another thread. `progress`
-    is called with a line of text when evaluation takes up something new; without it notebooks show
+    `writer_timeout`: seconds that a transaction waits for one of another thread. `progress` is
+    called with a line of text when evaluation takes up something new; without it notebooks show
     such lines, and `lftj.progress` logs them, where work takes seconds. `elastic`: how much of a
     view's last full evaluation (in kernel steps) an update may cost before it is given up for a
     full one. With 0 recursive views are evaluated anew at every change, with `math.inf` always
-    updated; others take small updates in any case. `executor`: who evaluates large rules in parts,
+    updated; others take small updates in any case. `executor`: what evaluates large rules in parts,
     by default threads on all cores; ThreadExecutor(threads=1) does everything on one.
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is
     looked up by delta queries. `tuning`: thresholds that choose between ways to get the same
     result, for experiments. `keep`: past versions for `ws.at` and `ws.history`, "all", so many of
-    the last ones, or those of a `timedelta`; by default none in memory, where they would hold
-    pages, and at a path what the log has anyway, since a checkpoint.
+    the last ones, or the versions of a `timedelta`; by default none in memory, where they would
+    hold pages, and at a path what the log has anyway, since a checkpoint.
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's
     executors and below that path, and the workspace there is opened again or begun; it has the same

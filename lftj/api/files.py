@@ -1,4 +1,4 @@
-"""Files of a workspace: those that others commit to, and those that it goes on in."""
+"""Files of a workspace: following files that others commit to, and continuing in files."""
 
 from __future__ import annotations
 

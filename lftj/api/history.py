@@ -58,7 +58,7 @@ class History(ABC):
         without a zone is local time.
 
         O(1) where the version is held in memory; at a path others are read from the checkpoint
-        before them and the log since, and the last few that were read are held. Raises PastError
+        before them and the log since, and the last ones that were read are held. Raises PastError
         (E371), which names the oldest version that is kept, DeclarationError (E160).
         """
         timeline = self._backend.timeline("at")
@@ -90,7 +90,7 @@ class History(ABC):
         """The commits, the oldest first: `version`, `time` (local), `message`, `rows` that
         relations and views won and lost (`"edge +2, reach +5 -1"`), and the `seconds` it took.
 
-        Those of kept versions, and the last 1,000 in memory in any case.
+        The log has the commits of kept versions, and in memory always the last 1,000 commits.
         """
         return self._backend.timeline("log").log()
 
@@ -102,7 +102,7 @@ class History(ABC):
         timeout: float | None = None,
         backlog: int | None = None,
     ) -> Changes:
-        """The changes of a relation since a version, by default the last one, and those to come:
+        """The changes of a relation since a version, by default the last one, and future changes:
         `for change in ws.changes("reach")`, or `async for`.
 
         Waits for the next commit; with a `timeout` it ends when nothing has come for so many
@@ -126,8 +126,8 @@ class History(ABC):
         backlog: int | None = None,
     ) -> Consumer:
         """The consumer of this name, or a new one, which begins at the last version, or `since`
-        another; one that there is goes on where it was. It gives the changes that were not
-        acknowledged, and those to come.
+        another; an existing one continues where it was. It gives the changes that were not
+        acknowledged, and future ones.
 
         At a path it is durable: after a crash each change is given again or was acknowledged.
         `timeout` and `backlog` as for `changes`. Raises ConsumerError (E372) where the consumer

@@ -155,8 +155,9 @@ class InProcess(Engine):
         return draft.outcome
 
     def _held(self, state: State, entry: Entry) -> list[tuple[State, Entry | None, int]]:
-        """The next version for `past`, with about the bytes that this one costs beside it: pages
-        that it has instead. Where rules alone have changed it is this one, with those rules.
+        """The next version for `past`, with about the bytes that this one costs in addition: pages
+        that the next one does not share. If only rules have changed it is this one, with the new
+        rules.
         """
         before, self.pages = self.pages, self.arena.bytes_in_use
         cost = min(before, max(0, self.pages - before))
@@ -215,7 +216,7 @@ class InProcess(Engine):
     def feed(
         self, relation: RelationOrName, stream: str, sign: str | None, options: dict[str, Any]
     ) -> Callable[[Any, int], None]:
-        """Refuse: micro-batches are noted by parts alone."""
+        """Refuse: only workspaces over parts note micro-batches."""
         raise refused("feed", self.kind)
 
     def save_as(self, path: str | os.PathLike[str], durability: str) -> None:

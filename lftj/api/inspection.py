@@ -38,7 +38,7 @@ class Inspection(ABC):
         its `df()`; its `places()` say where relations lie. Evaluates nothing.
 
         `passes`: the text shows each rule after each rewrite that changed it, with the reason. Over
-        parts the joins are those that one process would plan for relations of these sizes.
+        parts the joins are the ones that one process would plan for relations of these sizes.
         UnknownNameError (E114) for a rule that is not, or no longer, here.
         """
         return self._backend.current().plan(rule, passes)
@@ -48,8 +48,8 @@ class Inspection(ABC):
         view's head, or index of its trace.
 
         Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)`
-        of those above; `(pages)`, all pages in use, those of older versions and free room included;
-        `(dictionary)`, the strings.
+        of all rows above; `(pages)`, all pages in use, including pages of older versions and free
+        room; `(dictionary)`, the strings.
 
         Over parts these are sums over the parts that workers keep now, with a column `held` for the
         cut, and after them the rows and bytes on disk. One job, which opens no part.
@@ -66,11 +66,15 @@ class Inspection(ABC):
         `bytes` of state kept, `seconds`, and `cpu_seconds` that all threads spent; `parts` into
         which large evaluations were divided, and the steps of the `largest_part`;
         `compile_seconds`, of kernels compiled meanwhile, which the other seconds do not count;
-        `outcome`, the way in which it came to that; `rows` of the relation after the commit, and
-        the `reason` for strategy and outcome in words. Strategies are those of docs/strategies.md.
-        Outcomes are those of `lftj.maintenance.inputs.rule_work.RuleWork`: "update" for what was
-        maintained, "full", "fallback", "forecast" and "bootstrap" for what was evaluated anew. Over
-        parts there is one row per commit, with the columns of
+        `outcome`, how the strategy came to do it; `rows` of the relation after the commit, and the
+        `reason` for strategy and outcome in words. The row of the strategy `compiled`, without
+        relation and rule, has the `compile_seconds` of kernels that a program needs.
+        docs/strategies.md lists the strategies. Outcomes are "update" where only what the change
+        can affect was evaluated; "full" and "bootstrap" for an evaluation from nothing, of one
+        relation or of a recursive stratum; "fallback" for one after an update was given up, and
+        "forecast" in place of an update that was not started; "parts" for the affected parts of a
+        recursive stratum; "choice" for a new choice among all candidates; "added" and "removed" for
+        a rule that came or went. Over parts there is one row per commit, with the columns of
         `lftj.distributed.parts.outcome.Report`. Raises DeclarationError (E160) for a `last` below
         0.
         """

@@ -86,9 +86,9 @@ class Reading(ABC):
         `ws.explain("may('ann', 'x')")`, or `ws.explain(ws["may"], 0)` for a row of a result.
 
         A proof of smallest height, from the row down to base facts, in the rules as written. Of an
-        aggregate `rows` assignments are shown: those that attain a minimum or maximum, the largest
-        contributors of a sum. With `proofs` an iterator over so many proofs that begin with
-        different rules or bindings, found as they are asked for.
+        aggregate `rows` assignments are shown: the ones that attain a minimum or maximum, the
+        largest contributors of a sum. With `proofs` the result is an iterator over so many proofs
+        that begin with different rules or bindings, each found when the iterator reaches it.
 
         Costs in proportion to the proof and to what else derives the rows in it. Each proof is
         checked, up to 1,000 steps, before it is shown. Raises ExplanationError for a row that is

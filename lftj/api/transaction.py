@@ -55,7 +55,8 @@ class Preview(Mapping[str, Result]):
 
 @with_named_options
 class Transaction(Writing[Draft]):
-    """Made by `ws.transaction()`; holds the workspace's writer lock until its end.
+    """A transaction, which `ws.transaction()` begins; it holds the workspace's writer lock until
+    its end.
 
     As a context manager it commits at the end of the block and rolls back on any exception, Ctrl-C
     included. Afterwards `version` and `changes()` say what the commit did. Every other use after
@@ -91,12 +92,12 @@ class Transaction(Writing[Draft]):
         `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV,
         TSV, `.facts` or Parquet file; over parts also a Spark DataFrame, which like Parquet is read
         by the executors. `existing`: what a row that is already there means, `"ignore"` or
-        `"error"` (MissingRowError E311); a row repeated within `data` is one row.
-        `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
-        `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`:
-        read the file as Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows)
-        here, O(rows · log n) at commit, or here where the relation has no rows; over parts
-        `"error"` asks those that hold such rows at once: a job.
+        `"error"` (MissingRowError E311); a row repeated within `data` is one row. `nulls`: what
+        NULL and NaN mean, `"error"` or `"drop"` for leaving the row out. `columns={"relation
+        column": "frame column"}` renames, and lets other columns be. `facts`: read the file as
+        Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows) here, O(rows · log
+        n) at commit, or here where the relation has no rows; over parts `"error"` takes a job, in
+        which the parts that hold such rows answer at once.
         """
         self._open().insert(
             relation, data, strict("existing", existing), read_options(nulls, columns, facts)
@@ -154,7 +155,7 @@ class Transaction(Writing[Draft]):
         one key the last one wins.
 
         Needs a relation with a key, or a function (whose arguments are its key): TransactionError
-        E324 otherwise. Over parts those that hold the keys replace their rows at the commit: one
+        E324 otherwise. Over parts the ones that hold the keys replace their rows at the commit: one
         job more for all upserts of a relation.
         """
         self._open().upsert(relation, data, read_options(nulls, columns, facts))

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
 @with_named_options
 class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
-    """Made by `lftj.connect()`: in memory, in files at a path or, with an executor, over parts on
-    Spark. Use as a context manager, or call `close()`, to give the memory back at once, or let
-    others open the path.
+    """A workspace, which `lftj.connect()` begins or opens: in memory, in files at a path or, with
+    an executor, over parts on Spark. Use it as a context manager, or call `close()`, to give the
+    memory back at once, or let others open the path.
 
     With a path, and below that of an executor, data, versions and rules are files: opening the path
     again goes on where the last commit ended. What one of the three cannot do raises
@@ -171,7 +171,7 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
             return tx.add_rule(rule)
 
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
-        """Remove a rule or several. For a handle of facts: delete those facts, also where they were
+        """Remove a rule or several. For a handle of facts: delete these facts, also if they were
         inserted in another way too.
         """
         with self.transaction() as tx:
@@ -193,8 +193,8 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         Every micro-batch is one commit, exactly once, also when Spark gives it again after a
         failure: the last one is noted by the name `stream` and its checkpoint. With a new
         checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
-        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200).
-        With `sign=None` all come. The rest as for `insert`.
+        `sign` is negative are deleted first, then rows whose `sign` is positive are inserted; NULL
+        is an error (E200). With `sign=None` all come. The rest as for `insert`.
         """
         options = read_options(nulls, columns, facts)
         return self._backend.feed(relation, stream, sign, options)
@@ -245,7 +245,7 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
 
         A question in text with parameters is read, checked and planned once for all their `values`;
         one as an expression if it is prepared: `prepare_query`. Values have the types of the
-        columns that they stand for, or of what they are compared with: ValueTypeError,
+        columns whose place they take, or of what they are compared with: ValueTypeError,
         NullValueError, ValueRangeError; ArityError for more or fewer values than parameters.
 
         One column per variable in order of appearance, distinct rows; without variables
@@ -253,8 +253,8 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         are not visited.
 
         Over parts answers are found where the rows are: a constant in the column by which a
-        relation is cut asks one part alone. Up to 100,000 answers come to this process; more stay
-        in parts, to be read as long as the result is held and the workspace is open.
+        relation is cut asks only one part. Up to 100,000 answers come to this process; more stay in
+        parts, to be read as long as the result is held and the workspace is open.
         """
         return self._backend.current().query(question, values)
 

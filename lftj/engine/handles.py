@@ -19,8 +19,8 @@ from lftj.types import Type
 
 
 class Relation(Predicate):
-    """A declared relation: call it in rules, `acct(x, "FR")` or `F[x] == y`, and pass it wherever a
-    relation's name may stand.
+    """A declared relation: call it in rules, `acct(x, "FR")` or `F[x] == y`, and pass it in place
+    of a relation's name.
 
     Attributes: `name`, `columns` (names), `types`, `key` (column names, or None).
     """
@@ -55,7 +55,7 @@ class RuleHandle:
     """A rule in a workspace, to remove it by; `str()` gives its text. For facts: the facts of one
     relation in one program text.
 
-    Two handles are equal when they stand for the same added rule; adding one rule twice gives two
+    Two handles are equal when they are of the same added rule; adding one rule twice gives two
     handles and each must be removed.
     """
 

@@ -71,10 +71,10 @@ class Result(ShownRows):
         remote: Remote | None = None,
     ):
         """For the engine: `read` gives one array of codes per column and is called once, when rows
-        are first asked for.
+        are first needed.
 
-        `texts`: of their strings; those of a dictionary that may forget some as they are now.
-        `remote`: the same rows where executors have them.
+        `texts`: their strings; of a dictionary that may forget strings, its present ones. `remote`:
+        the same rows where executors have them.
         """
         self.columns = tuple(column for column, _ in columns)
         self.types = tuple(type for _, type in columns)
@@ -193,12 +193,12 @@ class Result(ShownRows):
         """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log
         n).
 
-        `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`;
-        `limit` writes that many rows at most. `ws.load(relation, path, facts=parameters)` reads
-        them as they were; a path that ends in `.facts` needs no parameters. One that ends in `.gz`
-        is compressed. Raises FrameError (E231) for one that is named as a table, or without
-        parameters as CSV, (E232) for strings that would not be read back, and for a file that
-        cannot be written, which then is as it was before.
+        `parameters`: as in `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit`
+        writes that many rows at most. `ws.load(relation, path, facts=parameters)` reads them as
+        they were; a path that ends in `.facts` needs no parameters. One that ends in `.gz` is
+        compressed. Raises FrameError (E231) for one that is named as a table, or without parameters
+        as CSV, (E232) for strings that would not be read back, and for a file that cannot be
+        written, which then is as it was before.
         """
         if parameters is None:
             frames.refuse_text_name(destination)
@@ -214,7 +214,7 @@ class Result(ShownRows):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the result with its rows, wherever they lie, and with their strings alone."""
+        """Pickle the result with its rows, wherever they lie, and with only their strings."""
         columns = self._columns()
         texts = self._texts.only(
             codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str"
@@ -246,8 +246,8 @@ class Result(ShownRows):
         return self._drawing().to_dot()
 
     def to_networkx(self) -> Any:
-        """The rows as a `networkx.DiGraph`: each leads from its first value to its second, and has
-        the others as attributes; rows of one column are nodes. O(n). Needs networkx.
+        """The rows as a `networkx.DiGraph`: each is an edge from its first value to its second,
+        with the others as attributes; rows of one column are nodes. O(n). Needs networkx.
 
         Raises DeclarationError (E160) for rows without columns.
         """
@@ -282,8 +282,9 @@ class Result(ShownRows):
 
     @interrupts_as_such()
     def sort(self, *columns: str, descending: bool = False) -> Result:
-        """The same rows ordered by the values of these columns, then by those of the others, as a
-        result; without any by all in their order. Strings are ordered by code point. O(n log n).
+        """The same rows ordered by the values of these columns, then by the values of the others,
+        as a result; without arguments by all columns in their order. Strings are ordered by code
+        point. O(n log n).
 
         `descending`: the greatest first. Raises DeclarationError (E160) for a column that is not
         there.
@@ -326,7 +327,7 @@ class Result(ShownRows):
 
     def named(self) -> list[Any]:
         """All rows as named tuples: `row.x` is the value in column `x`. A column whose name is no
-        word for Python, or begins with `_`, is asked for by its place. O(n).
+        word for Python, or begins with `_`, is accessed by its position: `row[0]`. O(n).
         """
         row = namedtuple("Row", self.columns, rename=True)
         return list(map(row._make, self.fetchall()))
