@@ -1,5 +1,5 @@
-"""Maintenance: what a commit does to views.
+"""Maintenance: the changes of views at a commit.
 
-`commit` goes through the strata; `ladder` lists the ways to follow a recursive one, in the order in
-which they are asked.
+`refresh` goes through the strata; `ladder` lists the strategies for a recursive stratum in the
+order in which they are tried, `rules.ladder` the strategies for other relations.
 """

@@ -1,12 +1,12 @@
-"""Recursive strata that fall apart by a value which every rule keeps, evaluated anew in the parts
-that a change touches [Elastic 5].
+"""Affected partitions of a recursive stratum that falls apart by a value which every rule keeps: a
+change evaluates only these anew [Elastic 5].
 
-In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d.
-When all that changed is told by d too (legs of today), only today's part is evaluated, from
-nothing, and compared with what it was. No counts are kept for this. What a change does not tell
-itself, rows tell that join it: where reach(x, z) :- reach(x, y), edge(y, z). loses an edge, parts
-are touched of all x that reached y. Where parts are large, as of few values, a small change is
-followed by rows first (`dred`).
+In reach(d, y) :- reach(d, x), leg(d, x, y). the rows of one d do not depend on the rows of another
+d. If all changed rows name their d (legs of today), only the part of today is evaluated from
+nothing, and compared with its rows before. The stratum keeps no counts for this. If a changed row
+does not name its part, the rows that join it do: if reach(x, z) :- reach(x, y), edge(y, z). loses
+an edge, it affects the parts of all x that reached y. Where parts are large, because there is a
+small number of values, a small change is first tried by over-deletion and re-derivation (`dred`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The ladders: all strategies, in the order in which they are asked. Those of recursive strata are
-listed here, those of single relations and bodies in `lftj.maintenance.rules.ladder`, which is all
-that a program without recursion loads.
+"""The ladders: all strategies, in the order in which they are tried. Ladders of recursive strata
+are here, ladders of single relations and bodies in `lftj.maintenance.rules.ladder`; a program
+without recursion loads only the latter.
 
-The first strategy that applies, is expected to be worth its cost and stays within its budget has
-the last word. One that gives up leaves a state, from which the next one starts. Nothing else
-decides what is tried next; a strategy that is needed for something cannot be switched off.
+The first strategy that applies, is expected to be worth its cost and stays within its budget
+decides the result. A strategy that is given up leaves a state, from which the next one starts. No
+other code decides what is tried next; a strategy that some change needs cannot be switched off.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from lftj.types.sources import Role, Source
 
 
 class PartFixpoint(MonotoneFixpoint):
-    """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives what others have to
-    be told.
+    """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives the rows to send to
+    other parts.
 
     `relations` are those of part `number` of `parts`. `lasting`: as of any fixpoint.
     """
@@ -36,7 +36,7 @@ class PartFixpoint(MonotoneFixpoint):
     none may wait in between.
     """
     compiled = False
-    """Nor may any superstep pass by without handing out."""
+    """False: each iteration sends its new rows to other parts, which compiled iterations do not."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class PartFixpoint(MonotoneFixpoint):
 
     def _hand_out(self, relation: str, fresh: Columns) -> None:
         """New rows into the cuts of this part, and to the others. A row that is here already was
-        told by whoever found it first.
+        sent by the part that found it first.
         """
         held, leaves = self._shuffle.out(relation, fresh)
         for local, here in held.items():

@@ -1,16 +1,16 @@
 """Choice during an elastic update: from candidates that moved in an iteration to rows that are
 accepted, and rows no longer accepted.
 
-Iterations are settled in ascending order, so what is accepted in iteration k follows from
-candidates that stand in k or before, all of which are settled by then. A group of candidates is
-looked at when one of them is found or lost. The first of it by iteration and value
+Iterations are finished in ascending order, so the rows accepted in iteration k follow from
+candidates of iterations up to k, which are all finished by then. A group of candidates is looked at
+when one of them is found or lost. Its first candidate by iteration and value
 
-- stands before k: it was accepted there, and nothing happens;
-- stands in k: it is accepted now. Whatever was accepted before leaves, from k or from a later
-  iteration, with all that rests on it there;
-- stands later, or is missing, since what was accepted here is lost: it leaves, and the candidate
-  that is first now is due in its iteration, with no proofs, so that the group is looked at again
-  there.
+- has an iteration before k: it was accepted there, and nothing happens;
+- has iteration k: it is accepted now. The row accepted before is rejected, in k or in a later
+  iteration, and with it all rows that rest on it there;
+- has a later iteration, or does not exist, since the row accepted here is lost: that row is
+  rejected, and the present first candidate is due in its iteration, with no proofs, so that the
+  group is looked at again there.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Runs of iterations in which few rows move, done in compiled code (`iteration_kernels`): a long
-chain costs microseconds an iteration.
+"""Runs of iterations in which a small number of rows moves, in compiled code (`iteration_kernels`):
+a long chain costs microseconds an iteration.
 
-What a run cannot do (too many rows at a time, an expression that fails) it leaves as if that
-iteration had not begun; an update then goes on as ever, one iteration at a time, and tries again
-some iterations later.
+A run leaves an iteration that it cannot do (too many rows at a time, an expression that fails) as
+if it had not begun; the update then continues one iteration at a time, and tries a compiled run
+again some iterations later.
 """
 
 from __future__ import annotations

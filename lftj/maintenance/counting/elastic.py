@@ -1,16 +1,17 @@
-"""The strategies that count proofs: an update from the counts that are kept, and the evaluations
-from nothing that make them [Elastic 5].
+"""Strategies that count proofs: an update of existing counts, and the evaluations from nothing that
+make counts [Elastic 5].
 
-An update's share is `Context.fraction` of the last bootstrap that counted. One that is expected to
-need twice that, by the share of the rows below that changed, or three times, by what earlier
-updates took for each changed row, is not started. One that runs is given up at five times its
-share, by default what the bootstrap took, without trace. Work is counted, not timed, so the choice
-is the same everywhere.
+The share of an update is `Context.fraction` of the last bootstrap that counted. An update is not
+started if it is expected to need twice its share, by the share of the rows below that changed, or
+three times its share, by the cost of earlier updates for each changed row. A running update is
+given up at five times its share, by default the cost of the bootstrap, and leaves no trace. Costs
+are counted, not timed, so the choice is the same on every machine.
 
-Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So
-the first bootstrap finds rows alone, and the state is built when a small change comes that cannot
-be followed by these alone (`dred`): by a bootstrap on the new input that counts. Where
-updates keep being given up, more and more changes go by before that is tried again.
+Counting proofs costs several times a bootstrap without counts, and many strata never change, or
+only as a whole. So the first bootstrap finds rows without counts. The counts are made, by a
+bootstrap on the new input, at a small change for which over-deletion, re-derivation and ranks
+(`dred`) cost too much. If updates are given up again and again, more and more changes pass before
+counts are made again.
 """
 
 from __future__ import annotations

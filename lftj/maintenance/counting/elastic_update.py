@@ -2,23 +2,23 @@
 state that a bootstrap would give.
 
 An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the
-stratum); rules that read nothing of the stratum and base rows prove in iteration 0. A row stands in
-the least iteration with a proof and counts the proofs of that iteration.
+stratum); rules that read nothing of the stratum and base rows prove in iteration 0. The iteration
+of a row is the least one with a proof, and its count is the number of proofs in that iteration.
 
 The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of
 iteration k − 1. Here only rows that *move* drive a join, each when it is lost and when it is found;
 its proofs go, signed, to the iteration in which they count and wait there. So an iteration in which
-nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms,
-for a row t that waits in iteration k:
+no row moves is not visited, and the cost of another one is proportional to the rows that move in
+it. In the paper's terms, for a row t that waits in iteration k:
 
-- t stands in an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a
-  row that was found early);
-- t stands in k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and is asked
-  *once* for the proofs it had in later iterations before the update (re-discovery). What was won or
-  lost of these since waits there already, so the sums are right: a proof whose negated row was
-  inserted or erased in the same commit is among the old ones exactly if it was valid, which the
-  printed formula misses;
-- t stands later or nowhere: what waits are all its proofs in k; t is found.
+- t has an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a row
+  that was found early);
+- t has iteration k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and the
+  rules are evaluated *once* for the proofs it had in later iterations before the update
+  (re-discovery). Changes of these proofs since then wait there already, so the sums are right: a
+  proof whose negated row was inserted or erased in the same commit is among the old ones exactly if
+  it was valid, which the printed formula misses;
+- t has a later iteration or none: the waiting proofs are all its proofs in k; t is found.
 
 Rules that come and go are facts that come and go [DYRE]: all proofs by such a rule are won or lost
 at the beginning.

@@ -1,14 +1,14 @@
 """The rows of a recursive relation with the iteration that first derived each, and the number of
 its proofs in that iteration [Elastic 4].
 
-The join kernel sees a relation of one column more, the row's standing, which comes last in every
-key order because the row determines it. So it is kept as a value, not as part of the key: a row
+The join kernel sees a relation of one more column, the row's iteration, which comes last in every
+key order because the row determines it. So it is a value of the tree, not part of the key: a row
 that moves to another iteration is overwritten in place. Only the identity order has the proof
 counts; the others need not change with them.
 
-No join of an update may ever read the identity order; what asks for it at every iteration is where
-rows stand. So it lags behind: what changed since is laid over what is looked up in it, and is
-applied at once for several iterations, and several updates, each page being copied once.
+No join of an update needs to read the identity order; each iteration reads it to look up the
+iterations of rows. So it lags behind: look-ups read it together with the changes since, and these
+are applied at once for several iterations, and several updates, each page being copied once.
 """
 
 from __future__ import annotations

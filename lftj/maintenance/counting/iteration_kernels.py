@@ -1,9 +1,9 @@
-"""Many iterations of an elastic update in a row, in compiled code, for long chains in which few
-rows move at a time [Elastic, Algorithm 3].
+"""Many iterations of an elastic update in a row, in compiled code, for long chains in which a small
+number of rows moves at a time [Elastic, Algorithm 3].
 
-An iteration is done whole or not at all: its new trees and what it proved are kept when every
-question was answered, and forgotten when one could not be (a plan is missing, there are more rows
-than buffers hold, an expression failed). Then it is left to whoever called.
+An iteration is done whole or not at all: its new trees and proofs are kept if every question was
+answered, and dropped if one could not be (a plan is missing, there are more rows than buffers hold,
+an expression failed). Then the caller does the iteration.
 
 A question is a plan that is assembled (`lftj.join.run.prepared`), with words that say where its
 arrays are and what its output means.

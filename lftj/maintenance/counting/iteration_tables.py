@@ -1,5 +1,5 @@
-"""The arrays that compiled iterations run on: the trees of a stratum and the questions that its
-moving rows ask (`iteration_kernels`).
+"""The arrays that compiled iterations run on: the trees of a stratum and the questions for its
+moving rows (`iteration_kernels`).
 """
 
 from __future__ import annotations

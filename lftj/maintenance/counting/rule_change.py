@@ -1,9 +1,9 @@
-"""Rules that came to a recursive stratum or went from it, told from the strata before the commit:
-also where these were others.
+"""Rules that came to a recursive stratum or went from it, found by comparison with the strata
+before the commit: also where these were others.
 
-The rows that its relations have follow from the rules that derived them until now, whichever strata
-these were in. So when a rule closes a cycle of two strata, or cuts one, what came and what went are
-rules, and the rows there are can be followed as ever.
+The existing rows of its relations follow from the rules that derived them until now, whichever
+strata these were in. So when a rule joins two strata into one cycle, or splits one, the change is
+only one of rules, and the existing rows are updated like after any other change.
 """
 
 from __future__ import annotations

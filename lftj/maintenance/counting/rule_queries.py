@@ -1,11 +1,10 @@
-"""All the ways in which the elastic update asks one rule of a recursive stratum [Elastic, Algorithm
-3].
+"""All queries of the elastic update for one rule of a recursive stratum [Elastic, Algorithm 3].
 
-What changed below the stratum changes proofs at once, all iterations together. What moved inside it
-changes the proofs that use it. And a row that lost its proofs asks for those it has in later
-iterations. An instantiation that several changed atoms find counts once because atoms are taken in
-turn: those before the changed one read the state after the change, those behind it the state
-before.
+A change below the stratum changes proofs at once, in all iterations together. Rows that moved
+inside the stratum change the proofs that use them. And for a row that lost its proofs a query finds
+its proofs in later iterations. An instantiation that several changed atoms find counts once because
+atoms are taken in turn: atoms before the changed one read the state after the change, atoms after
+it the state before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A recursive stratum at a commit, as its strategies see it: what changed, and what they leave.
 
-Of a change there are facts that several strategies ask for: how large it is, which rules came and
-went, which partitions of the stratum it touches. They are found once, when first asked for.
+Several strategies need the same facts about a change: its size, the rules that came and went, the
+partitions of the stratum that it affects. Each fact is found once, when a strategy first reads it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Followed:
 
 
 class Close(Protocol):
-    """The ladder of ways to close rules from nothing, as strategies are handed it."""
+    """The ladder of ways to close rules from nothing, which strategies get as an argument."""
 
     def __call__(self, closure: Closure, /) -> dict[str, Columns] | Exhausted: ...
 

@@ -2,9 +2,9 @@
 come out first.
 
 A record is an iteration, the number of a relation, a row and a signed number of proofs. Records are
-ordered by all but the last word, so those of one iteration come out relation by relation, row by
-row, and equal ones one behind the other. Places of records are never moved: `heap` names them, the
-first `size` of it those in use, the rest those that are free.
+ordered by all but the last word, so the records of one iteration come out relation by relation, row
+by row, and equal ones one after the other. Places of records are never moved: `heap` names them, in
+its first `size` entries the places in use, in the rest the free ones.
 """
 
 from __future__ import annotations

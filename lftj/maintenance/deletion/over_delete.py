@@ -1,10 +1,10 @@
 """Over-deletion: the rows of a recursive stratum that may have lost a derivation, as a recursive
 program of its own [DRed].
 
-A row may have lost one if a derivation of it, among the rows as they were before the commit, used a
-row that went or may have lost one itself, or the absence of a row that came. So there is a rule for
-each atom of each rule: its head and that atom stand for lost rows; its other atoms, and its negated
-ones, read relations as they were.
+A row may have lost one if a derivation of it, among the rows before the commit, used a deleted row,
+a row that may have lost one itself, or the absence of an inserted row. So there is a rule for each
+atom of each rule: its head and that atom are over lost rows; its other atoms, and its negated ones,
+read relations as they were.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Ranks of the rows of a recursive stratum.
 
-The rank of a row is a number such that some derivation of the row uses rows of its stratum with
-lower ranks alone. The iteration of semi-naïve evaluation that finds a row is one. Ranks tell which
-rows do not rest on themselves, which is what iterations are for in [Elastic 3]; numbers of proofs
-are not kept, and ranks need not be least. So a commit changes the ranks of those rows alone that it
-brings back or adds: they come after all that there were.
+The rank of a row is a number such that some derivation of the row uses, of its stratum, only rows
+with lower ranks. The number of the iteration of semi-naïve evaluation that finds a row is one.
+Ranks show which rows do not rest on themselves, the purpose of iterations in [Elastic 3]; but there
+are no counts of proofs, and ranks need not be least. So a commit changes only the ranks of the rows
+that it re-derives or adds: these get ranks above all existing ones.
 """
 
 from __future__ import annotations

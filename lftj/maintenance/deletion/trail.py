@@ -1,8 +1,8 @@
-"""Trail of the rows of a recursive stratum: the iterations that found them, one after the other.
+"""Trail of a recursive stratum: the rows that each iteration found, in order.
 
-Iterations have their rows packed as they come, so to keep them takes no time, and a word for each
-row. Ranks are made of a trail once a deletion asks for them. Until then a commit adds what it took
-away and what its iterations found.
+Iterations have their rows packed, so a trail takes no time, and a word for each row. The first
+deletion that needs ranks makes them from the trail. Until then each commit adds to the trail the
+rows that it deleted and the rows that its iterations found.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""A recursive stratum that keeps no counts at a commit: followed by its rows alone, where that is
-expected to do [Elastic 5; DRed].
+"""A recursive stratum without counts at a commit: strategies that update its rows, where that is
+expected to pay [Elastic 5; DRed].
 
 Counting proofs takes a bootstrap of its own, of several times the time and the memory of the first.
-A small change seldom needs it: what it adds follows from the rows there are, and what it takes away
-can be found from them, at the price of taking too much and bringing it back. So that comes first,
-with the share of a bootstrap that `Context.fraction` allows, or a little; what takes more is given
-up for another bootstrap. Such a change is to be regretted as far as counts would have saved the
-work: they would where little changed in the end. So is one of which most came back. Once that has
-come to what counting takes, proofs are counted (`elastic`).
+A small change seldom needs it: the rows that it adds follow from the existing rows, and the rows
+that it deletes can be found from them, by over-deletion and re-derivation, or by ranks. So these
+come first, with a budget relative to the last evaluation; a change that exceeds it is given up for
+another evaluation. The regret of a change is the work that counts would have saved: a change was
+given up although little changed in the end, or most over-deleted rows came back. Once the regret
+equals the cost of counting, proofs are counted (`elastic`).
 
-Counts tell what goes. What only adds is followed by rows alone whenever there are no counts,
-whatever is regretted. So are rules that come and go, also where strata merge or split; what they
-derive, nobody knows before, so they are allowed less.
+Counts only help deletions. A change that only adds rows is an iteration from the existing rows
+whenever there are no counts, whatever the regret. So is a change of rules, also where strata merge
+or split; how much a rule derives is not known before, so such a change has a smaller budget.
 """
 
 from __future__ import annotations

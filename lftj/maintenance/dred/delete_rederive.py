@@ -1,11 +1,12 @@
-"""A recursive stratum after a change, from its rows alone: what follows from rows that came,
-without what rested on rows that went [DRed].
+"""A recursive stratum after a change, from its rows: without the rows that rested on deleted rows,
+and with the rows that follow from inserted ones [DRed].
 
-After insertions semi-naïve iterations go on from the rows there are. Where something went below,
-whatever may have lost a derivation is found first (`over_delete`); where the rows have ranks, what
-has no derivation left from lower ranks (`supports`). The other rows are true now. What follows from
-them alone is left too (`rederive`). The rest goes, and iterations go on from what came. A rule that
-went may have taken every row that it derived; what one that came derives is added to what came.
+After insertions semi-naïve iterations continue from the existing rows. If rows below were deleted,
+the rows that may have lost a derivation are found first (`over_delete`); if the rows have ranks,
+only the rows without a derivation from lower ranks (`supports`). The other rows are true now. A row
+of the first kind that follows from the other rows stays too (`rederive`). The rest is deleted, and
+iterations continue from the inserted rows. A removed rule may lose every row that it derived; the
+rows that an added rule derives count as inserted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Re-derivation: the rows that may have lost a derivation and have another one, found before any of
-them is taken away [DRed].
+them is deleted [DRed].
 
-Most come back, and taking a row away and bringing it back changes a page in every key order. So
-relations stay as they were, and rules read them without the `gone` rows, through a negated atom:
-first everything that may have to go, then fewer from iteration to iteration. A row that returns
-drives the next iteration, which searches for rows that are gone.
+Most of them stay, and deleting a row and inserting it again changes a page in every key order. So
+relations do not change during the search, and rules read them without the `gone` rows, through a
+negated atom: at first all rows that may be deleted, then fewer from iteration to iteration. A
+re-derived row drives the next iteration, which searches for rows that are gone.
 """
 
 from __future__ import annotations

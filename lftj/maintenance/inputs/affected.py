@@ -1,4 +1,4 @@
-"""Affected strata: those that read a change, found from the change and not from the strata."""
+"""Affected strata: the ones that read a change, found from the change and not from the strata."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Runs of iterations with few offers each, done in compiled code (`improvement_kernels`): an
-iteration outside takes as long as fifty there.
+"""Runs of iterations with small numbers of offers each, in compiled code (`improvement_kernels`):
+an iteration outside takes as long as fifty there.
 
-What a run cannot do (too many offers at a time, an expression that fails) it leaves as if that
-iteration had not begun; the fixpoint then goes on as ever, one iteration at a time, and tries again
-some iterations later.
+A run leaves an iteration that it cannot do (too many offers at a time, an expression that fails) as
+if it had not begun; the fixpoint then continues one iteration at a time, and tries a compiled run
+again some iterations later.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Iterations of improvement with few offers each, in compiled code: what is better of the offers is
-read by the rules, which makes new offers.
+"""Iterations of improvement with small numbers of offers each, in compiled code: rules read the
+best offers and make new ones.
 
-The trees, the questions and how these are asked are those of compiled iterations
-(`iteration_kernels`), a relation's delta being the rows that move. Offers are records as proofs
-are; nothing is said of them but the row. An iteration is done whole or not at all.
+The trees, the questions and the way to answer them are the same as in compiled iterations
+(`iteration_kernels`); the delta of a relation is the rows that move. Offers are records like
+proofs, with no data but the row. An iteration is done whole or not at all.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""The strategies for a recursive stratum with `min` or `max`: an update, a continuation from its
-rows, or an evaluation from nothing.
+"""Strategies for a recursive stratum with `min` or `max`: an update, a continuation from its rows,
+or an evaluation from nothing.
 
-Rows alone are enough to go on from after insertions, and where rules came. The first change that
-may take rows away is therefore the one at which proofs are counted, those of the rows that there
-were before it, if such changes are expected to be cheap to follow. It and later ones, insertions
-too, are then updates (`lattice_update`), started and given up as those of other recursive strata
-are (`counted_update`).
+After insertions, and after rules were added, iterations continue from the rows, without counts. So
+proofs are counted at the first change that may delete rows, if such changes are expected to be
+cheap: the proofs of the rows before this change. This change and later ones, insertions too, are
+then updates (`lattice_update`), with the budgets of other counted strata (`counted_update`).
 """
 
 from __future__ import annotations

@@ -1,24 +1,24 @@
 """A recursive stratum with `min` or `max` after a change: from its state to the state that
-evaluation from nothing would lead to.
+evaluation from nothing would give.
 
-Kept are the rows and, of the program of `optimal_support`, every row's iteration and number of
-proofs. Three steps:
+The state has the rows and, for the program of `optimal_support`, the iteration and the number of
+proofs of each row. Three steps:
 
-1. *What stays.* An elastic update of that program by what changed below, the finished rows taken as
-   they were. A row stays exactly if it still has a proof from rows that stay: one that is offered
-   its value by rows that rest on it in turn loses its iteration like any row whose proofs ran out,
-   so a cut-off cycle of weight zero falls. Offers that were worse than what a group had play no
+1. *Rows that stay.* An elastic update of that program by the changes below, with the finished rows
+   as they were. A row stays exactly if it still has a proof from rows that stay: a row whose value
+   comes only from rows that rest on it in turn loses its iteration like any row without proofs, so
+   a cut-off cycle of weight zero is deleted. Offers worse than the value of their group play no
    part.
-2. *What is better.* Groups that lost their value are offered what the rules derive for them from
-   what stayed, and all groups what the rows inserted below derive; iterations of improvement follow
-   (`lattice_fixpoint`). What stayed is derived under the new input, and so lies below its fixpoint;
-   that is why iterations from there end in it.
-3. *How it is proven.* An elastic update of the attaining program by the change of the finished rows
-   alone.
+2. *Better values.* Rules offer groups without a value what they derive from the rows that stay, and
+   all groups what they derive from rows inserted below; iterations of improvement follow
+   (`lattice_fixpoint`). The rows that stay are derived under the new input, and so lie below its
+   fixpoint; that is why iterations from there end in it.
+3. *New proofs.* An elastic update of the program of `optimal_support` by the change of the finished
+   rows.
 
-That a finished row can be proven from finished rows is not so for all programs: in best(min(max(b -
-1, 0))) :- best(b). a value may improve until it rests on nothing but itself. A state is kept only
-where every row was proven, which is seen by counting; without one, a deletion begins anew.
+Not all programs prove every finished row from finished rows: in best(min(max(b - 1, 0))) :-
+best(b). a value may improve until it rests only on itself. A state is kept only where every row was
+proven, which counting shows; without one, a deletion is an evaluation from nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""A closure at a commit, as a strategy: searched, not derived.
+"""A closure at a commit, as a strategy that searches its graph.
 
-Where a stratum falls apart into walks over a graph of steps, its rows tell what is reached from
-where. So the graph, which is small beside the rows, tells what a changed step can matter to
-(`doubt`); most matter to nothing. What is in doubt is proved from what surely stays, in each part
-that may have it (`repair`) [Backward/Forward, for reachability]. Nothing is kept for it.
+Where a stratum falls apart into walks over a graph of steps, its rows say which nodes reach which.
+So the graph, which is small compared with the rows, shows which rows a changed step can matter to
+(`doubt`); most steps matter to none. Rows in doubt are proved from rows that surely stay, in each
+part that may have them (`repair`) [Backward/Forward, for reachability]. The strategy keeps no
+state.
 """
 
 from __future__ import annotations

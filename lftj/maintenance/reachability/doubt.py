@@ -1,10 +1,10 @@
 """Consequences of a change of steps: the nodes that parts may lose or win.
 
-Take a path with the fewest changed steps, and the first of these, from u to v. Steps that stay lead
-from its part to u, and not to v: else there were a path with fewer. For the same reason none lead
-from u to a node behind v. So a step that came or went matters to parts that still reach u and do
-not reach v, and in them to nodes behind v that u does not lead to. If steps that stay lead from u
-to v there are none.
+Take a path with the fewest changed steps, and the first of these, from u to v. Steps that stay
+connect its part with u, and not with v: otherwise there were a path with fewer. For the same reason
+they connect u with no node behind v. So a step that came or went matters to parts that still reach
+u and do not reach v, and in them to nodes behind v that u does not reach. If u reaches v by steps
+that stay there are none.
 """
 
 from __future__ import annotations

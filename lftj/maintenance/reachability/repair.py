@@ -1,9 +1,9 @@
-"""The rows that parts lose and win, from the nodes in doubt alone.
+"""The rows that parts lose and win, from the nodes in doubt.
 
-A node in doubt is in a part if a seed of the part, or a step from a node that is not in doubt and
-that the part has, leads to it by nodes in doubt. Of the rows as they were it matters which of these
-nodes each part had: they are looked up one by one, or all rows of the parts are read, whichever
-takes less.
+A part has a node in doubt if a seed of the part, or a step from a node that is not in doubt and
+that the part has, reaches it by nodes in doubt. Of the rows before the change only the nodes in
+doubt of each part matter: these are looked up one by one, or all rows of the parts are read,
+whichever takes less.
 """
 
 from __future__ import annotations

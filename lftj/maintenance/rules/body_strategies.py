@@ -1,8 +1,8 @@
-"""The strategies for the body of a rule: how its satisfying assignments change at a commit, and how
-all of them are found.
+"""Strategies for the body of a rule: how its satisfying assignments change at a commit, and how all
+of them are found.
 
-In which way a body is maintained is chosen when it is evaluated from nothing: what is kept of it
-tells which of them applies at a commit.
+The evaluation from nothing chooses the way in which a body is maintained; the state that it leaves
+decides which strategy applies at a commit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Relations with one choice domain that do not depend on themselves, kept true like `min`: a change
+"""Relations with one choice domain that do not depend on themselves, updated like `min`: a change
 of candidates touches only its groups.
 
-Of the candidates that agree on the domain the least is chosen (`heads.choice`), so groups do not
-meet. The candidates are kept, with their support, as the rows of any view are. A candidate that
-comes is compared with the row that was chosen; only where a chosen row goes are others of its group
-looked at: the first of a key order that begins with the domain, or all where strings are among the
-other columns, whose codes do not order as they do. With several domains a choice is passed on from
-group to group, and all is chosen anew.
+Of the candidates with the same value of the domain the least is chosen (`heads.choice`), so groups
+do not depend on one another. The state has the candidates with their support, like the rows of any
+view. A new candidate is compared with the chosen row. Only if the chosen row is deleted are other
+candidates of its group looked at: the first of a key order that begins with the domain, or all of
+them if other columns are strings, whose codes do not order as the strings do. With several domains
+a choice in one group affects other groups, and all is chosen anew.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Evaluated(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The ladders for bodies, as what uses them is handed them.
+    """The ladders for bodies, which their users get as an argument.
 
     `follow`: how assignments change; `evaluate`: all of them from nothing.
     """

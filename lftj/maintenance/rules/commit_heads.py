@@ -1,5 +1,5 @@
 """Aggregated heads during a commit: the body that rules share is evaluated when the first of them
-is asked for, and serves them all.
+is due, and serves them all.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 In cheapest(x, min(c)) :- offer(x, _, c). the rows of `offer` in the order (x, c, …) are the ordered
 rows of every group, so the head needs no state: a group's least value is in the first row that
 begins with the group, its greatest in the last, in the version before the commit as in the one
-after it. Rules that ask for extremes of the same column and group read the same tree. Of a large
-relation it is made when one of the extremes is deleted: until then the head rows tell enough.
+after it. Rules with extremes of the same column and group read the same tree. For a large relation
+the tree is made when one of the extremes is deleted: until then the head rows are enough.
 """
 
 from __future__ import annotations

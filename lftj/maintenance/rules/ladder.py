@@ -1,5 +1,5 @@
 """The ladders of relations that do not depend on themselves, and of the bodies of rules: their
-strategies, in the order in which they are asked.
+strategies, in the order in which they are tried.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _evaluate_body(evaluation: BodyEvaluation) -> Evaluated:
 
 
 WAYS = Ways(_follow_body, _evaluate_body)
-"""The ladders for bodies, as heads and relations are handed them."""
+"""The ladders for bodies, which heads and relations get as an argument."""
 
 
 def maintain(change: RelationChange, state: RelationState | None) -> Maintained:

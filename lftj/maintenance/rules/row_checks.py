@@ -1,4 +1,4 @@
-"""Checks of the rows that a view wins, made where they are few: at the change."""
+"""Checks of the rows that a view wins, made at the change, where the rows are only the new ones."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""State that rules with one body and one grouping keep together: one state of groups, from which
-each reads its own head [LFTJ-IVM 2.3.3].
+"""State that rules with one body and one grouping share: one state of groups, from which each rule
+reads its own head [LFTJ-IVM 2.3.3].
 
 Such rules are maintained as one rule with the aggregates of all of them: its body is evaluated once
-a commit, and each function's state, such as the ordered rows behind `min`, `max` and `concat` of a
-column, is there once, whichever rules ask for it.
+a commit, and the state of each function, such as the ordered rows behind `min`, `max` and `concat`
+of a column, exists once, whichever rules need it.
 """
 
 from __future__ import annotations

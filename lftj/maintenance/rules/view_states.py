@@ -1,8 +1,8 @@
 """States of all views, as one value; and facts that a commit looks up there: the rules that share a
 head, and the size of all indices.
 
-Both follow from the states. They are kept beside them, because a commit that looked for them there
-would look at every view.
+Both follow from the states. This value holds them too, because a commit that searched the states
+for them would look at every view.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Hash tables and buffers that nobody uses any more, kept for the next one.
+"""Hash tables and buffers that are no longer in use, for the next user.
 
 Zeroing memory that this process has is many times cheaper than having the system map and zero new
-pages, most of all on virtual machines. A bounded amount is kept; what finds no room is let go.
+pages, most of all on virtual machines. The pool has a bounded size; a buffer that finds no room is
+freed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Iterations of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and
-bootstraps that count proofs share.
+"""Iterations of semi-naïve evaluation [Elastic, Algorithm 2], shared by bootstraps that find rows
+and bootstraps that count proofs.
 
-Each iteration evaluates every recursive rule once per atom of the stratum, that atom reading only
-the rows that were new in the iteration before, atoms of the stratum before it only older rows,
-those after it all rows: so an instantiation is found once, by its first new row. The whole relation
-is kept as a tree only where some rule joins it with a delta.
+Each iteration evaluates every recursive rule once per atom of the stratum. That atom reads only the
+rows that were new in the iteration before, atoms of the stratum before it read only older rows,
+atoms after it all rows: so an instantiation is found once, by its first new row. The whole relation
+is a tree only if some rule joins it with a delta.
 """
 
 from __future__ import annotations

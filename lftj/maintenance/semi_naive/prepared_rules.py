@@ -1,5 +1,5 @@
-"""Rules of a stratum that are evaluated at many commits, each time on few rows: with their variants
-and plans, which are kept.
+"""Rules of a stratum that are evaluated at many commits, each time on a small number of rows: with
+their variants and plans, which last from commit to commit.
 
 Making these takes longer than a run on some hundred rows. One evaluation at a time may use them.
 """

@@ -1,10 +1,10 @@
 """One iteration of a fixpoint on several threads: its variants do not depend on one another, and a
-large delta falls into pieces.
+large delta is divided into pieces.
 
-An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is
-added to the rows of its head by the thread that found it; which of two equal candidates comes first
-makes no difference. Pieces are ranges of one tree and depend on the rows alone, so the work that is
-counted does not depend on chance.
+An instantiation uses one row of the delta, so each is found in one piece. The thread that runs a
+variant adds its results to the rows of the head; which of two equal candidates comes first makes no
+difference. Pieces are ranges of one tree and depend only on the rows, so the counted work does not
+depend on chance.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Plans of the variants of recursive rules, from iteration to iteration.
 
-Deltas grow and shrink, and a plan that was good for one is kept for the next: choosing a variable
-order takes as long as running one on some thousand rows. A new one is chosen for a delta that is
-much larger, and when the kernel steps that led to nothing have come to what another plan, or
-another key order of a relation, would have cost.
+Deltas grow and shrink, and the plan for one serves the next: choosing a variable order takes as
+long as running one on some thousand rows. A new plan is chosen for a delta that is much larger, and
+when the kernel steps without a result equal the cost of another plan, or of another key order of a
+relation.
 """
 
 from __future__ import annotations

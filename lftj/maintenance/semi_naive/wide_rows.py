@@ -1,5 +1,5 @@
-"""Rows too wide to pack into a word, in the hash table of those that count proofs: adding costs
-what is added, however many there are.
+"""Rows too wide to pack into a word, in the hash table that also counts proofs: adding rows costs
+in proportion to the added rows, not to the rows in the table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Recognises strata that fall apart into independent fixpoints, one for each value of the columns
-that recursion keeps.
+"""Recognition of strata that fall apart into independent fixpoints, one for each value of the
+columns that recursion keeps.
 
-T(x, z) :- T(x, y), E(y, z) never changes x: the rows with one x are found from the rows with that x
-alone, and what happens to y is a step along the edges of E. All recursive rules of the stratum must
-have this shape and change the same column. What they join T with may not look at the kept columns,
+T(x, z) :- T(x, y), E(y, z) never changes x: the rows with one x follow only from rows with that x,
+and y changes by a step along the edges of E. All recursive rules of the stratum must have this
+shape and change the same column. The literals that they join with T may not read the kept columns,
 and must be small: one atom holds every variable, others and conditions that cannot fail only filter
 it.
 """

@@ -1,10 +1,10 @@
 """Walks over a graph of steps, breadth first, one after the other from the nodes that each part
 starts with.
 
-Nodes are numbers from 0. The steps from node y lead to targets[starts[y]:starts[y + 1]]. The queue
-holds what the walk has reached, iteration by iteration: the nodes of one iteration lie together,
-behind those of all iterations before. `seen` has one byte per node: bits would be eight times
-smaller, but a processor stumbles over a word that it reads again just after having written it.
+Nodes are numbers from 0. The steps from node y go to targets[starts[y]:starts[y + 1]]. The queue
+holds the nodes that the walk has reached, iteration by iteration: the nodes of one iteration lie
+together, behind the nodes of all iterations before. `seen` has one byte per node: bits would be
+eight times smaller, but a processor is slow to read a word again just after having written it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Choice of a trace for a rule, and of its granularities.
 
-A body whose delta queries are selective needs no trace: pinning a changed row leaves little to
-evaluate, and its head counts proofs. Two kinds of bodies are better off with one: those where a
-head row has many proofs, so that the search may stop at the first and only what that search looked
-at matters [LFTJ-IVM 2.2.1]; and those whose delta queries would be large because the changed atom
-does not touch the rest. A rule is maintained in one way: if any of its positions gets an index, all
-do that need one.
+A body whose delta queries are selective needs no trace: a pinned row joins a small number of rows,
+and its head counts proofs. Two kinds of bodies have traces: bodies with many proofs for a head row,
+where the search may stop at the first and only what that search read matters [LFTJ-IVM 2.2.1]; and
+bodies whose delta queries would be large because the changed atom shares no variable with the rest.
+A rule is maintained in one way: if any of its positions gets an index, all do that need one.
 """
 
 from __future__ import annotations
