@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import zlib
+from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -162,17 +163,19 @@ class Watch:
         """Mapped pieces of files with blocks that are not checked."""
         return len(self._files)
 
-    def check(self, *, everything: bool = False) -> None:
-        """Check what was looked at of all files, or all of them. Raises FileDamagedError.
+    def check(self, *, everything: bool = False, of: Container[Path] | None = None) -> None:
+        """Check what was looked at of all files, or `of` some, or all of them. Raises
+        FileDamagedError.
 
         O(blocks looked at since the last time), and a byte for 512 of the files.
         """
         with self._lock:
-            if not self._files:
+            asked = [file for file in self._files if of is None or file.file in of]
+            if not asked:
                 return
             pages = None if everything else _opened_pages()
             try:
-                for file in self._files:
+                for file in asked:
                     self.read += file.check(_blocks(file, pages))
             finally:
                 if pages is not None:

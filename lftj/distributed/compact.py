@@ -1,5 +1,5 @@
-"""Many small entries to one per part. What a relation holds stays the same; only files and the
-manifest change.
+"""Many small entries to one per part, and states of parts to the pages of one version. What a
+relation holds stays the same; only files and the manifest change.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from math import inf
 from pathlib import Path
 from uuid import uuid4
 
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import guarded
+from lftj.distributed.stored.stored_files import STATE, records, state_files, sweep_compacted
+from lftj.distributed.work.compact_state import StateTask, compact_state
 from lftj.partition.executor import Executor
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
@@ -135,3 +139,23 @@ def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[Cut, ...]
         yield base_name(name), schema, plan.cuts(name)
     for output in plan.outputs:
         yield output.relation, output.schema, output.cuts
+
+
+def compact_states(present: Present, bounds: Bounds) -> int:
+    """Have all parts stored as they are at a version, in files without pages of the past, and
+    remove the others; how many files are gone. One job.
+
+    The records that are kept are those of tasks whose results were taken. What other attempts
+    store later goes when a part is stored next.
+    """
+    manifest, limits, path = present.manifest, bounds.left(), present.executor.path
+    before = state_files(path)
+    tasks = [
+        StateTask(**present.on(part, limits), steps=manifest.steps_in(manifest.version, part))
+        for part in sorted({name.part for name in records(path / STATE)})
+    ]
+    if not tasks:
+        return 0
+    found: list[str | None] = bounds.run(present.executor, compact_state, tasks)
+    sweep_compacted(path, {*filter(None, found)}, manifest.version)
+    return len(before - state_files(path))

@@ -13,7 +13,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
-from lftj.distributed.compact import compacted, most_entries, recent_entries
+from lftj.distributed.compact import compact_states, compacted, most_entries, recent_entries
 from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
@@ -263,11 +263,14 @@ class Store:
                 self._compact(most // 2, recent_entries(parts, tuning), readable)
 
     def compact(self) -> int:
-        """Write relations with more than one entry per part anew, and remove all that neither the
-        version consists of nor anybody holds; the number of files that are gone. With the writer
-        lock held.
+        """Write relations with more than one entry per part anew, and states of parts in which
+        there are pages of the past; remove all that neither the version consists of nor anybody
+        holds. The number of files that are gone. With the writer lock held.
         """
-        return self._compact(self.executor.partitions, 0)
+        with self._alone(), self.described("compaction of states"):
+            # First, as parts can be brought forward from what they stored then.
+            gone = compact_states(self.present, Bounds(self.limits.current))
+        return gone + self._compact(self.executor.partitions, 0)
 
     def _compact(self, most: int, recent: int, readable: Set[str] = frozenset()) -> int:
         """Compact, and remove the files that are of no use then; their number.

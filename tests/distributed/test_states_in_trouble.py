@@ -45,6 +45,7 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(
     monkeypatch.setattr(
         segment, "_CHECKED", 0
     )  # pages are checked as those of large parts are: when someone looked at them
+    monkeypatch.setattr(stored_part, "_GROWTH", 100)  # the first file stays
     executor = InlineExecutor(tmp_path, 1)
     edges = {(x, y) for x in range(3000) for y in range(2)}
     rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."

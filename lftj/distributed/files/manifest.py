@@ -203,8 +203,12 @@ class Manifest:
         """Test for a commit from which parts can be brought forward, with so many steps in a
         part.
         """
-        done = self.steps.get(version, {}).get(steps)
-        return self.tokens.get(version) == token and done is not None and (not done or part in done)
+        return self.tokens.get(version) == token and self.steps_in(version, part) == steps
+
+    def steps_in(self, version: int, part: int) -> int:
+        """Steps that a commit had in a part, 0 where it had none there."""
+        done = self.steps.get(version, {}).items()
+        return next((steps for steps, parts in done if not parts or part in parts), 0)
 
     def base_log(self) -> dict[str, tuple[Entry, ...]]:
         """The entries of base rows."""

@@ -44,6 +44,7 @@ class Host:
     """Strings of the dictionary on disk, by path."""
     _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
     _opened: OrderedDict[object, RelationVersion] = field(default_factory=OrderedDict)
+    _at: OrderedDict[Hashable, dict[str, RelationVersion]] = field(default_factory=OrderedDict)
     _plans: dict[Hashable, dict[Any, tuple[list[int], Any]]] = field(default_factory=dict)
 
     def empty(self, schema: RelationSchema) -> RelationVersion:
@@ -63,6 +64,18 @@ class Host:
         while len(self._opened) > _OPENED:
             self._opened.popitem(last=False)
         return relation
+
+    def one_for_all(
+        self, commit: Hashable, relations: dict[str, RelationVersion]
+    ) -> dict[str, RelationVersion]:
+        """The relations that all parts have whole after a commit, those of the part that came
+        first: parts that were opened, or brought forward, one by one have copies.
+        """
+        found = self._at.setdefault(commit, relations)
+        self._at.move_to_end(commit)
+        while len(self._at) > _COMMITS:
+            self._at.popitem(last=False)
+        return found
 
     def plans(self, settings: Hashable) -> dict[Any, tuple[list[int], Any]]:
         """Plans made before under these settings, as `Resources` has them: parts have the same

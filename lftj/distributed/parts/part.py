@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.partials import verbs
 from lftj.distributed.partitioning.steps import Move, Step
@@ -85,6 +86,17 @@ class PartState:
         """Rows of base relations that parts are sent: the same under any rules."""
         feeds = (feed for feed in self.plan.feeds if in_role(feed.relation, Role.BASE))
         return {feed: self.database[feed.schema.name] for feed in feeds}
+
+    def sharing(self, host: Host, below: tuple[str, str]) -> PartState:
+        """The same state with the relations that all parts have whole from the first part of the
+        host that had them after this commit; `below`: the path, and the program.
+        """
+        names = [feed.schema.name for feed in self.plan.feeds if feed.cut == ALL]
+        own = {name: self.database[name] for name in names}
+        found = host.one_for_all((*below, self.token), own)
+        if all(found[name] is own[name] for name in names):
+            return self
+        return replace(self, database=self.database.replace(found))
 
     def carried(self, plan: PartPlan, host: Host) -> PartState | None:
         """State under a plan that has more relations but the same rules; None under any other."""

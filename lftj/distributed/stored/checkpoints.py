@@ -21,8 +21,15 @@ from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
-from lftj.distributed.parts.task import PartTask
-from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
+from lftj.distributed.parts.task import OnPart, PartTask
+from lftj.distributed.stored.stored_files import (
+    STATE,
+    RecordName,
+    records,
+    remove_older,
+    sweep_shared,
+    trial,
+)
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree.frozen import frozen
@@ -32,6 +39,10 @@ from lftj.types.dictionary import Dictionary
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread
+_SWEPT = 8
+"""Stored states, or as many as there are parts, after which files that these shared are looked for:
+all records are read then, so that costs each one or two.
+"""
 
 
 @frozen
@@ -43,6 +54,7 @@ class _Due:
     state: PartState
     host: Host
     base: int
+    parts: int
 
 
 @dataclass
@@ -77,6 +89,9 @@ class Checkpoints:
         self._due: dict[tuple[str, int], _Due] = {}
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._one = threading.Lock()
+        self._stored = 0
+        self._superseding: dict[tuple[str, int], RecordName] = {}
         self._busy = False
 
     def pages(self, path: str) -> StoredPages:
@@ -97,6 +112,8 @@ class Checkpoints:
             RecordName(task.part, task.version, task.token, len(task.steps), uuid4().hex[:12]),
         )
         key = path, name.part
+        if any(each.version <= task.base[1] for each in list(self._superseding.values())):
+            self._remove_superseded(path, task.base[1])
         since = self._since.setdefault(key, _Since())
         orders = sum(len(relation.orders()) for relation in state.database.values())
         since.commits += name.token != since.latest
@@ -119,7 +136,7 @@ class Checkpoints:
         if not many and key not in self._due:
             return
         self._since[key] = _Since(program, name.token, name.version, orders, name.token)
-        due = _Due(name, program, state, host, task.base[1])
+        due = _Due(name, program, state, host, task.base[1], task.parts)
         if not self.delayed:
             self._store(path, due)
             return
@@ -169,18 +186,50 @@ class Checkpoints:
                 self._busy = False
                 self._wake.notify_all()
 
-    def _store(self, path: str, due: _Due) -> None:
-        with storing(Path(path)) as open_:
+    def _store(self, path: str, due: _Due, *, anew: bool = False) -> bool:
+        """Store a part, unless the path is closed or it cannot be; whether that was done."""
+        with self._one, storing(Path(path)) as open_:
             if not open_:
-                return
+                return False
+            pages, strings = self.pages(path), due.host.strings_below(path)
             try:
-                store_part(
-                    due.name, due.program, due.state, self.pages(path), due.host.strings_below(path)
-                )
+                store_part(due.name, due.program, due.state, pages, strings, anew=anew)
             except (OSError, MemoryError, FileDamagedError):
                 self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
-                return
-            remove_older(Path(path) / STATE, due.name, due.base)
+                return False
+            self._superseding[path, due.name.part] = due.name
+            self._remove_superseded(path, due.base)
+            self._stored += 1
+        if self._stored % max(due.parts, _SWEPT) == 0:
+            with suppress(OSError):
+                sweep_shared(Path(path))
+        return True
+
+    def _remove_superseded(self, path: str, base: int) -> None:
+        """Remove records before those that were stored here last, as far as these are of commits up
+        to `base`, which are true; the others wait for the next task.
+        """
+        for key, name in list(self._superseding.items()):
+            if key[0] == path:
+                with suppress(OSError):
+                    remove_older(Path(path) / STATE, name, base)
+                if name.version <= base:
+                    self._superseding.pop(key, None)
+
+    def stored_anew(
+        self, task: OnPart, steps: int, state: PartState, host: Host
+    ) -> RecordName | None:
+        """Store a part as it is after a commit, all its pages written together; None where that
+        cannot be.
+        """
+        token, version = task.base
+        name = RecordName(task.part, version, token, steps, uuid4().hex[:12])
+        with self._wake:
+            self._due.pop((task.path, task.part), None)
+        orders = sum(len(relation.orders()) for relation in state.database.values())
+        self._since[task.path, task.part] = _Since(task.program_name, token, version, orders, token)
+        due = _Due(name, task.program_name, state, host, version, task.parts)
+        return name if self._store(task.path, due, anew=True) else None
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def opened(

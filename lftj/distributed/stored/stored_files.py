@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.stored.storing import nobody_storing
 from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable.sealed import unsealed
 from lftj.storage.durable.strings_file import files_of
@@ -18,7 +19,11 @@ STATE = "state"
 """The folder of pages, strings and records, below the path."""
 _RECORD = ".json"
 UNTOUCHED = 600.0
-"""Seconds for which a file that no record names may be one that a worker is just going to name."""
+"""Seconds for which a file that no record names may be one that a worker is just going to name,
+where locks do not tell.
+"""
+_PATIENCE = 5.0
+"""Seconds that a compaction waits for workers that are storing."""
 
 
 @dataclass(frozen=True, order=True)
@@ -113,18 +118,43 @@ def remove_older(folder: Path, latest: RecordName, base: int) -> None:
 
 
 def sweep_shared(path: Path) -> None:
-    """Remove pages and strings of no one part that no record needs and nobody wrote to of late.
-    Workers may have parts below the path: one that wants such a file again sees that it is gone,
-    and writes all anew.
+    """Remove pages and strings of no one part that no record needs, when nobody stores, or else
+    those that nobody wrote to of late. Workers may have parts below the path: one that wants such a
+    file again sees that it is gone, and writes all anew.
     """
-    folder, latest = path / STATE, time.time() - UNTOUCHED
+    with nobody_storing(path) as alone:
+        _sweep(path / STATE, ("whole-*", "strings-*"), alone=alone)
+
+
+def state_files(path: Path) -> set[str]:
+    """All files of stored states below a path. Reads the folder."""
+    return {file.name for file in (path / STATE).glob("*")}
+
+
+def sweep_compacted(path: Path, kept: Set[str], version: int) -> None:
+    """Remove the records up to a version but those `kept`, by their files, where there is one of
+    the same part, and then all that no record needs. As `sweep_shared`.
+    """
+    folder = path / STATE
+    with nobody_storing(path, _PATIENCE) as alone:
+        found = records(folder)
+        parts = {name.part for name in found if name.file in kept}
+        for name in found:
+            if name.part in parts and name.version <= version and name.file not in kept:
+                (folder / name.file).unlink(missing_ok=True)
+        _sweep(folder, ("part*-*", "whole-*", "strings-*"), alone=alone)
+
+
+def _sweep(folder: Path, patterns: Iterable[str], *, alone: bool) -> None:
+    """Remove files that no record needs."""
+    latest = time.time() - UNTOUCHED
     found = records(folder)
     named = _named(folder, found)
     if not named.issuperset(name.file for name in found) or records(folder) != found:
         return  # parts are being stored
-    for pattern in ("whole-*", "strings-*"):
+    for pattern in patterns:
         for file in folder.glob(pattern):
-            if file.name not in named and file.stat().st_mtime <= latest:
+            if file.name not in named and (alone or file.stat().st_mtime <= latest):
                 file.unlink(missing_ok=True)
 
 

@@ -27,7 +27,7 @@ from lftj.maintenance.stored.stored_views import views_data, views_of
 from lftj.storage.database import Database
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.storage.durable.stored_format import stored_format
-from lftj.storage.durable.stored_pages import StoredPages, segment_data, segment_of
+from lftj.storage.durable.stored_pages import StoredPages, regrown, segment_data, segment_of
 from lftj.storage.durable.stored_strings import StoredStrings
 from lftj.storage.durable.stored_trees import (
     OpenedTrees,
@@ -43,7 +43,7 @@ _GROWTH = 1.5
 """Words of all pages that were written of a part, over those that one version has, from which all
 are written again: each is written twice more on average, and files are a quarter larger.
 """
-_SPARE = 1 << 13
+_SPARE = 1 << 12
 """Words beyond, for parts of few pages."""
 
 
@@ -77,7 +77,7 @@ def store_part(
     for owner in owners:
         segments = pages.needed(data[0] for data in trees.written())
         full = pages.overgrown(owner, segments, growth=_GROWTH, spare=_SPARE)
-        if full or (anew and pages.gives_back(owner, segments)) or not pages.there(segments):
+        if full or (anew and regrown(owner, segments, pages.full)) or not pages.there(segments):
             pages.rewrite(owner, owners[owner])
     record["trees"] = trees.written()
     record["segments"] = [
@@ -104,6 +104,12 @@ def rules_of(plan: PartPlan) -> list[Rule]:
 def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
     with whole_file(folder / name.file) as sink:
         return sink.write(sealed(record))
+
+
+def is_compact(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record's files have no pages but those that were written together."""
+    segments = list(map(segment_of, record["segments"]))
+    return not any(regrown(owner, segments, record["full"]) for owner in record["full"])
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────

@@ -2,7 +2,8 @@
 moment later than they were derived are stopped, and waited for.
 
 A file marks the path as open. Workers hold a shared lock on it while they store; the process that
-closes the path takes it alone and removes it. The system gives a lock back when its holder dies, so
+closes the path takes it alone and removes it. Who has it alone may also remove files that no record
+names, since nobody is about to name them. The system gives a lock back when its holder dies, so
 nobody waits for a worker that is gone.
 """
 
@@ -33,22 +34,45 @@ def end_storing(path: Path) -> None:
     with suppress(FileNotFoundError):
         file = os.open(path / _FILE, os.O_RDWR)
         try:
-            end = time.monotonic() + _LONGEST
-            while _held_by_others(file) and time.monotonic() < end:
-                time.sleep(_LOOK)
+            _take_alone(file, _LONGEST)
             os.unlink(path / _FILE)
         finally:
             os.close(file)
 
 
-def _held_by_others(file: int) -> bool:
+def _take_alone(file: int, seconds: float) -> bool:
+    """Take the lock alone, waiting so long at most; whether that was done. Where the file system
+    has no locks nobody waits.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            lock_file(file)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_LOOK)
+        except OSError:
+            return False
+        else:
+            return True
+
+
+@contextmanager
+def nobody_storing(path: Path, seconds: float = 0.0) -> Iterator[bool]:
+    """For the length of a block, have nobody store below a path: whether that is so, once those who
+    do have been waited for so long. False where the path is closed, or locks tell nothing.
+    """
+    file = None
+    with suppress(OSError):
+        file = os.open(path / _FILE, os.O_RDWR)
+    if file is None:
+        yield False
+        return
     try:
-        lock_file(file)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return False
-    return False
+        yield _take_alone(file, seconds) and os.fstat(file).st_nlink > 0
+    finally:
+        os.close(file)
 
 
 @contextmanager

@@ -145,6 +145,7 @@ class Holding(Generic[Task]):
         """The part at the commit that the task builds on; kept from now on."""
         kept = self.worker.parts.get(self.key)
         state = self._base(kept).under(self.task.settings)
+        state = state.sharing(self.host, (self.task.path, self.task.program_name))
         if kept is None or kept.state is not state:
             self.worker.parts[self.key] = Kept(state, self.host)
         return state

@@ -7,7 +7,7 @@ whole are in segments of the process, once for all its parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,14 @@ class StoredPages:
         self.full.setdefault(owner, self._files[owner].segment.words)
 
     def rewrite(self, owner: str, roots: Sequence[int]) -> None:
-        """Write all of these pages, into one new segment. O(pages)."""
+        """Write all of these pages, into one new segment. O(pages).
+
+        Where files that this process maps are of no use then, they may go: so all of them is
+        checked while it is there. Raises FileDamagedError, and as `append`.
+        """
         words = self.full.get(owner, 0)
+        names = [name for name in self._arena.mapped if owner_of(name) == owner]
+        self._arena.watch.check(everything=True, of={self.folder / name for name in names})
         self.forget(owner, roots)
         if _ROOM * words > ROOM:
             self._begun(owner, _ROOM * words)
@@ -85,13 +91,6 @@ class StoredPages:
         """
         own = [segment.words for segment in segments if owner_of(segment.name) == owner]
         return len(own) > _SEGMENTS or sum(own) > growth * self.full.get(owner, 0) + spare
-
-    def gives_back(self, owner: str, segments: Iterable[Segment]) -> bool:
-        """Tell whether these segments have pages of this owner that were written after the last
-        time that all were.
-        """
-        own = [segment.words for segment in segments if owner_of(segment.name) == owner]
-        return len(own) > 1 or sum(own) > self.full.get(owner, 0)
 
     def check(self) -> None:
         """Check what was looked at of mapped files, before it is relied on. Raises
@@ -150,6 +149,14 @@ class StoredPages:
         others = [segment for segment in self._known.values() if segment.name != file.segment.name]
         segment = file.append(roots, others)
         self._known[segment.name] = segment
+
+
+def regrown(owner: str, segments: Iterable[Segment], full: Mapping[str, int]) -> bool:
+    """Tell whether these segments have pages of an owner that were written after the last time that
+    all were, when they took as many words as `full` says.
+    """
+    own = [segment.words for segment in segments if owner_of(segment.name) == owner]
+    return len(own) > 1 or sum(own) > full.get(owner, 0)
 
 
 def segment_data(segment: Segment) -> dict[str, Any]:
