@@ -1,5 +1,5 @@
-"""What parts have stored stays small, by itself and by `compact()`, whoever stores it, and whatever
-dies meanwhile.
+"""States that parts have stored stay small, by themselves and by `compact()`, whoever stores them,
+and whatever dies meanwhile.
 """
 
 from __future__ import annotations

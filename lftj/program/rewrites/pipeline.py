@@ -137,7 +137,7 @@ PASSES = (
     Pass(
         "negated computations",
         negated_computations,
-        "what reads no relation is computed, and the opposite of its test may stand in a cycle",
+        "what reads no relation is computed, and the opposite of its test may be used in a cycle",
         LLOYD_TOPOR,
     ),
     Pass(

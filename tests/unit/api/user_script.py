@@ -31,7 +31,7 @@ degree = ws.view("degree", {"x": int, "n": int})
 counting = ws.add_rule(lftj.rule(degree(x, lftj.count()), edge(x, y)))
 calculated = ws.view("calculated", {"x": int, "y": int})
 formula: lftj.Formula = edge(x, y) & (x < y) & ~edge(y, x) & (lftj.to_string(x) != "7")
-ws.add_rule(calculated(x, lftj.max_(x + y * 2 - 1)) <= formula)
+ws.add_rule(calculated(x, lftj.fn.max(x + y * 2 - 1)) <= formula)
 loaded: int = ws.load(edge, [(1, 2), (2, 3), (3, 4)])
 ws.load("every", [(True, datetime.date(2020, 1, 2), 1.5, "a", datetime.datetime(2020, 1, 2), 3)])
 ws.load(price, [(1, decimal.Decimal("2.50"))])
@@ -43,7 +43,7 @@ expressions: list[lftj.Expression] = [
     lftj.lxor(x, y), lftj.cat("a", "b"), lftj.strlen("a"), lftj.substr("abc", 0, 1),
     lftj.concat(lftj.to_string(x), ","), lftj.day(x), lftj.month(x), lftj.year(x),
     lftj.round_(x, 1), lftj.range_(1, 3), lftj.to_date("2020-01-01"), lftj.to_float(x),
-    lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.mean(x), lftj.sum_(x),
+    lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.max_(x), lftj.mean(x), lftj.sum_(x),
     lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [

@@ -33,7 +33,7 @@ def removed(folder: Path, kept: set[str]) -> None:
 
 
 def written(pages: StoredPages, tree: Tree, *, anew: bool) -> tuple[int, list[Segment]]:
-    """Where a tree is, and the segments it needs."""
+    """Address of a tree, and the segments it needs."""
     pages.append("one", [tree.root])
     if anew or not pages.there(pages.needed([address_of(tree.arena, tree.root)])):
         pages.rewrite("one", [tree.root])
