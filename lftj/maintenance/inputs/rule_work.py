@@ -41,23 +41,23 @@ def moment() -> Moment:
 class RuleWork:
     """Counters of one rule at one commit.
 
-    `strategy`: the name of the strategy that did it, as docs/strategies.md lists them. `outcome`:
-    `update` (only what the change touches was evaluated), `full` (the first time, or
-    after a change of rules), `fallback` (an update that cost more than allowed was given up for a
-    full evaluation), `forecast` (it was expected to, and not started), `added` and `removed` (a
-    rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts
-    of one that the change touches), `iterations` (a recursive stratum that parts of a distributed
-    workspace derive together), `choice` (a relation or stratum with several choice domains, chosen
-    anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts
-    rows of satisfying assignments found, `head_changes` the changes of the rule's head rows.
-    `parts` are the parts into which large evaluations were divided, 0 when none was, and
-    `largest_part` the kernel steps of the largest of them. `compile_seconds` are those of kernels
-    that were compiled meanwhile, or read from the cache; `seconds`, that passed, and `cpu_seconds`,
-    that processors spent on this process, on all of its threads, are without them. The row of the
-    strategy `compiled`, without relation and rule, has those of what a program needs, which is
-    compiled when its rules are added. `rows`: those that the relation has after the commit.
-    `moved`: what the commit did to the inputs of a recursive stratum: one of MOVES, where any
-    changed.
+    `strategy`: the name of the strategy that did the work, as docs/strategies.md lists them.
+    `outcome`: `update` (only what the change can affect was evaluated), `full` (the first
+    evaluation, or one after a change of rules), `fallback` (a full evaluation after an update that
+    cost more than allowed was given up), `forecast` (a full evaluation in place of an update that
+    was not started), `added` and `removed` (a rule that came or went), `bootstrap` (a recursive
+    stratum from nothing), `parts` (the affected parts of a recursive stratum), `supersteps` (a
+    recursive stratum that parts of a distributed workspace derive together), `choice` (a new choice
+    in a relation or stratum with several choice domains). `steps` are kernel steps, including the
+    steps of an update that was given up. `assignments` counts rows of satisfying assignments found,
+    `head_changes` the changes of the rule's head rows. `parts` are the parts into which large
+    evaluations were divided, 0 when none was, and `largest_part` the kernel steps of the largest of
+    them. `compile_seconds` are those of kernels that were compiled meanwhile, or read from the
+    cache; `seconds`, that passed, and `cpu_seconds`, that processors spent on this process, on all
+    of its threads, are without them. The row of the strategy `compiled`, without relation and rule,
+    has those of what a program needs, which is compiled when its rules are added. `rows`: those
+    that the relation has after the commit. `moved`: what the commit did to the inputs of a
+    recursive stratum: one of MOVES, where any changed.
     """
 
     relation: str
