@@ -15,7 +15,6 @@ from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.packed_rows import Iteration
-from lftj.maintenance.separable.decomposable import walkable
 
 
 class FromNothing(Strategy[Followed]):
@@ -59,7 +58,7 @@ class FromNothing(Strategy[Followed]):
             and change.countable
             and not (change.choice or change.lattices)
             and all(schema.arity for schema in change.schemas.values())
-            and walkable(change.schemas, change.rules) is None
+            and change.walk is None
         )
 
     def _kept(self) -> Uncounted:
@@ -72,7 +71,7 @@ class FromNothing(Strategy[Followed]):
     def _found(self, found: dict[str, Columns], kept: Uncounted, meter: Meter) -> Followed:
         change = self.change
         rows = sum(len(columns[0]) for columns in found.values())
-        spent = meter.spent(rows, walkable(change.schemas, change.rules) is not None)
+        spent = meter.spent(rows, change.walk is not None)
         kept, deltas = replace(kept, **spent._asdict()), change.net(found)
         unbegun = change.gave_up(Why.FORECAST) and isinstance(self.state, Uncounted)
         if unbegun:

@@ -28,6 +28,7 @@ from lftj.maintenance.counting.stratum_state import (
 )
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
+from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.scantree.frozen import frozen
@@ -140,6 +141,11 @@ class StratumChange:
     def below(self) -> Change:
         """The changes of what the stratum reads."""
         return changes_below(self.stratum, self.versions)
+
+    @cached_property
+    def walk(self) -> Decomposition | None:
+        """The decomposition of a closure, whose rows are found by walks; None for other strata."""
+        return walkable(self.schemas, self.rules)
 
     @cached_property
     def before(self) -> int:

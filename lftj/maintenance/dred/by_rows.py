@@ -29,7 +29,6 @@ from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.variants import recursive_atoms
-from lftj.maintenance.separable.decomposable import walkable
 
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
@@ -286,10 +285,9 @@ class GrownRows(Rows):
         change = self.change
         if not isinstance(self.state, Uncounted) or not change.before or change.rule_change:
             return False
-        shape = walkable(change.schemas, change.rules)
-        if shape is None:
+        if change.walk is None:
             return False
-        read = {name for rule in shape.steps for name in rule.reads}
+        read = {name for rule in change.walk.steps for name in rule.reads}
         steps = sum(change.versions[name].count for name in read)
         least = max(change.before, change.context.tuning.searched_least)
         return steps > least and super().applies() and not self._takes

@@ -26,7 +26,7 @@ from lftj.maintenance.reachability.repair import Repair
 from lftj.maintenance.reachability.step_graph import Revised, StepGraph
 from lftj.maintenance.rules.full_evaluation import copied
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.separable.decomposable import Decomposition, walkable
+from lftj.maintenance.separable.decomposable import Decomposition
 from lftj.maintenance.separable.separable import Nodes, steps_of
 from lftj.program.normal_form import NormalRule
 from lftj.scantree.rows import differences, sort_rows
@@ -46,7 +46,7 @@ class Reachability(Strategy[Followed]):
         change = self.change
         if len(change.rules) < len(change.stratum.rules) or change.choice or not change.countable:
             return None
-        return walkable(change.schemas, change.rules)
+        return change.walk
 
     def applies(self) -> bool:
         """Tell whether the stratum is a closure that was derived, and keeps no counts, and rows
