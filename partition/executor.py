@@ -166,6 +166,8 @@ class ThreadExecutor:
         and `meanwhile` as in `map`, the latter called between payloads; what is raised is what was
         raised first.
         """
+        if len(payloads) == 1 and stop is None and meanwhile is None:
+            return [task(payloads[0])]  # most calls: less is to be done than threads are needed for
         stop = stop or Event()
         results: dict[int, Result] = {}
         failures: list[BaseException] = []

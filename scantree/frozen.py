@@ -126,7 +126,10 @@ def _refuse_to_delete(self: object, name: str) -> None:
 def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
-    return staticmethod(lambda self: tuple(getattr(self, name) for name in names))
+    if not names:
+        return staticmethod(lambda self: ())
+    only = attrgetter(*names)
+    return staticmethod(lambda self: (only(self),))
 
 
 def _equal(self: Any, other: Any) -> bool:

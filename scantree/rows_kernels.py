@@ -121,31 +121,6 @@ def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 
 @compiled
-def merge_news(
-    every: np.ndarray, known: np.ndarray, fresh: np.ndarray, merged: np.ndarray
-) -> tuple[int, int]:
-    """As `merge_distinct` to `merged`, and the rows of `every` that are not `known` to `fresh`; how
-    many these are, and how many in all.
-    """
-    i = 0
-    j = 0
-    news = 0
-    size = 0
-    while i < every.shape[1] or j < known.shape[1]:
-        order = _next(every, i, known, j)
-        for c in range(merged.shape[0]):
-            value = every[c, i] if order <= 0 else known[c, j]
-            merged[c, size] = value
-            if order < 0:
-                fresh[c, news] = value
-        i += order <= 0
-        j += order >= 0
-        news += order < 0
-        size += 1
-    return news, size
-
-
-@compiled
 def sums_wrap(left, right, total):
     """Test for overflow: `total`, made by int64 arithmetic, is not left + right."""
     return (left ^ total) & (right ^ total) < 0

@@ -22,7 +22,7 @@ from lftj.maintenance.ladder import OPTIONAL
 
 _COUNTING = {"counting", "counting at once", "counting from nothing"}
 _WITHOUT = {
-    "counting": set(OPTIONAL) - _COUNTING - {"update", "long chains", "walks", "small fixpoint"},
+    "counting": set(OPTIONAL) - _COUNTING - {"update", "long chains", "walks"},
     "delete and re-derive": _COUNTING & set(OPTIONAL),
 }
 """Strategies that are switched off, so that one way of maintenance is left."""

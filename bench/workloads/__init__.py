@@ -22,7 +22,6 @@ WORKLOADS: Mapping[str, Steps] = {
     "last seen": views.last_seen,
     "forest": recursion.forest,
     "day plans": recursion.day_plans,
-    "one leg": recursion.one_leg,
     "edges come": recursion.edges_come,
     "edges go": recursion.edges_go,
     "university": recursion.university,

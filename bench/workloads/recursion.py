@@ -107,30 +107,6 @@ def edges_go(ws: lftj.Workspace) -> Iterator[None]:
             tx.delete("edge", [edge])
 
 
-def one_leg(ws: lftj.Workspace) -> Iterator[None]:
-    """Stops that are reached on each of many days, when one leg changes."""
-    draw = np.random.default_rng(1)
-    days, legs, stops = 500, 40, 30
-    ws.add_rules(
-        ".decl leg(d: number, x: number, y: number)  .decl start(d: number, x: number)\n"
-        ".decl reach(d: number, x: number)\n"
-        "reach(d, x) :- start(d, x).  reach(d, y) :- reach(d, x), leg(d, x, y)."
-    )
-    rows = np.column_stack(
-        [np.repeat(np.arange(days), legs), draw.integers(0, stops, (days * legs, 2))]
-    )
-    with ws.transaction() as tx:
-        tx.insert("start", [(day, 0) for day in range(days)])
-        tx.insert("leg", pa.table({"d": rows[:, 0], "x": rows[:, 1], "y": rows[:, 2]}))
-    yield
-    for day in range(60):
-        gone = [tuple(row) for row in rows[day * legs : day * legs + 2].tolist()]
-        with ws.transaction() as tx:
-            tx.delete("leg", gone)
-        with ws.transaction() as tx:
-            tx.insert("leg", gone)
-
-
 Roads = list[tuple[int, int, int]]
 
 

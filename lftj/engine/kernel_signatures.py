@@ -134,8 +134,6 @@ lftj.maintenance.semi_naive.proof_table_kernels add_proofs A W W i W i i
 lftj.maintenance.semi_naive.proof_table_kernels add_proofs R W W i W i i
 lftj.maintenance.semi_naive.row_set_kernels add_dense A i W W W W W b W i
 lftj.maintenance.semi_naive.row_set_kernels add_dense R i W W W W W b W i
-lftj.scantree.rows_kernels merge_news A R R R
-lftj.scantree.rows_kernels merge_news R R R R
 lftj.scantree.rows_kernels merge_distinct R R R
 lftj.maintenance.counting.apply_iteration_kernels follow R R R
 lftj.maintenance.semi_naive.row_set_kernels fill W U32 i

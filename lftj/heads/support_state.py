@@ -61,10 +61,6 @@ class SupportState:
         change = self.moved(rows, net)
         return SupportState(change.tree), Delta(Lines(change.fresh), Lines(change.gone))
 
-    def without(self, rows: Sequence[np.ndarray]) -> SupportState:
-        """The state after these rows, ascending, lost all their support. O(δ (page + log n))."""
-        return SupportState(self.tree.apply(erases=rows))
-
     def moved(self, rows: np.ndarray, net: np.ndarray) -> Recounted:
         """As `update`, for what `net_changes` made of a change: the tree of the state after it, and
         what became of the rows.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintenance.inputs.versions import Parts, Versions
+from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
@@ -72,14 +72,6 @@ class AffectedParts:
             name: _rows_of(versions[name], column, self.values)
             for name, column in self.kept.items()
         }
-
-    def note(
-        self, old: Mapping[str, Columns], new: Mapping[str, Columns], versions: Versions, most: int
-    ) -> None:
-        """Note which parts of at most so many came or went as a whole."""
-        for name, column in self.kept.items():
-            before, after = old[name][column], new[name][column]
-            versions.note_parts(name, _whole(column, self.values, before, after, most))
 
     def closure(
         self,
@@ -293,13 +285,3 @@ def _count_of(relation: RelationVersion, column: int, values: np.ndarray) -> int
 def _order_from(relation: RelationVersion, column: int) -> tuple[int, ...]:
     """The key order with this column before the others."""
     return (column, *(other for other in range(relation.schema.arity) if other != column))
-
-
-def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray, most: int) -> Parts:
-    """Divide the touched values into those without rows now and those without rows before."""
-    touched = values.tolist() if len(values) <= most else []
-    return Parts(
-        column,
-        tuple(v for v in touched if not (new == v).any()),
-        tuple(v for v in touched if not (old == v).any()),
-    )

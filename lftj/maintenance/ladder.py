@@ -37,7 +37,6 @@ from lftj.maintenance.partition_evaluation import AffectedPartitions
 from lftj.maintenance.reachability.by_search import Reachability
 from lftj.maintenance.rules.ladder import BODIES, EVALUATIONS, RELATIONS
 from lftj.maintenance.semi_naive.closure import Closure
-from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 from lftj.maintenance.separable.separable import Walks
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
@@ -64,7 +63,7 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
 )
 """Ways to bring a recursive stratum up to date."""
 
-CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, SmallFixpoint, Iterations)
+CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, Iterations)
 """Ways to find the rows of a recursive stratum, or of some of its partitions, from nothing."""
 
 LADDERS: Sequence[Sequence[type[Strategy[Any]]]] = (
@@ -95,12 +94,18 @@ it.
 """
 
 
+GONE = {"guarded groups": "delta queries", "small fixpoint": "iterations"}
+"""Strategies of earlier versions, and those that do their work now."""
+
+
 def check_without(tuning: Tuning) -> None:
     """Raise DeclarationError (E160) where a tuning is without what is no strategy, or is needed."""
     for name in sorted(tuning.without):
         if name in OPTIONAL or name in AIDS:
             continue
         what = "cannot be switched off" if name in NAMES else "is no strategy"
+        if name in GONE:
+            what = f"is gone: `{GONE[name]}` took its place, and cannot be switched off"
         known = ", ".join(f"`{each}`" for each in (*OPTIONAL, *AIDS))
         raise DeclarationError(
             f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"

@@ -46,7 +46,6 @@ class AffectedPartitions(Strategy[Followed]):
         new = change.close(touched.closure(versions, context, trail))
         if isinstance(new, Exhausted):
             return new._replace(state=self.state)
-        touched.note(old, new, versions, context.tuning.followed_parts)
         walked = walkable(change.schemas, touched.prepared.rules) is not None
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: Uncounted = self.state

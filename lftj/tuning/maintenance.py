@@ -66,8 +66,6 @@ class RuleTuning:
     """Changed rows among which constants of rules are looked for; among more it takes longer than
     asking views in vain.
     """
-    followed_parts: int = 16
-    """Parts of a relation that are followed as a whole: each is looked for among changed rows."""
     projected_rows: int = 4_000_000
     """Rows gathered before repeated ones are taken out: memory against sorting."""
     slice_rows: int = 8192
@@ -93,12 +91,6 @@ class FixpointTuning:
     """
     fixpoint_stale_rows: int = 64
     """Rows up to which no growth makes these stale."""
-    small_rows: int = 1 << 15
-    """Rows, and candidates of an iteration, up to which a fixpoint merges sorted arrays; beyond,
-    hash tables are worth their set-up.
-    """
-    small_iterations: int = 64
-    """Iterations of such a fixpoint, each of which merges its rows with all there are."""
     dense_bits: int = 1 << 28
     """Bits of a bitmap that is cheaper than any hash table: 32 MiB."""
     dense_share: int = 64

@@ -5,14 +5,13 @@ changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena
-from lftj.scantree.columns import Lines, as_matrix
+from lftj.scantree.columns import as_matrix
 from lftj.scantree.rows import sort_rows
 from lftj.sensitivity import Surgeries, surgeries
 from lftj.storage.delta import Columns, Delta
@@ -28,16 +27,6 @@ SIGNED = Source("", Role.SIGNED)
 """The name under which a delta query reads a whole change: a column of signs, 1 for a row won and
 −1 for one lost, before the others.
 """
-
-
-class Parts(NamedTuple):
-    """Values of one column of a relation: of which it has no rows now (`gone`), and of which it had
-    none before the commit (`new`).
-    """
-
-    column: int
-    gone: tuple[int, ...]
-    new: tuple[int, ...]
 
 
 class Versions(Mapping[str, RelationVersion]):
@@ -62,11 +51,10 @@ class Versions(Mapping[str, RelationVersion]):
         self._changes: dict[tuple[str, tuple[int, ...] | None, int], RelationVersion] = {}
         self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
-        self._presence: dict[tuple[str, tuple[int, ...], int], Delta] = {}
+        self._presence: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._signed: dict[
             tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]
         ] = {}
-        self._edits: dict[tuple[str, int, tuple[int, ...]], Delta] = {}
         self._present: dict[
             str, RelationVersion
         ] = {}  # the views that are done, and `CHANGE` and `SIGNED` as last set
@@ -74,19 +62,6 @@ class Versions(Mapping[str, RelationVersion]):
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
         """Number of rows that each of them changes."""
-        self.parts: dict[str, Parts] = {}
-        """Parts of relations that came or went as a whole, as far as someone has noticed; of a
-        column that is the whole row, all.
-        """
-        for name, delta in deltas.items():
-            if len(delta.erases) == 1:
-                self._note_values(name, delta)
-
-    def _note_values(self, name: str, delta: Delta) -> None:
-        if len(delta) <= self.tuning.followed_parts and self[name].schema.arity == 1:
-            self.parts[name] = Parts(
-                0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist())
-            )
 
     def __getitem__(self, name: str) -> RelationVersion:
         found = self._present.get(name)
@@ -126,15 +101,6 @@ class Versions(Mapping[str, RelationVersion]):
         if changed := len(delta):
             self.deltas[name] = delta
             self.sizes[name] = changed
-            if len(delta.erases) == 1:
-                self._note_values(name, delta)
-        elif self.parts:
-            self.parts.pop(name, None)
-
-    def note_parts(self, name: str, parts: Parts) -> None:
-        """Note that parts of a view come or go as a whole, before the view is done."""
-        if 0 < len(parts.gone) + len(parts.new) <= self.tuning.followed_parts:
-            self.parts[name] = parts
 
     @property
     def updates(self) -> dict[str, RelationVersion]:
@@ -220,28 +186,6 @@ class Versions(Mapping[str, RelationVersion]):
         self._present[SIGNED] = self._signed[key][0]
         return self
 
-    # ── what comes and goes as a whole ────────────────────────────────────────────────────────────
-    def change(
-        self,
-        relation: str,
-        bound: tuple[int, ...] | None,
-        without: tuple[int, tuple[int, ...]] | None = None,
-    ) -> Delta:
-        """The change of a relation, or the `presence` of its `bound` columns. `without`: a column,
-        and values whose rows are left out.
-        """
-        delta = self.deltas[relation] if without is None else self._without(relation, *without)
-        return delta if bound is None else self._presence_in(delta, relation, bound)
-
-    def _without(self, relation: str, column: int, values: tuple[int, ...]) -> Delta:
-        key = (relation, column, values)
-        if key not in self._edits:
-            delta = self.deltas[relation]
-            self._edits[key] = Delta(
-                _without(delta.inserts, column, values), _without(delta.erases, column, values)
-            )
-        return self._edits[key]
-
     def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:
         columns = self[relation].schema.columns
         name = Source(relation, Role.CHANGED, bound)
@@ -251,16 +195,13 @@ class Versions(Mapping[str, RelationVersion]):
         """The combinations of values of `bound` columns that appeared in a relation or vanished
         from it [LFTJ-IVM 4.2.1].
         """
-        return self._presence_in(self.deltas[relation], relation, bound)
-
-    def _presence_in(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
-        """As `presence`, among the combinations in these rows of the change."""
-        key = (relation, bound, id(delta))
+        key = (relation, bound)
         if key not in self._presence:
-            self._presence[key] = self._find_presence(delta, relation, bound)
+            self._presence[key] = self._find_presence(relation, bound)
         return self._presence[key]
 
-    def _find_presence(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
+    def _find_presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
+        delta = self.deltas[relation]
         width = len(delta.erases)
         if len(bound) == width or (not bound and self[relation].schema.arity == 0):
             return delta.reordered(bound or (0,))
@@ -280,20 +221,6 @@ class Versions(Mapping[str, RelationVersion]):
             for version in (self.before(relation), self[relation])
         )
         return Delta(*([column[there] for column in changed] for there in (now & ~was, was & ~now)))
-
-
-def elsewhere(column: np.ndarray, values: tuple[int, ...]) -> np.ndarray:
-    """Mark the places of a column that have none of these values."""
-    kept = np.ones(len(column), np.bool_)
-    for value in values:
-        kept &= column != value
-    return kept
-
-
-def _without(rows: Columns, column: int, values: tuple[int, ...]) -> Columns:
-    """The rows that have none of these values in a column."""
-    kept = elsewhere(rows[column], values)
-    return rows if kept.all() else Lines(as_matrix(rows, len(rows)).compress(kept, axis=1))
 
 
 class _Before(Mapping[str, RelationVersion]):

@@ -1,3 +1,3 @@
-"""Maintenance of relations that do not depend on themselves: delta queries, guarded groups,
-extremes, initial evaluation.
+"""Maintenance of relations that do not depend on themselves: delta queries, extremes,
+initial evaluation.
 """

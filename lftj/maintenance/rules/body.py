@@ -13,7 +13,6 @@ from lftj.heads.aggregate_shape import AggregateShape
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.rules.delta_query import DeltaQuery, delta_queries
 from lftj.maintenance.rules.extremes import Extremes
-from lftj.maintenance.rules.guarded_groups import Guards
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, NormalRule
 from lftj.tuning import Tuning
@@ -108,11 +107,6 @@ class Body:
     def trace_costs(self) -> TraceCosts:
         """Costs of changes while the rule was maintained by its trace."""
         return TraceCosts(self.rule)
-
-    @cached_property
-    def guards(self) -> Guards:
-        """The atoms by whose parts the head's rows may come and go as a whole."""
-        return Guards(self.rule, self.needed)
 
     @cached_property
     def shape(self) -> AggregateShape:

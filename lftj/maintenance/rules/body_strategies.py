@@ -20,7 +20,6 @@ from lftj.maintenance.cost.cost_model import TRACED
 from lftj.maintenance.rules.chosen_way import Assignments, BodyChange, BodyEvaluation, Evaluated
 from lftj.maintenance.rules.delta_query import signed_assignments
 from lftj.maintenance.rules.full_evaluation import projected, running_totals
-from lftj.maintenance.rules.guarded_groups import GUARDED_GROUPS
 from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace
 from lftj.maintenance.trace.trace_state import (
     TraceState,
@@ -30,25 +29,6 @@ from lftj.maintenance.trace.trace_state import (
 )
 
 # ── at a commit ───────────────────────────────────────────────────────────────────────────────────
-
-
-class GuardedGroups(Strategy[Assignments]):
-    """Delta queries without the parts that come or go as a whole with a guard."""
-
-    name = GUARDED_GROUPS
-    gate = "watched days"
-    change: BodyChange
-
-    def applies(self) -> bool:
-        """Tell whether such parts were noticed."""
-        return self.change.parted is not None
-
-    def run(self) -> Assignments:
-        """The change of the assignments elsewhere."""
-        change = self.change
-        assert change.parted is not None
-        pieces = change.parted.signed_assignments(change.versions, change.context, change.work)
-        return *_joined(pieces), self.state
 
 
 class TraceUpdate(Strategy[Assignments]):

@@ -20,7 +20,6 @@ from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.body import Body
-from lftj.maintenance.rules.guarded_groups import PartedRule
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.scantree.frozen import frozen
 
@@ -39,18 +38,17 @@ class Chosen(Protocol):
 
 @frozen(slots=True)
 class BodyChange:
-    """A body at a commit; `parted`: how parts of its guard come and go, where they do so."""
+    """A body at a commit."""
 
     body: Body
     versions: Versions
     context: Context
     work: RuleWork
-    parted: PartedRule | None = None
 
 
 Assignments = tuple[Columns, np.ndarray, TraceState | None]
 """The change of the needed values of a body's satisfying assignments, with signed counts, and its
-indices after it. Without those lost with parts that go.
+indices after it.
 """
 
 

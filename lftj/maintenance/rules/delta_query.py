@@ -68,18 +68,6 @@ class DeltaQuery:
             (self.relation, *(without_role(name, Role.PREVIOUS) for name in self.rule.reads))
         )
 
-    def column(self, variable: int) -> int | None:
-        """The column of the relation that has a variable in the atom that reads the change, if one
-        has.
-        """
-        if Ref(variable) not in (args := self._changed_atom.args):
-            return None
-        return self._column_at(args.index(Ref(variable)))
-
-    def _column_at(self, place: int) -> int:
-        """The column of the relation that stands at a place of the atom that reads the change."""
-        return place if self.bound is None else self.bound[place]
-
     def run(
         self, versions: Versions, change: Delta, context: Context
     ) -> tuple[Columns, np.ndarray]:
@@ -151,7 +139,7 @@ class DeltaQuery:
         """
         found: dict[tuple[int, int], float] = {}
         for place, variable in enumerate(self._changed_atom.args):
-            column = self._column_at(place)
+            column = place if self.bound is None else self.bound[place]
             for number, atom in enumerate(self.rule.atoms):
                 if (
                     without_role(atom.relation, Role.PREVIOUS) == self.relation
@@ -196,37 +184,19 @@ def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
             readable[name.name].tree(order)
 
 
-def delta_queries(
-    rule: NormalRule, needed: tuple[int, ...], last: int | None = None
-) -> list[DeltaQuery]:
-    """One query per atom of the body, in the order of their turns: the positive ones first, but for
-    one whose turn is the `last` of all.
-    """
-    positive, negated = (
-        range(len(rule.atoms)),
-        range(len(rule.atoms), len(rule.atoms) + len(rule.negated)),
-    )
-    evaluation_order = [
-        *(i for i in positive if i != last),
-        *negated,
-        *((last,) if last is not None else ()),
-    ]
-    return [
-        _delta_query(rule, needed, evaluation_order[: place + 1])
-        for place in range(len(evaluation_order))
-    ]
+def delta_queries(rule: NormalRule, needed: tuple[int, ...]) -> list[DeltaQuery]:
+    """One query per atom of the body, in the order of their turns: the positive ones first."""
+    return [_delta_query(rule, needed, turn) for turn in range(len(rule.atoms) + len(rule.negated))]
 
 
-def _delta_query(
-    rule: NormalRule, needed: tuple[int, ...], evaluation_order: list[int]
-) -> DeltaQuery:
-    """The query for the last of these atoms: the others of these read the new version, all others
-    the old one.
+def _delta_query(rule: NormalRule, needed: tuple[int, ...], own: int) -> DeltaQuery:
+    """The query for one of the atoms: those before it read the new version, those behind it the old
+    one.
     """
-    own, behind = evaluation_order[-1], len(rule.atoms)
+    behind = len(rule.atoms)
 
     def name(number: int, relation: str) -> str:
-        return relation if number in evaluation_order else Source(relation, Role.PREVIOUS)
+        return relation if number <= own else Source(relation, Role.PREVIOUS)
 
     others = [PositiveAtom(name(i, atom.relation), atom.args) for i, atom in enumerate(rule.atoms)]
     negated = [

@@ -10,7 +10,6 @@ from lftj.join.strategy import Exhausted, Strategy, walk
 from lftj.maintenance.rules.body_strategies import (
     ByGroups,
     DeltaQueries,
-    GuardedGroups,
     Projection,
     TraceFromNothing,
     TraceUpdate,
@@ -32,7 +31,7 @@ from lftj.maintenance.trace.trace_state import TraceState
 RELATIONS: Sequence[type[Strategy[Maintained]]] = (ChoiceAnew, Unkept, Update, FullEvaluation)
 """Ways to bring a relation up to date that does not depend on itself."""
 
-BODIES: Sequence[type[Strategy[Assignments]]] = (GuardedGroups, TraceUpdate, DeltaQueries)
+BODIES: Sequence[type[Strategy[Assignments]]] = (TraceUpdate, DeltaQueries)
 """Ways to find how the satisfying assignments of a rule change."""
 
 EVALUATIONS: Sequence[type[Strategy[Evaluated]]] = (TraceFromNothing, ByGroups, Projection)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
 from lftj.maintenance.rules.body import Body
-from lftj.maintenance.rules.guarded_groups import Guards
 from lftj.maintenance.rules.shared_head import SharedHead
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
@@ -49,15 +48,6 @@ class RuleState(NamedTuple):
     def sizes(self) -> Mapping[str, int]:
         """The rows that each relation had when its way was chosen; empty where nobody knows."""
         return self.own_sizes if self.head is None else self.head.sizes
-
-    @property
-    def guards(self) -> Guards | None:
-        """The guards of a rule that delta queries maintain and that has no aggregates."""
-        return (
-            self.body.guards
-            if self.body is not None and self.own_trace is None and self.head is None
-            else None
-        )
 
     @property
     def aggregate(self) -> AggregateState | None:

@@ -23,13 +23,6 @@ from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
 from lftj.maintenance.rules.chosen_way import BodyChange
 from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.maintenance.rules.functor_rows import functor_rows
-from lftj.maintenance.rules.guarded_groups import (
-    GUARDED_GROUPS,
-    PartedHead,
-    PartedRule,
-    parted_head,
-    with_parts,
-)
 from lftj.maintenance.rules.initial_evaluation import (
     Signed,
     evaluate_removed,
@@ -40,9 +33,9 @@ from lftj.maintenance.rules.initial_evaluation import (
 )
 from lftj.maintenance.rules.relation_change import Maintained, RelationChange
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.program.normal_form import FunctorRule, RelationSchema
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.tuning.aids import EXTREMES
 
@@ -71,16 +64,7 @@ class Update(Strategy[Maintained]):
     change: RelationChange
     state: RelationState | None
 
-    _parted: PartedHead | None
     _allowed: int
-
-    def _found_parts(self) -> PartedHead | None:
-        """Change of the relation by whole groups, where parts come and go."""
-        change = self.change
-        off = GUARDED_GROUPS in change.context.tuning.without
-        if off or not change.versions.parts:
-            return None
-        return _parted(change.schema, self._kept, change.rules, change.versions)
 
     def applies(self) -> bool:
         """Tell whether something is kept to start from."""
@@ -91,7 +75,7 @@ class Update(Strategy[Maintained]):
         rules that come and go take has to be taken anyway, and is not bounded.
         """
         change, heads = self.change, self.change.heads
-        self._parted, self._allowed = self._found_parts(), self._may_take()
+        self._allowed = self._may_take()
         sizes = change.versions.sizes
         changed = sum([sizes.get(name, 0) for rule in change.rules for name in rule.reads])
         if changed <= change.context.tuning.unasked_changes:
@@ -99,9 +83,7 @@ class Update(Strategy[Maintained]):
         kept = [self._kept.state_of(rule) for rule in change.rules]
         costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
         return Cost(
-            worthwhile=not _hopeless(
-                costing, change.versions, change.context, self._allowed, self._parted
-            )
+            worthwhile=not _hopeless(costing, change.versions, change.context, self._allowed)
         )
 
     def _may_take(self) -> int:
@@ -151,7 +133,7 @@ class Update(Strategy[Maintained]):
 
     def _followed(self, states: States) -> tuple[list[HeadChange], list[RuleWork]] | Exhausted:
         """The changes of head rows by rules that stay, whose states become those after it."""
-        change, parted = self.change, self._parted
+        change = self.change
         pieces: list[HeadChange] = []
         works: list[RuleWork] = []
         for number, kept in states.items():
@@ -162,7 +144,6 @@ class Update(Strategy[Maintained]):
                 change.versions,
                 change.context,
                 change.heads,
-                parted and parted.of(kept),
                 alone=self.state is not None and self.state.of_one_rule,
             )
             if isinstance(found, Exhausted):
@@ -176,7 +157,7 @@ class Update(Strategy[Maintained]):
     def _finished(self, states: States, pieces: list[HeadChange], works: list[RuleWork]) -> Updated:
         """The same with rules that came and went, and what is there of rows in all."""
         schema, versions, context = self.change.schema, self.change.versions, self.change.context
-        heads, support, parted = self.change.heads, self._kept.support, self._parted
+        heads, support = self.change.heads, self._kept.support
         base = versions.deltas.get(base_name(schema.name))
         gone = [kept for kept in self._kept.rules if id(kept.rule) not in states]
         if support is None and (base is not None or gone or None in states.values()):
@@ -194,11 +175,7 @@ class Update(Strategy[Maintained]):
             works.append(work)
         if base is not None:
             pieces.append(base)
-        lost = None
-        if parted is not None:
-            lost = parted.lost(support, versions.before(schema.name), context, works[0])
-            versions.note_parts(schema.name, parted.parts)
-        delta, support = _through_support(schema, support, pieces, lost)
+        delta, support = _through_support(schema, support, pieces)
         kept = [found for found in states.values() if found is not None]
         return delta, self._kept.followed_by(kept, support), works
 
@@ -232,7 +209,6 @@ def _hopeless(
     versions: Versions,
     context: Context,
     allowed: int,
-    parted: PartedHead | None,
 ) -> bool:
     """Test for an update that is not worth starting: too large a share of the input has changed, or
     it is too much by averages.
@@ -245,9 +221,6 @@ def _hopeless(
         for name in rule_state.rule.reads:
             read += versions[name].count
             changed += sizes.get(name, 0)
-        if parted is not None:
-            expected += parted.of(rule_state).expected(versions, tuning.seen_changes)
-            continue
         if rule_state.body is not None and rule_state.trace is not None:
             costs = rule_state.body.trace_costs
             expected += costs.expected(rule_state.trace, sizes, tuning.seen_changes)
@@ -274,7 +247,6 @@ def _updated(
     versions: Versions,
     context: Context,
     heads: CommitHeads,
-    parted: PartedRule | None,
     *,
     alone: bool,
 ) -> tuple[HeadChange | None, RuleState, RuleWork] | Exhausted:
@@ -285,7 +257,7 @@ def _updated(
     work = RuleWork(state.rule.relation, rule_name(state.rule), Update.name)
     work.outcome = "update"
     done = heads.done(state)
-    found = _rule(state, versions, context, heads, work, parted, alone=alone)
+    found = _rule(state, versions, context, heads, work, alone=alone)
     if isinstance(found, Exhausted):
         return found
     piece, state = found
@@ -303,7 +275,6 @@ def _rule(
     context: Context,
     heads: CommitHeads,
     work: RuleWork,
-    parted: PartedRule | None,
     *,
     alone: bool,
 ) -> tuple[HeadChange | None, RuleState] | Exhausted:
@@ -330,50 +301,19 @@ def _rule(
             return changed
         delta, state = changed
         return (delta if delta is not None and len(delta) else None), state
-    change = BodyChange(body, versions, context, work, parted)
+    change = BodyChange(body, versions, context, work)
     columns, signed, trace = heads.ways.follow(change, state.own_trace)
     state = state if trace is state.own_trace else state._replace(own_trace=trace)
     work.assignments = len(signed)
     return ((body.head_rows(columns, len(signed)), signed) if len(signed) else None), state
 
 
-def _parted(
-    schema: RelationSchema,
-    state: RelationState,
-    rules: tuple[NormalRule | FunctorRule, ...],
-    versions: Versions,
-) -> PartedHead | None:
-    """Change of a relation by whole groups, where its rules are those of before and nothing else
-    derives it.
-    """
-    parted = parted_head(state.rules, versions)
-    if (
-        parted is None
-        or len(rules) != len(state.rules)
-        or any(state.state_of(rule) is None for rule in rules)
-    ):
-        return None
-    base = base_name(schema.name)
-    return (
-        parted
-        if base not in versions.deltas and (base not in versions or not versions[base].count)
-        else None
-    )
-
-
 def _through_support(
     schema: RelationSchema,
     support: SupportState | None,
     changes: list[HeadChange],
-    gone: Columns | None = None,
 ) -> tuple[Delta, SupportState | None]:
-    """The net change of the rows, and their support after it. `gone`: rows, ascending, that go
-    whatever supported them.
-    """
-    if gone is not None:
-        left = support.without(gone) if support is not None else None
-        delta, support = _through_support(schema, left, changes)
-        return Delta(delta.inserts, with_parts(delta.erases, gone)), support
+    """The net change of the rows, and their support after it."""
     if not changes:
         return Delta.empty(schema.arity), support
     if support is None and len(changes) == 1 and isinstance(changes[0], Delta):

@@ -20,6 +20,8 @@ from lftj.storage.transient_relation import TransientRelation, every_order
 
 PACKED_BITS = 62
 """Bits of a row that is packed into a word."""
+_FEW = 1 << 10
+"""Rows of which columns are made on the way to a tree: fewer calls, and all stays in the cache."""
 
 
 class Packed(NamedTuple):
@@ -52,6 +54,8 @@ class Packed(NamedTuple):
         """A tree of the rows whose columns are those of `order`. O(n log n)."""
         order = tuple(range(self.lows.size)) if order is None else order
         packed = self.sorted_by(order)
+        if packed.words.size < _FEW:
+            return Tree.build(arena, packed.columns())
         widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
         return Tree.empty(arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
 

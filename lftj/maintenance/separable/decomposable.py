@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from lftj.program.normal_form import (
@@ -87,9 +86,26 @@ def _transitive(rule: NormalRule, name: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1_000)  # each commit asks again
-def _step(rule: NormalRule, name: str) -> tuple[int, NormalRule] | None:
-    """The column that a recursive rule changes, and the rule for its steps."""
+_Step = tuple[int, NormalRule] | None
+"""The column that a recursive rule changes, and the rule for its steps."""
+_steps: dict[int, tuple[NormalRule, _Step]] = {}
+"""The steps of rules by their identities: each commit asks for them several times, and hashing a
+rule takes as long as looking at it.
+"""
+_REMEMBERED = 1_000
+
+
+def _step(rule: NormalRule, name: str) -> _Step:
+    """The step of a recursive rule of the stratum that derives `name`; None where it has none."""
+    known = _steps.get(id(rule))
+    if known is None:
+        if len(_steps) >= _REMEMBERED:
+            _steps.clear()
+        known = _steps[id(rule)] = rule, _found_step(rule, name)
+    return known[1]
+
+
+def _found_step(rule: NormalRule, name: str) -> _Step:
     recursive = [atom for atom in rule.atoms if atom.relation == name]
     if len(recursive) != 1 or rule.assignments or rule.aggregates:
         return None

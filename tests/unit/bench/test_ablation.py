@@ -35,7 +35,7 @@ def test_a_gate_feels_a_set_of_which_it_needs_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["ablation", "--sets", "--turns", "1", "--gate", "late flights"]
-    words += ["--only", "searches of bodies", "--only", "guards"]
+    words += ["--only", "searches of bodies", "--only", "search"]
     file = tmp_path / "losses.json"
     assert main([*words, "--json", str(file)]) == 0
     felt, not_felt = (SetLoss(**each) for each in json.loads(file.read_text()))

@@ -126,7 +126,13 @@ def test_a_budget_around_the_walk_still_bounds_it():
 
 # ── switching off ─────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
-    ("name", "what"), [("walk", "is no strategy"), ("full evaluation", "cannot be switched off")]
+    ("name", "what"),
+    [
+        ("walk", "is no strategy"),
+        ("full evaluation", "cannot be switched off"),
+        ("guarded groups", "is gone: `delta queries` took its place"),
+        ("small fixpoint", "is gone: `iterations` took its place"),
+    ],
 )
 def test_a_workspace_refuses_what_cannot_be_switched_off(name: str, what: str):
     with pytest.raises(lftj.DeclarationError, match=f"`{name}` in `without` {what}") as refused:
@@ -160,8 +166,8 @@ def test_the_profile_names_strategies_by_the_words_of_the_ladder():
     assert last(without=without)["r"] == "from nothing"
 
 
-def test_a_guard_that_comes_and_goes_is_followed_without_guarded_groups():
-    ws = lftj.connect(tuning=lftj.Tuning(without={"guarded groups"}))
+def test_a_guard_that_comes_and_goes_is_followed():
+    ws = lftj.connect()
     ws.add_rules(
         ".decl watched(d: number)  .decl flight(d: number, f: number)\n"
         ".decl flown(d: number, f: number)  .decl longest(d: number, f: number)\n"

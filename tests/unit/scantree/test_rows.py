@@ -27,7 +27,6 @@ from lftj.scantree.rows import (
     sort_rows,
     union,
 )
-from lftj.scantree.rows_kernels import merge_news
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 VALUES = st.sampled_from(
@@ -149,16 +148,6 @@ def test_sides_that_are_compared_in_pieces(at_once: int, monkeypatch: pytest.Mon
             sorted(other - one),
         ]
         assert contains(a, b).tolist() == [row in other for row in rows_of(a)]
-
-
-@given(two_sides())
-def test_news_are_what_only_the_first_side_has(case: tuple[int, Rows, Rows]) -> None:
-    width, left, right = case
-    a, b = (np.array(rows, np.int64).reshape(-1, width).T.copy() for rows in (left, right))
-    fresh, merged = np.zeros_like(a), np.zeros((width, a.shape[1] + b.shape[1]), np.int64)
-    news, size = merge_news(a, b, fresh, merged)
-    assert rows_of(list(fresh[:, :news])) == sorted(set(left) - set(right))
-    assert rows_of(list(merged[:, :size])) == sorted(set(left) | set(right))
 
 
 @pytest.mark.parametrize("span", [50, 2**62])

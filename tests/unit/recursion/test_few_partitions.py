@@ -1,3 +1,5 @@
+"""Few partitions of a stratum that a change touches, in few iterations and many."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.join.strategy import Exhausted
-from lftj.maintenance.semi_naive.small_fixpoint import SmallFixpoint
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (
@@ -50,74 +50,31 @@ def _history(program, changes, **tuning):
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 @settings(max_examples=12, deadline=None)
 @given(changes=CHANGES)
-def test_few_rounds_find_what_rounds_of_many_rows_find(number, changes):
-    with pytest.MonkeyPatch.context() as patch:
-        asked = _outcomes(patch)
-        few, strategies = _history(PROGRAMS[number], changes)
-    many, _ = _history(PROGRAMS[number], changes, without={"small fixpoint"})
-    assert few == many
-    assert all(asked)
-    assert bool(asked) >= ("parts" in strategies)
+def test_partitions_have_the_rows_that_all_rows_tell(number, changes):
+    by_parts, _ = _history(PROGRAMS[number], changes)
+    others, strategies = _history(PROGRAMS[number], changes, without={"affected partitions"})
+    assert by_parts == others
+    assert "parts" not in strategies
 
 
-def _outcomes(patch):
-    """Success of each attempt of small fixpoint, in a list that grows."""
-    found, run = [], SmallFixpoint.run
-
-    def noted(attempt):
-        rows = run(attempt)
-        found.append(not isinstance(rows, Exhausted))
-        return rows
-
-    patch.setattr(SmallFixpoint, "run", noted)
-    return found
-
-
-@pytest.fixture
-def outcomes(monkeypatch):
-    """Success of each attempt to close parts by small fixpoint."""
-    return _outcomes(monkeypatch)
-
-
-def _reach(outcomes, rows, more, rules="r(d, x, z) :- r(d, x, y), e(d, y, z).", **options):
-    workspace = lftj.connect(**options)
+@pytest.mark.parametrize(
+    ("more", "rules"),
+    [
+        ([(0, 10, 11), (6, 0, 1)], "r(d, x, z) :- r(d, x, y), e(d, y, z)."),
+        ([(0, 10, 11), (6, 0, 1)], "r(d, x, z) :- r(d, x, y), r(d, y, z)."),
+        ([(0, x, x + 1) for x in range(10, 90)], "r(d, x, z) :- r(d, x, y), e(d, y, z)."),
+    ],
+)
+def test_paths_of_few_days_that_grow(more, rules):
+    workspace = lftj.connect()
     workspace.add_rules(
         DECLARED + ".decl r(d: number, x: number, y: number)\nr(d, x, y) :- e(d, x, y).\n" + rules
     )
-    workspace.load("e", rows)
-    outcomes.clear()
+    days = [(d, x, x + 1) for d in range(6) for x in range(10)]
+    workspace.load("e", days)
     with workspace.transaction() as tx:
         tx.insert("e", more)
     assert set(workspace.profile(last=1)["outcome"]) == {"parts"}
-    return workspace
-
-
-def test_a_short_path_is_closed_by_few_rounds(outcomes):
-    workspace = _reach(
-        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11), (6, 0, 1)]
-    )
-    assert outcomes == [True]
-    assert len(workspace["r"].fetchall()) == 5 * 55 + 66 + 1
-    assert workspace.verify() == []
-
-
-@pytest.mark.parametrize("tuning", [lftj.Tuning(small_iterations=8), lftj.Tuning(small_rows=40)])
-def test_many_rounds_and_many_rows_are_left_to_others(outcomes, tuning):
-    workspace = _reach(
-        outcomes,
-        [(d, x, x + 1) for d in range(6) for x in range(10)],
-        [(0, 10, 11)],
-        tuning=tuning,
-    )
-    assert outcomes == [False]
-    assert len(workspace["r"].fetchall()) == 5 * 55 + 66
-    assert workspace.verify() == []
-
-
-def test_rules_that_join_rows_of_the_stratum_are_left_to_others(outcomes):
-    rules = "r(d, x, z) :- r(d, x, y), r(d, y, z)."
-    workspace = _reach(
-        outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)], rules
-    )
-    assert not outcomes
+    length = {d: sum(row[0] == d for row in days + more) for d in range(7)}
+    assert len(workspace["r"]) == sum(n * (n + 1) // 2 for n in length.values())
     assert workspace.verify() == []
