@@ -231,7 +231,7 @@ class Store:
 
         try:
             if is_new:
-                version.manifest.store(path)
+                version.manifest.store(path, before.manifest)
             become()
         except BaseException as reason:
             if not is_new or self.present is version or not version.manifest.is_stored(path):

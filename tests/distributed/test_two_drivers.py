@@ -173,9 +173,9 @@ def test_a_number_that_is_free_again_is_of_no_use(tmp_path: Path) -> None:
     late = Manifest(3, mark="a")
     late.store(tmp_path)
     last = late
-    for _ in range(9):
-        last = last.following(last)
-        last.store(tmp_path)
+    for _ in range(40):
+        before, last = last, last.following(last)
+        last.store(tmp_path, before)
     number = min(epochs.epochs(tmp_path))
     assert number > late.epoch + 1
     with pytest.raises(lftj.DistributedError) as caught:

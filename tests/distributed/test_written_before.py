@@ -1,7 +1,8 @@
 """A path that an older version wrote opens, with its rows and views, and goes on.
 
-`written_before` was written when the manifest had format 3. A change of the format adds a folder
-like it and leaves this one as it is.
+`written_before` was written when the manifest had format 3, `written_in_format_4` when most were
+written as what they add. A change of the format adds a folder like these and leaves them as they
+are.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 import lftj
 from tests.distributed.inline import InlineExecutor
 
-WRITTEN = Path(__file__).parent / "written_before"
+WRITTEN = Path(__file__).parent
 
 
-def test_a_path_of_an_older_version_opens_and_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["written_before", "written_in_format_4"])
+def test_a_path_of_an_older_version_opens_and_goes_on(folder: str, tmp_path: Path) -> None:
     path = tmp_path / "path"
-    shutil.copytree(WRITTEN, path)
+    shutil.copytree(WRITTEN / folder, path)
     with lftj.connect(executor=InlineExecutor(path, 2)) as workspace:
         assert workspace.version == 4
         assert sorted(workspace["road"].fetchall()) == [("bern", "genf", 2), ("ulm", "bern", 3)]

@@ -37,15 +37,29 @@ def epochs(path: Path) -> Iterator[int]:
     yield from sorted((int(number) for number in found if number.isdecimal()), reverse=True)
 
 
-def make_epoch(path: Path, epoch: int, content: bytes) -> None:
-    """Make the file of a number, and sync; before that, files of long ago go.
+def still_read(roots: tuple[int, ...], epoch: int) -> tuple[int, ...]:
+    """Of the numbers from which files up to `epoch` are read, in order, those that the files that
+    are kept need.
+    """
+    later = [*roots[1:], epoch + 1]
+    return tuple(root for root, end in zip(roots, later, strict=True) if end > epoch - _KEPT)
+
+
+def is_kept(path: Path, epoch: int) -> bool:
+    """Tell whether all that a file is read from is kept, as it is one of the last."""
+    return epoch >= next(epochs(path), epoch) - _KEPT
+
+
+def make_epoch(path: Path, epoch: int, content: bytes, roots: tuple[int, ...] = ()) -> None:
+    """Make the file of a number, and sync; before that, files of long ago go, which those that are
+    kept are not read from; `roots`: what these are read from.
 
     Raises OvertakenError, or OSError, after which the file may be there.
     """
     for old in sorted(
         epochs(path)
     ):  # in this order: that a file is there says that those behind it were never removed
-        if old < epoch - _KEPT:
+        if old < min((epoch - _KEPT, *roots[:1])):
             epoch_file(path, old).unlink(missing_ok=True)
     try:
         with new_file(epoch_file(path, epoch)) as sink:

@@ -1,4 +1,4 @@
-"""Manifest: one small file that names all others.
+"""Manifest: one small file that names all others, with those that it adds to.
 
 Parts and driver write rows under new names, `token` of the commit in front. Then the manifest of
 the next epoch, which only one driver can make, has them be part of the workspace. A commit that
@@ -20,17 +20,36 @@ from typing import Any
 from uuid import uuid4
 
 from lftj.distributed.files.entry import Entry, files_of
-from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, make_epoch, mark_of
+from lftj.distributed.files.epochs import (
+    OvertakenError,
+    epoch_file,
+    epochs,
+    is_kept,
+    make_epoch,
+    mark_of,
+    still_read,
+)
+from lftj.distributed.files.manifest_records import (
+    ADDS,
+    added_content,
+    added_fields,
+    extends,
+    is_whole,
+    whole_content,
+    whole_fields,
+)
 from lftj.errors import DistributedError, LftjError
 from lftj.scantree.file_locks import lock_file
 from lftj.scantree.frozen import frozen
 from lftj.storage.durable.folder_lock import LOCK, ProcessLock
 from lftj.storage.durable.sealed import sealed, unsealed
-from lftj.types.sources import Role, in_role, read_name
+from lftj.types.sources import Role, in_role
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 3
+FORMAT = 4
+_READ = (3, FORMAT)
+"""Formats that are read: in 3 every manifest is whole."""
 _NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)
 ROWS = "rows"
 """The folder of the row files, below the path."""
@@ -63,18 +82,26 @@ class Manifest:
     """Steps of a commit, by version, for those of `tokens`: the number of steps, and the parts that
     had so many (none named: all).
     """
+    roots: tuple[int, ...] = field(default=(), compare=False)
+    """The epochs of whole manifests that the last ones are read from, this one from the last."""
 
     def following(self, before: Manifest) -> Manifest:
-        """The same as what comes after another one, with an epoch and a mark of its own."""
-        return replace(self, epoch=before.epoch + 1, mark=uuid4().hex, follows=before.mark)
+        """The same as what comes after another one, with an epoch and a mark of its own: written as
+        what it adds to that one, unless it has not all of it, or such additions are many.
+        """
+        epoch, roots = before.epoch + 1, before.roots or (before.epoch,)
+        if is_whole(epoch, roots[-1], self) or not extends(self, before):
+            roots = (*roots, epoch)
+        roots = still_read(roots, epoch)
+        return replace(self, epoch=epoch, mark=uuid4().hex, follows=before.mark, roots=roots)
 
-    def store(self, path: Path) -> None:
-        """Make this the truth: write, fsync, link, fsync the folder. Raises DistributedError (E406)
-        where another is in its place.
+    def store(self, path: Path, before: Manifest | None = None) -> None:
+        """Make this the truth: write, fsync, link, fsync the folder. `before`: the one that it
+        follows, if there is one. Raises DistributedError (E406) where another is in its place.
         """
         path.mkdir(parents=True, exist_ok=True)
         with suppress(OvertakenError):  # where it is by ourselves all is well
-            make_epoch(path, self.epoch, self._written())
+            make_epoch(path, self.epoch, self._written(before), self.roots)
         if not self.is_stored(path):
             raise overtaken(path)
 
@@ -96,29 +123,17 @@ class Manifest:
         if is_overtaken(path, self.epoch):
             raise overtaken(path)
 
-    def _written(self) -> bytes:
-        log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
-        tokens = {str(version): token for version, token in self.tokens.items()}
-        content: dict[str, Any] = {
+    def _written(self, before: Manifest | None = None) -> bytes:
+        head: dict[str, Any] = {
             "format": FORMAT,
             "epoch": self.epoch,
             "mark": self.mark,
             "follows": self.follows,
         }
-        content |= {
-            "parts": self.parts,
-            "version": self.version,
-            "token": self.token,
-            "program": self.program,
-        }
-        content |= {
-            "log": log,
-            "counts": self.counts,
-            "batches": self.batches,
-            "tokens": tokens,
-            "steps": self.steps,
-        }
-        return sealed(content)
+        if before is None or self.epoch in self.roots:
+            roots = self.roots if self.epoch in self.roots else (self.epoch,)
+            return sealed({**head, "roots": roots, **whole_content(self)})
+        return sealed({**head, "roots": self.roots, ADDS: added_content(before, self)})
 
     @staticmethod
     def load(path: Path) -> Manifest | None:
@@ -131,48 +146,28 @@ class Manifest:
         return None
 
     @staticmethod
-    def of(path: Path, epoch: int) -> Manifest | None:
-        """Read the manifest of an epoch, as long as it is kept. Raises as `load`."""
-        file = epoch_file(path, epoch)
-        try:
-            content = unsealed(file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except ValueError as reason:
-            raise DistributedError(
-                f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
-            ) from None
-        if content.get("format") != FORMAT:
-            message = f"{file} has format {content.get('format')}, this version reads {FORMAT}"
-            raise DistributedError(
-                message,
-                code="E403",
-                hint="choose another path, or the version of lftj that wrote it",
-            )
-        log = {
-            read_name(name): tuple(map(Entry.from_json, entries))
-            for name, entries in content["log"].items()
-        }
-        counts = {read_name(name): rows for name, rows in content["counts"].items()}
-        tokens = {int(version): token for version, token in content["tokens"].items()}
-        rest = {
-            name: content[name]
-            for name in (
-                "epoch",
-                "mark",
-                "follows",
-                "parts",
-                "version",
-                "token",
-                "program",
-                "batches",
-            )
-        }
-        steps = {
-            int(version): {int(number): tuple(parts) for number, parts in done.items()}
-            for version, done in content.get("steps", {}).items()
-        }
-        return Manifest(**rest, log=log, counts=counts, tokens=tokens, steps=steps)
+    def of(path: Path, epoch: int, known: Manifest | None = None) -> Manifest | None:
+        """Read the manifest of an epoch, as long as it is kept. Raises as `load`. `known`: one that
+        was read before; if it comes before this one, only what was added since is read.
+        """
+        contents: list[dict[str, Any]] = []
+        mark: str | None = None
+        for number in range(epoch, -1, -1):
+            if known is not None and known.epoch == number and known.mark == mark:
+                break
+            content = _content(path, number)
+            if content is None or (mark is not None and content["mark"] != mark):
+                if number == epoch or not is_kept(path, epoch):
+                    return None
+                raise _damaged(epoch_file(path, number), "another manifest builds on what is gone")
+            contents.append(content)
+            mark = content["follows"]
+            if ADDS not in content:
+                known = None
+                break
+        for content in reversed(contents):
+            known = _made(known, content)
+        return known
 
     @staticmethod
     def opened(path: Path, parts: int) -> Manifest:
@@ -223,6 +218,41 @@ class Manifest:
         return replace(self, **changes)
 
 
+def _content(path: Path, epoch: int) -> dict[str, Any] | None:
+    """What the file of an epoch says, None where it is gone. Raises as `Manifest.load`."""
+    file = epoch_file(path, epoch)
+    try:
+        content = unsealed(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as reason:
+        raise _damaged(file, str(reason)) from None
+    if content.get("format") not in _READ:
+        message = f"{file} has format {content.get('format')}, this version reads {FORMAT}"
+        raise DistributedError(
+            message,
+            code="E403",
+            hint="choose another path, or the version of lftj that wrote it",
+        )
+    return content
+
+
+def _damaged(file: Path, reason: str) -> DistributedError:
+    return DistributedError(
+        f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
+    )
+
+
+def _made(before: Manifest | None, content: Mapping[str, Any]) -> Manifest:
+    """The manifest that a file says, whole or as an addition to the one before it."""
+    head: dict[str, Any] = {name: content[name] for name in ("epoch", "mark", "follows")}
+    head["roots"] = tuple(content.get("roots", (content["epoch"],)))
+    if ADDS not in content:
+        return Manifest(**head, **whole_fields(content))
+    assert before is not None
+    return replace(before, **head, **added_fields(before, content[ADDS]))
+
+
 def manifest_missing(path: Path) -> DistributedError:
     """The error for a path with rows and no manifest."""
     hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
@@ -252,7 +282,9 @@ def reported_by_the_system(path: Path) -> Iterator[None]:
 
 def is_overtaken(path: Path, epoch: int) -> bool:
     """Test for a manifest after this one."""
-    return next(epochs(path), epoch) > epoch
+    if epoch_file(path, epoch + 1).exists():
+        return True
+    return not epoch_file(path, epoch).exists() and next(epochs(path), epoch) > epoch
 
 
 def overtaken(path: Path) -> DistributedError:
@@ -299,7 +331,7 @@ def swept(path: Path, parts: int) -> Manifest:
             return before
         manifest = before.following(before)
         try:
-            manifest.store(path)
+            manifest.store(path, before)
         except DistributedError as reason:
             if reason.code != "E406":
                 raise

@@ -63,6 +63,8 @@ class Worker:
         self.checkpoints = Checkpoints([self.host])
         self.parts: OrderedDict[tuple[str, int], Kept] = OrderedDict()
         self.plans: dict[str, PartPlan] = {}
+        self.manifests: dict[str, Manifest] = {}
+        """The last manifest that was read below each path."""
 
     def plan(self, task: OnPart) -> PartPlan:
         """The plan of a task's program, made under its limits where it is new here."""
@@ -260,7 +262,8 @@ class Holding(Generic[Task]):
     @cached_property
     def _manifest(self) -> Manifest:
         path = Path(self.task.path)
-        manifest = Manifest.of(path, self.task.epoch)
+        known = self.worker.manifests.get(self.task.path)
+        manifest = Manifest.of(path, self.task.epoch, known)
         if manifest is None:
             if is_overtaken(
                 path, self.task.epoch
@@ -268,4 +271,6 @@ class Holding(Generic[Task]):
                 raise overtaken(path)
             if self.task.base[1]:
                 raise manifest_missing(path)
+        if manifest is not None:
+            self.worker.manifests[self.task.path] = manifest
         return manifest or Manifest(self.task.parts)
