@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lftj.distributed.executors import SparkExecutor as SparkExecutor
     from lftj.engine.handles import Relation as Relation
     from lftj.engine.handles import RuleHandle as RuleHandle
+    from lftj.engine.program_change import ProgramChange as ProgramChange
     from lftj.engine.result import Result as Result
     from lftj.engine.subscription import Subscription as Subscription
     from lftj.engine.verify import Discrepancy as Discrepancy
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from lftj.errors import ProofError as ProofError
     from lftj.errors import Span as Span
     from lftj.errors import SqlError as SqlError
+    from lftj.errors import StillNeededError as StillNeededError
     from lftj.errors import StratificationError as StratificationError
     from lftj.errors import TransactionError as TransactionError
     from lftj.errors import TypeClashError as TypeClashError
@@ -151,14 +153,16 @@ _NAMES = {
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
     "LimitError MergeConflictError MissingDependencyError MissingRowError NullValueError "
     "OptionError ParseError PastError PathOutsideError "
-    "ProgramErrors ProofError Span SqlError StratificationError TransactionError TypeClashError "
-    "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
+    "ProgramErrors ProofError Span SqlError StillNeededError StratificationError TransactionError "
+    "TypeClashError UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError "
+    "ValueTypeError",
     "evaluators.compare": "Difference Step compare",
     "evaluators.evaluate": "evaluate",
     "explain.analysis": "PlanAnalysis",
     "explain.plan_report": "PlanReport",
     "explain.profile": "Profile",
     "engine.handles": "Relation RuleHandle",
+    "engine.program_change": "ProgramChange",
     "heads.user": "UserAggregate",
     "engine.result": "Result",
     "api.history": "ViewHistory",

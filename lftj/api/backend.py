@@ -18,6 +18,7 @@ from lftj.engine.branches import Branches
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle
 from lftj.engine.limits import LimitStack
+from lftj.engine.program_change import ProgramChange
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.question import Question
 from lftj.engine.refusals import Kind
@@ -121,6 +122,11 @@ class Draft(Pending, Protocol):
     was.
     """
 
+    @property
+    def program(self) -> Program:
+        """The program as it would be."""
+        ...
+
     def insert(
         self, relation: RelationOrName, data: object, strict: bool, options: Options
     ) -> None:
@@ -157,6 +163,18 @@ class Draft(Pending, Protocol):
         allow_paths: bool,
     ) -> list[RuleHandle]:
         """Add a program."""
+        ...
+
+    def set_program(
+        self,
+        name: str,
+        text: str,
+        file: str | None,
+        facts: str | os.PathLike[str] | None,
+        allow_paths: bool,
+        drop: bool,
+    ) -> ProgramChange:
+        """Have a text be the program of a name."""
         ...
 
     def add_rule(self, rule: object) -> RuleHandle:

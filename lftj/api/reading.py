@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from lftj.api.backend import Version
 from lftj.engine.options import with_named_options
 from lftj.engine.question import Question
 from lftj.engine.result import Result
+from lftj.program.named_program import texts_of
 from lftj.syntax.builder import Predicate
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Reading(ABC):
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self._read().program.catalog.relations)
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """The texts of the programs by name; see `Workspace.program`."""
+        return texts_of(self._read().program.catalog.programs)
 
     def prepare_query(self, question: object) -> PreparedQuery:
         """Prepare a question with parameters, `?` in a text, `lftj.parameter` in an expression:

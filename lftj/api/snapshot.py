@@ -9,6 +9,7 @@ from lftj.api.backend import Version
 from lftj.api.reading import Reading
 from lftj.engine.handles import Relation, RuleHandle
 from lftj.engine.options import with_named_options
+from lftj.engine.program_change import no_such_program
 from lftj.engine.result import Result
 from lftj.engine.state import name_of
 from lftj.engine.uncopied import Uncopied
@@ -55,6 +56,13 @@ class Snapshot(Reading, Uncopied):
         """The rules in the order they were added."""
         program = self._version.program
         return [RuleHandle(source, program.rule(source)) for source in program.sources]
+
+    def program(self, name: str = "main") -> str:
+        """The text of a program as it was in this version. Raises UnknownNameError (E115)."""
+        programs = self._version.program.catalog.programs
+        if name not in programs:
+            raise no_such_program(name, programs)
+        return programs[name].text
 
     def query(self, question: object, *values: object) -> Result:
         """The answers to an atom or a body, as text or expression, with values for its parameters;

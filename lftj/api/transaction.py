@@ -8,12 +8,14 @@ counts in the end is the difference between before and after.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from lftj.api.backend import Backend, Draft
 from lftj.engine.handles import RuleHandle, handles_of
 from lftj.engine.options import with_named_options
+from lftj.engine.program_change import ProgramChange, between
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy, strict
@@ -36,9 +38,9 @@ class Preview(Mapping[str, Result]):
     `Transaction.changes` gives it. Only relations that would change are listed.
     """
 
-    def __init__(self, changes: Committed):
+    def __init__(self, changes: Committed, rules: Callable[[], ProgramChange]):
         """For the transaction."""
-        self._changes = changes
+        self._changes, self._rules = changes, rules
 
     def __getitem__(self, relation: RelationOrName) -> Result:
         return self._changes.of(name_of(relation))
@@ -49,8 +51,16 @@ class Preview(Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self._changes.names())
 
+    @property
+    def rules(self) -> ProgramChange:
+        """Rules that would come and go, and relations that would be declared and dropped."""
+        return self._rules()
+
     def __repr__(self) -> str:
-        return f"<Preview of changes to {', '.join(self) or 'nothing'}>"
+        rules = self.rules
+        counts = [f"{s}{len(each)}" for s, each in (("+", rules.came), ("-", rules.went)) if each]
+        parts = [*self, *([f"rules {' '.join(counts)}"] if counts else [])]
+        return f"<Preview of changes to {', '.join(parts) or 'nothing'}>"
 
 
 @with_named_options
@@ -170,6 +180,20 @@ class Transaction(Writing[Draft]):
         self._open().add_aggregate(aggregate)
 
     @interrupts_as_such()
+    def program(
+        self,
+        text: str,
+        *,
+        name: str = "main",
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
+        drop: bool = False,
+    ) -> ProgramChange:
+        """Have a text be the program of a name; see `Workspace.program`."""
+        return self._open().set_program(name, text, file, facts, allow_paths, drop)
+
+    @interrupts_as_such()
     def add_rules(
         self,
         text: str | tree.ParsedProgram,
@@ -210,7 +234,9 @@ class Transaction(Writing[Draft]):
         Raises what the commit would raise, such as KeyViolationError; the transaction then stays
         open too. Costs what the commit costs. Not over parts: DistributedError (E400).
         """
-        return Preview(self._backend.preview(self._open()))
+        draft = self._open()
+        changes, before = self._backend.preview(draft), self._backend.current().program
+        return Preview(changes, partial(between, before, draft.program))
 
     @property
     def work(self) -> int:

@@ -30,6 +30,7 @@ from lftj.engine.declared import (
 from lftj.engine.handles import Relation, RuleHandle
 from lftj.engine.limits import Limits
 from lftj.engine.options import with_named_options
+from lftj.engine.program_change import ProgramChange
 from lftj.engine.program_draft import RelationOrName
 from lftj.engine.result import Result
 from lftj.engine.staging import RowPolicy
@@ -141,6 +142,36 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         with self.transaction() as tx:
             tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
+
+    def program(
+        self,
+        text: str,
+        *,
+        name: str = "main",
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
+        drop: bool = False,
+    ) -> ProgramChange:
+        """Have a text be the program of a name, in one transaction: what is new comes, what is gone
+        goes, what is equal stays with its state, so a script may be run again. Returns the rules
+        and declarations that came and went; `programs` has the texts, `at(version)` earlier ones.
+
+        Layout, comments, names of variables and order say nothing. A program owns its rules,
+        declarations and the facts in its text; rows that came by `load`, `insert` or `.input` never
+        go with it. A rule or fact of two programs stays until both let it go, and what was there
+        before without a program stays. An empty text ends the program.
+
+        A declaration that is gone, or is another one, and is needed by rules of others or by rows
+        that came otherwise is refused with the list (StillNeededError E327), unless `drop`: then
+        these go with it. `file`, `facts` and `allow_paths` as for `add_rules`. The same text costs
+        next to nothing, another one what the clauses cost that differ. Raises ProgramErrors. Not
+        over parts: DistributedError (E400).
+        """
+        with self.transaction() as tx:
+            return tx.program(
+                text, name=name, file=file, facts=facts, allow_paths=allow_paths, drop=drop
+            )
 
     def add_rules(
         self,

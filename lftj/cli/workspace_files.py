@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lftj.errors import DurableError
 
@@ -100,9 +100,10 @@ def load(folder: Path, path: Path) -> None:
             tx.add_aggregate(aggregate)
         for schema, view in found.relations:
             tx.declare(schema, view=view)
-        if found.rules:
-            tx.add_rules(found.rules)
+        handles = tx.add_rules(found.rules) if found.rules else []
         for name, file in found.rows.items():
             tx.insert(name, file)
+        draft: Any = tx._open()  # pyright: ignore[reportPrivateUsage]
+        draft.restore_programs(found.programs, handles)
     for name in found.rows:
         print(f"  {name}: {tx.inserted(name):,} rows")

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -282,6 +282,18 @@ class PartsDraft(ProgramDraft):
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Refuse: parts run no function of the user's."""
         raise refused("add_aggregate", Kind.PARTS)
+
+    def set_program(
+        self,
+        name: str,
+        text: str,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
+        drop: bool = False,
+    ) -> NoReturn:
+        """Refuse: parts derive every view anew when rules change."""
+        raise refused("program", Kind.PARTS)
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         before = self.program, {name: list(steps) for name, steps in self.staged.items()}

@@ -23,7 +23,13 @@ from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.refresh import Refreshed
-from lftj.maintenance.rules.view_states import ViewStates, still_serving
+from lftj.maintenance.rules.view_states import (
+    ViewStates,
+    still_serving,
+    stratum_key,
+    without_states,
+)
+from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree.frozen import frozen, record
@@ -35,8 +41,8 @@ from lftj.types.sources import is_hidden
 
 @frozen
 class Proposal:
-    """The request of a transaction: a program, the users' relations whose rules changed, and
-    pending operations per relation.
+    """The request of a transaction: a program, the users' relations whose rules changed, pending
+    operations per relation, and relations that are `dropped`, or begin anew under their names.
     """
 
     program: Program
@@ -44,6 +50,7 @@ class Proposal:
     aggregates: Mapping[str, UserAggregate]
     changed_rules: frozenset[str]
     staged: Mapping[str, Staging]
+    dropped: frozenset[str] = frozenset()
 
 
 class Outcome(NamedTuple):
@@ -81,6 +88,9 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then
     nothing has happened.
     """
+    version, texts = before.version, before.program.catalog.programs
+    if proposal.dropped:
+        before = _without(before, proposal.dropped, context)
     draft = _Draft(before.database)
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
@@ -108,11 +118,28 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         for name, delta in (draft.deltas | refreshed.deltas).items()
         if len(delta) and not is_hidden(name)
     }
-    happened = bool(changes or base_changes or proposal.changed_rules)
-    database = database.replace({}, version=before.version + happened)
+    happened = bool(changes or base_changes or proposal.changed_rules or proposal.dropped)
+    if not happened and (programs := proposal.program.catalog.programs) is not texts:
+        happened = texts_of(programs) != texts_of(texts)
+    database = database.replace({}, version=version + happened)
     _count_rows(refreshed.works, database)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
     return Outcome(state, changes, base_changes, context.budget.work, refreshed.works)
+
+
+def _without(before: State, dropped: frozenset[str], context: Context) -> State:
+    """The state without the rows of relations and what is kept of them, and of whatever reads them:
+    that has other rules, and what those before derived cannot be evaluated again.
+    """
+    names = dropped | {base_name(name) for name in dropped}
+    for name in names:
+        context.resources.kept_orders.pop(name, None)
+    order = before.program.stratified.order
+    strata = order.strata_of(dropped.union(*(order.readers.get(name, ()) for name in names)))
+    keys = {stratum_key(each.relations) for each in strata}
+    keys.update(name for each in strata for name in each.relations)
+    heads = without_states(before.heads, sorted(key for key in keys if key in before.heads))
+    return replace(before, database=before.database.replace({}, drop=names), heads=heads)
 
 
 def _with_other_rules(
@@ -148,7 +175,8 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
     """
     new = proposal.program
     schemas = new.stratified.relations
-    for name in (*new.catalog.since(old.catalog), *sorted(proposal.changed_rules)):
+    changed = (*sorted(proposal.dropped), *sorted(proposal.changed_rules))
+    for name in (*new.catalog.since(old.catalog), *changed):
         if name in schemas and name not in draft.database:
             schema = schemas[name]
             draft.updates[name] = RelationVersion.empty(schema, context.resources.arena)

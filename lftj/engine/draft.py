@@ -4,6 +4,7 @@ and pending operations per relation.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,11 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
+from lftj.engine import owned_facts
 from lftj.engine.commit import Outcome, Proposal
 from lftj.engine.compiled_ahead import compile_for
 from lftj.engine.consumers import Position
 from lftj.engine.handles import RuleHandle, number_of, without
-from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
+from lftj.engine.program_change import Change, ProgramChange, between, changed
+from lftj.engine.program_draft import (
+    Input,
+    ProgramDraft,
+    RelationOrName,
+    inputs_of,
+    require_program,
+)
 from lftj.engine.staging import Staging, codes_of, require_key
 from lftj.errors import (
     DeclarationError,
@@ -28,10 +37,11 @@ from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
 from lftj.scantree.garbage import collector_paused
-from lftj.storage.delta import Columns, no_rows
+from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
+from lftj.syntax.parser import parse
 from lftj.tuning.aids import COLUMNAR_LOAD
 from lftj.types.texts import Texts
 
@@ -51,6 +61,7 @@ class Draft(ProgramDraft):
         self._engine = engine
         self._aggregates = dict(self.before.aggregates)
         self._changed_rules: set[str] = set()
+        self._dropped = frozenset[str]()
         self._staged: dict[str, Staging] = {}
         self._compile_seconds = 0.0
         self.outcome: Outcome | None = None
@@ -90,6 +101,7 @@ class Draft(ProgramDraft):
             self._aggregates,
             frozenset(self._changed_rules),
             self._staged,
+            self._dropped,
         )
 
     def compilations(self) -> list[RuleWork]:
@@ -110,7 +122,7 @@ class Draft(ProgramDraft):
         """The pending operations on a relation."""
         self.outcome = None
         if (staging := self._staged.get(name)) is None:
-            known = name in self.before.database
+            known = name in self.before.database and name not in self._dropped
             committed = (
                 self.before.base(name)
                 if known
@@ -125,10 +137,14 @@ class Draft(ProgramDraft):
     ) -> None:
         """See `Transaction.insert`; `strict`: a row that is there is an error."""
         schema = self.writable(relation)
-        if strict:
+        held = self.program.catalog.programs and owned_facts.held(self, schema.name)
+        if strict or held:
             rows = self.coded(schema, data, options)
-            rows = self.staging(schema.name).refuse(rows, True, self._engine.dictionary)
+            if strict:
+                rows = self.staging(schema.name).refuse(rows, True, self._engine.dictionary)
             self.staging(schema.name).add("insert", rows)
+            if held:
+                owned_facts.came(self, schema.name, rows)
         else:
             self._insert(schema, data, options)
 
@@ -152,12 +168,15 @@ class Draft(ProgramDraft):
         if strict:
             rows = self.staging(schema.name).refuse(rows, False, self._engine.dictionary)
         self.staging(schema.name).add("delete", rows)
+        self._went_from(schema.name)
 
     def upsert(self, relation: RelationOrName, data: object, options: dict[str, Any]) -> None:
         """See `Transaction.upsert`."""
         schema, rows = self._read(relation, data, options)
         require_key(schema)
         self.staging(schema.name).add("upsert", rows)
+        if self._went_from(schema.name):
+            owned_facts.came(self, schema.name, rows)
 
     def delete_where(self, relation: RelationOrName, values: dict[str, object]) -> int:
         """See `Transaction.delete_where`."""
@@ -166,7 +185,15 @@ class Draft(ProgramDraft):
         staging = self.staging(schema.name)
         rows = no_rows(schema.arity) if codes is None else staging.where(codes)
         staging.add("delete", rows)
+        self._went_from(schema.name)
         return len(rows[0])
+
+    def _went_from(self, name: str) -> bool:
+        """Have programs hold no facts that operations deleted; True where some hold any."""
+        if not (self.program.catalog.programs and owned_facts.held(self, name)):
+            return False
+        owned_facts.went(self, name)
+        return True
 
     def _read(
         self, relation: RelationOrName, data: object, options: dict[str, Any]
@@ -247,7 +274,72 @@ class Draft(ProgramDraft):
         self.program = program
         for name, columns in facts:
             self.staging(name).add("insert", columns)
+            if program.catalog.programs and owned_facts.held(self, name):
+                owned_facts.came(self, name, columns)
         return handles
+
+    def change_rows(self, name: str, delta: Delta) -> None:
+        """Delete and insert rows of a relation."""
+        self.staging(name).add("delete", delta.erases)
+        self.staging(name).add("insert", delta.inserts)
+        if self._went_from(name):
+            owned_facts.came(self, name, delta.inserts)
+
+    def set_program(
+        self,
+        name: str,
+        text: str,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
+        drop: bool = False,
+    ) -> ProgramChange:
+        """See `Transaction.program`."""
+        require_program(name, text)
+        before = self.program
+        with self._reading(text):
+            known = before.catalog.programs.get(name)
+            if known is None or known.text != text or not known.whole:
+                self._take(self._changed_to(name, text, file or name, drop), name)
+            if facts is not None:
+                self._read_inputs(inputs_of(parse(text, file or name), facts, allow_paths))
+        return between(before, self.program)
+
+    def _changed_to(self, name: str, text: str, file: str, drop: bool) -> Change:
+        return changed(
+            self.program,
+            name,
+            text,
+            file=file,
+            drop=drop,
+            repeats=partial(self._engine.statistics.repeats, self.before.database),
+            rows_otherwise=partial(owned_facts.rows_otherwise, self),
+        )
+
+    def _take(self, change: Change, name: str) -> None:
+        """Make a change of a program."""
+        self.outcome = None
+        before, program = self.program, change.program
+        rules = _heads(program, change.added)
+        schemas = [program.stratified.relations[each] for each in rules]
+        self._compile_seconds += compile_for(schemas, program.order.strata_of(rules))
+        declared = [program.catalog.relations[e] for e in program.catalog.since(before.catalog)]
+        self._compile_seconds += compile_for(declared, ())
+        self._changed_rules |= _heads(before, change.removed) | _heads(before, program.revised)
+        self._changed_rules |= rules | _heads(program, program.revised)
+        gone = change.dropped & self.before.program.catalog.relations.keys()
+        self._dropped |= gone
+        for each in change.dropped:
+            self._staged.pop(each, None)
+        self.views -= change.dropped
+        program = owned_facts.taken(self, change, name)
+        self.program = program.with_dropped(gone, self.before.version + 1) if gone else program
+
+    def _read_inputs(self, inputs: Iterator[Input]) -> None:
+        """Insert rows of files."""
+        for given in inputs:
+            with given.reading():
+                self.insert(given.relation, given.path, False, given.options)
 
     def remove_rules(self, handles: list[RuleHandle]) -> None:
         """Remove rules, and the facts of fact handles. Raises UnknownNameError (E114) for a rule
@@ -260,6 +352,8 @@ class Draft(ProgramDraft):
                 changed |= _heads(program, [number_of(handle, program)])
             program = without(program, handle)
         # codes may have been given to other strings since, so facts are kept as values
+        removed = [handle.source for handle in handles if handle.source is not None]
+        program = program.with_programs_less(removed) if program.catalog.programs else program
         facts = [
             (handle.facts[0], self.coded(self.schema(handle.facts[0]), handle.facts[1], {}))
             for handle in handles
@@ -269,6 +363,7 @@ class Draft(ProgramDraft):
         self._changed_rules |= changed
         for name, columns in facts:
             self.staging(name).add("delete", columns)
+            self._went_from(name)
 
 
 def _paused_for(data: object) -> AbstractContextManager[None]:

@@ -15,7 +15,9 @@ from lftj.errors import DurableError, FrameError
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.heads.user import UserAggregate
 from lftj.program.description import relation_data, relation_schema_of
+from lftj.program.named_program import program_data
 from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.syntax import tree
 
@@ -33,6 +35,8 @@ class Dumped(NamedTuple):
     aggregates: Mapping[str, UserAggregate]
     rules: str
     rows: dict[str, Path]
+    programs: Mapping[str, Any]
+    """Programs by name, whose rules are told by their places among all."""
 
 
 def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError]]:
@@ -55,6 +59,7 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
                 for schema in catalog.relations.values()
             ],
             "aggregates": paths_of(state.aggregates),
+            **_programs(state.program),
         }
         (folder / RELATIONS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     except OSError as reason:
@@ -67,6 +72,21 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
         base = state.base(name)
         if base.count and not (state.program.derives(name) and base is state.database[name]):
             yield name, _dump_rows(engine, schema, folder / ROWS / f"{name}.parquet")
+
+
+def _programs(program: Program) -> dict[str, Any]:
+    """Programs by name; nothing where there are none."""
+    catalog, places = program.catalog, {n: place for place, n in enumerate(program.sources)}
+    return (
+        {
+            "programs": {
+                name: program_data(each.renumbered(places.__getitem__), catalog.relations)
+                for name, each in catalog.programs.items()
+            }
+        }
+        if catalog.programs
+        else {}
+    )
 
 
 def _types(catalog: Catalog) -> Iterator[tree.Clause]:
@@ -112,6 +132,7 @@ def dumped(folder: Path) -> Dumped:
             aggregates_at(about["aggregates"]),
             (folder / RULES).read_text(encoding="utf-8"),
             {name: file for name, file in files.items() if file.exists()},
+            about.get("programs", {}),
         )
     except DurableError:
         raise

@@ -20,6 +20,7 @@ from lftj.engine.commit import Outcome, Proposal, carry_out
 from lftj.engine.consumers import Position
 from lftj.engine.limits import LimitStack, short_of_memory
 from lftj.engine.past import Entry, Keep, Past, keep_of
+from lftj.engine.program_change import summary
 from lftj.engine.progress import teller
 from lftj.engine.publishing import Publishing
 from lftj.engine.question import Questions
@@ -255,7 +256,9 @@ class Engine:
             if rows := len(delta.erases[0]):
                 lost[name] = rows
         version = outcome.state.database.version
-        return Entry(version, round(time.time(), 6), message, won, lost, seconds)
+        before, after = self.tip.program, outcome.state.program
+        program = "" if after is before else summary(before, after)
+        return Entry(version, round(time.time(), 6), message, won, lost, seconds, program)
 
     def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed."""

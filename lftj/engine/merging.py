@@ -8,7 +8,7 @@ rows of one key, changed in both, nothing is merged: an error lists them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,14 @@ from lftj.engine.branches import branches_of
 from lftj.engine.draft import Draft
 from lftj.engine.engine import Engine
 from lftj.engine.handles import RuleHandle
+from lftj.engine.merged_programs import (
+    free_rules,
+    moved_programs,
+    of_nobody,
+    owned_relations,
+    take_programs,
+    without_facts,
+)
 from lftj.engine.state import State
 from lftj.errors import MergeConflictError
 from lftj.program.checks.declarations import require_same_types
@@ -49,12 +57,14 @@ def merge(draft: Draft, source: Engine) -> None:
 
 def _add(draft: Draft, ours: State, source: State, common: State) -> None:
     theirs = base_rows(source)
-    changes = base_changes(common, theirs)
-    _require_no_conflicts(changes, base_changes(common, ours), theirs, draft.texts())
-    _merge_program(draft, common.program, source)
+    changes, ours_changes = base_changes(common, theirs), base_changes(common, ours)
+    moved = moved_programs(common.program, theirs.program, ours.program)
+    changes = without_facts(draft, changes, moved, common.program, theirs.program)
+    ours_changes = without_facts(draft, ours_changes, None, common.program, ours.program)
+    _require_no_conflicts(changes, ours_changes, theirs, draft.texts())
+    _merge_program(draft, common.program, source, moved, ours_changes.keys())
     for name, delta in changes.items():
-        draft.staging(name).add("delete", delta.erases)
-        draft.staging(name).add("insert", delta.inserts)
+        draft.change_rows(name, delta)
 
 
 def base_changes(before: State, after: State) -> dict[str, Delta]:
@@ -63,6 +73,8 @@ def base_changes(before: State, after: State) -> dict[str, Delta]:
     for name, now in after.database.items():
         old = before.database.get(name)
         nothing = no_rows(now.schema.arity)
+        if old is not None and old.schema.columns != now.schema.columns:
+            old = None  # another relation had the name
         delta = Delta(now.columns(), nothing) if old is None else now.difference(old)
         if len(delta):
             found[name] = delta
@@ -98,20 +110,29 @@ def _in_both(columns: Sequence[int], one: Delta, other: Delta) -> Columns:
 
 
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
-def _merge_program(draft: Draft, before: Program, source: State) -> None:
-    """Bring to a draft what declarations, aggregates and rules a branch has won and lost."""
-    theirs = source.program
-    catalog = _with_types(draft.program.catalog, theirs.catalog)
+def _merge_program(
+    draft: Draft,
+    before: Program,
+    source: State,
+    moved: Sequence[str],
+    changed: Collection[str],
+) -> None:
+    """Bring to a draft what declarations, aggregates and rules a branch has won and lost, and the
+    programs that it `moved`. `changed`: relations whose rows changed here.
+    """
+    theirs, of_programs = source.program, owned_relations(source.program)
+    catalog = _with_types(draft.program.catalog, of_nobody(theirs.catalog))
     if catalog != draft.program.catalog:
         draft.program = replace(draft.program, catalog=catalog)
     for name, aggregate in source.aggregates.items():
         if name not in before.catalog.aggregates:
             draft.add_aggregate(aggregate)
     for name, schema in theirs.catalog.relations.items():
-        if name not in before.catalog.relations:
+        if name not in before.catalog.relations and name not in of_programs:
             draft.declare(schema, view=name in source.views)
-    had, has = (_rules(each.sources) for each in (before, theirs))
+    had, has = (_rules(free_rules(each)) for each in (before, theirs))
     draft.remove_rules(_handles(draft.program, had - has))
+    take_programs(draft, before, theirs, moved, changed)
     present = _rules(draft.program.sources)
     if added := [rule for rule in has - had if rule not in present]:
         draft.add_rules(tree.ParsedProgram(tuple(added)))
@@ -124,9 +145,9 @@ def _rules(sources: Mapping[int, SourceRule]) -> Counter[tree.Rule]:
 
 def _handles(program: Program, rules: Counter[tree.Rule]) -> list[RuleHandle]:
     """Handles of these rules, as far as a program has them; of equal ones the last."""
-    left, found = Counter(rules), list[RuleHandle]()
-    for number in sorted(program.sources, reverse=True):
-        rule = program.sources[number].rule
+    left, found, free = Counter(rules), list[RuleHandle](), free_rules(program)
+    for number in sorted(free, reverse=True):
+        rule = free[number].rule
         if left[rule] > 0:
             left[rule] -= 1
             found.append(RuleHandle(number, rule))

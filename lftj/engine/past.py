@@ -35,6 +35,7 @@ _COLUMNS: tuple[tuple[str, Type], ...] = (
     ("message", STR),
     ("rows", STR),
     ("seconds", FLOAT),
+    ("program", STR),
 )
 
 
@@ -97,6 +98,8 @@ class Entry(NamedTuple):
     won: dict[str, int] = {}  # noqa: RUF012 - never changed
     lost: dict[str, int] = {}  # noqa: RUF012 - never changed
     seconds: float = 0.0
+    program: str = ""
+    """Rules and programs that changed, in words."""
 
     @property
     def rows(self) -> dict[str, tuple[int, int]]:
@@ -117,6 +120,7 @@ def log_result(entries: Iterable[Entry], version: int) -> Result:
                 for name, (won, lost) in each.rows.items()
             ),
             each.seconds,
+            each.program,
         )
         for each in entries
     ]

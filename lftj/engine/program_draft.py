@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ from lftj import frames
 from lftj.engine.handles import RuleHandle
 from lftj.engine.state import name_of
 from lftj.engine.transaction_life import Committed
-from lftj.errors import ParseError, PathOutsideError, Span, TransactionError
+from lftj.errors import DeclarationError, ParseError, PathOutsideError, Span, TransactionError
+from lftj.program.named_program import program_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.syntax import tree
@@ -125,6 +126,16 @@ class ProgramDraft(ABC):
         with self._reading(rule):
             return self._add(one_rule(rule), iter(()))[0]
 
+    def restore_programs(self, programs: Mapping[str, Any], rules: Sequence[RuleHandle]) -> None:
+        """Have programs hold what a dump says, whose rules are these."""
+        if programs:
+            relations = self.program.catalog.relations
+            numbers = [handle.source or 0 for handle in rules]
+            found = {name: program_of(data, relations) for name, data in programs.items()}
+            self.program = self.program.with_programs(
+                {name: each.renumbered(numbers.__getitem__) for name, each in found.items()}
+            )
+
     @contextmanager
     def _reading(self, text: object) -> Iterator[None]:
         """Read a program within the limits of this thread."""
@@ -160,6 +171,22 @@ def inputs_of(
                 None if allow_paths else Path(folder or ""),
                 clause.span,
             )
+
+
+def require_program(name: object, text: object) -> None:
+    """Raise DeclarationError (E160) for what is no name of a program, ParseError (E103) for what is
+    no text.
+    """
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise DeclarationError(
+            f"a program has a name, found {name!r}", hint='write ws.program(text, name="billing")'
+        )
+    if not isinstance(text, str):
+        raise ParseError(
+            f"expected the text of a program, found {type(text).__name__}",
+            code="E103",
+            hint="pass the text itself: Path(…).read_text()",
+        )
 
 
 def one_rule(rule: object) -> tree.ParsedProgram:

@@ -80,6 +80,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "bind the variables that it shares with the rest by an atom of a finished relation, or "
         "take lftj.connect() without an executor",
     ),
+    ("program", Kind.PARTS): _not_yet(
+        "program",
+        "add its rules once, with ws.add_rules(text), and take back what changes with remove_rule",
+    ),
     ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
     ("feed", Kind.PATH): _feed(Kind.PATH),
     **{

@@ -20,7 +20,7 @@ from lftj.engine.past import Entry
 from lftj.engine.replay import replayed
 from lftj.engine.state import State
 from lftj.errors import DurableError, PastError
-from lftj.program.normal_form import RelationSchema
+from lftj.program.schema import Catalog
 from lftj.scantree import Arena
 from lftj.storage.delta import Delta
 from lftj.storage.durable.log import Commit
@@ -149,6 +149,7 @@ class StoredPast:
                 {name: won for name, (won, _) in note.get("rows", {}).items() if won},
                 {name: lost for name, (_, lost) in note.get("rows", {}).items() if lost},
                 note.get("seconds", 0.0),
+                note.get("program", ""),
             )
             for (version, moment, note), earlier in zip(notes, before, strict=False)
             if version >= oldest and version > earlier
@@ -192,11 +193,10 @@ class StoredPast:
                 self._reached.popitem(last=False)
             return found
 
-    def logged(
-        self, version: int, schemas: Mapping[str, RelationSchema]
-    ) -> Iterator[tuple[int, dict[str, Delta]]]:
+    def logged(self, version: int, catalog: Catalog) -> Iterator[tuple[int, dict[str, Delta]]]:
         """The changes of base rows by the commits that led to a version, each with the version that
-        it made, the last first; as far as the log has them. Raises DurableError.
+        it made, the last first; as far as the log has them, and of the relations that a catalog has
+        alone, since they began. Raises DurableError.
         """
         log = self._durable.log
         with self._reading() as connection:
@@ -210,7 +210,9 @@ class StoredPast:
                 if not commit.rows:
                     return
                 if on_line(commit.branch, commit.number, self._line):
-                    yield commit.version, unpacked(commit.rows, schemas, self._engine.dictionary)
+                    schemas = catalog.relations_of(commit.version)
+                    dictionary = self._engine.dictionary
+                    yield commit.version, unpacked(commit.rows, schemas, dictionary, alone=True)
             if commits is None:
                 return
             last = start
@@ -310,4 +312,5 @@ class StoredPast:
 
 def note_of(entry: Entry) -> dict[str, object]:
     """The record of a commit as data, without version and time."""
-    return {"message": entry.message, "rows": entry.rows, "seconds": entry.seconds}
+    note = {"message": entry.message, "rows": entry.rows, "seconds": entry.seconds}
+    return {**note, "program": entry.program} if entry.program else note

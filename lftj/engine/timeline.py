@@ -17,6 +17,7 @@ from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.delta import Delta, no_rows
+from lftj.storage.relation import RelationVersion
 from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def delta_between(schema: RelationSchema, before: State, after: State) -> Delta:
     """The change of one relation from one version to another. Pages that both have are skipped. A
     version from before it was declared has none of its rows.
     """
-    old, new = before.database.get(schema.name), after.database.get(schema.name)
+    old, new = (_rows_of(state, schema) for state in (before, after))
     if old is not None and new is not None:
         return new.difference(old)
     if new is not None:
@@ -231,3 +232,9 @@ def delta_between(schema: RelationSchema, before: State, after: State) -> Delta:
     if old is not None:
         return Delta(no_rows(schema.arity), old.columns())
     return Delta.empty(schema.arity)
+
+
+def _rows_of(state: State, schema: RelationSchema) -> RelationVersion | None:
+    """The relation of a version; None where it has none, or one with other columns."""
+    found = state.database.get(schema.name)
+    return found if found is None or found.schema.columns == schema.columns else None

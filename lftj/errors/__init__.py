@@ -43,6 +43,7 @@ from lftj.errors.transactions import (
     PastError,
     ProofError,
     SqlError,
+    StillNeededError,
     TransactionError,
     UserFunctionError,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "ProofError",
     "Span",
     "SqlError",
+    "StillNeededError",
     "StratificationError",
     "TransactionError",
     "TypeClashError",

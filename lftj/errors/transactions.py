@@ -113,6 +113,35 @@ class MissingRowError(LftjError, KeyError):
         )
 
 
+class StillNeededError(LftjError, ValueError):
+    """Declarations that a program has not any more, or otherwise, and that others need: `needed`
+    says by relation what does.
+    """
+
+    code = "E327"
+    shown = 3
+    """Reasons in a message, of each relation."""
+
+    def __init__(self, message: str, *, needed: Mapping[str, Sequence[str]] = {}, **rest: object):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.needed = {name: list(reasons) for name, reasons in needed.items()}
+
+    @staticmethod
+    def of(needed: Mapping[str, Sequence[str]], otherwise: Sequence[str]) -> StillNeededError:
+        """The error about relations with the reasons; those `otherwise` are declared differently,
+        the others not at all.
+        """
+        parts: list[str] = []
+        for name, reasons in needed.items():
+            how = "declared otherwise" if name in otherwise else "not declared any more"
+            shown = list(reasons[: StillNeededError.shown])
+            if len(reasons) > len(shown):
+                shown.append(f"and {len(reasons) - len(shown)} more")
+            parts.append(f"relation `{name}` is {how}, but needed by {'; '.join(shown)}")
+        hint = "keep the declaration, or say drop=True: then all of these go with it"
+        return StillNeededError(". ".join(parts), needed=needed, hint=hint)
+
+
 class TransactionError(LftjError, RuntimeError):
     """A transaction used after its end, inside another one, or on a view."""
 
@@ -236,4 +265,12 @@ class MergeConflictError(LftjError, ValueError):
             conflicts=conflicts,
             hint="take the change back in one of the two, and merge again; "
             "error.conflicts lists all",
+        )
+
+    @classmethod
+    def of_programs(cls, names: Sequence[str]) -> MergeConflictError:
+        """The error for programs that became different texts."""
+        return cls(
+            f"both branches have changed the program {', '.join(map(repr, names))}",
+            hint="give both the same text, with ws.program(text, name=…), and merge again",
         )

@@ -15,6 +15,7 @@ from lftj.engine.past import Entry
 from lftj.engine.state import State
 from lftj.engine.timeline import Timeline
 from lftj.explain.version import Codes, Goal, matrix
+from lftj.program.schema import dropped_since
 from lftj.proofs.steps import Origin
 from lftj.scantree.rows import contains
 from lftj.storage.database import base_name
@@ -62,7 +63,12 @@ class _Search:
                 break
             for name in names:
                 assert before is not None
-                self._came(entry, name, ~_rows_of(before, name, self._waiting[name]))
+                catalogs = before.program.catalog, self._state.program.catalog
+                rows = self._waiting[name]
+                there = np.zeros(len(rows), np.bool_)
+                if name not in dropped_since(*catalogs):
+                    there = _rows_of(before, name, rows)
+                self._came(entry, name, ~there)
             reached = version
         for version, changes in self._logged(reached - 1):
             if version in entries:
@@ -72,14 +78,16 @@ class _Search:
         """Test for a commit that brought rows. Those of a view of its own may be derived as
         well.
         """
-        return name in entry.won or base_name(name) in self._state.database
+        first = self._state.program.catalog.dropped.get(name, 0)
+        came = name in entry.won or base_name(name) in self._state.database
+        return came and entry.version >= first
 
     def _logged(self, version: int) -> Iterator[tuple[int, Mapping[str, list[np.ndarray]]]]:
         durable = self._engine.durable
         if durable is None:
             return
         past = durable.past_of(self._engine)
-        for made, changes in past.logged(version, self._state.program.catalog.relations):
+        for made, changes in past.logged(version, self._state.program.catalog):
             if not self._waiting:
                 return
             yield made, {name: delta.inserts for name, delta in changes.items()}

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.errors import LftjError
+from lftj.program.named_program import program_data, program_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program, SourceRule, WrittenRule
-from lftj.program.schema import UserAggregateSignature
+from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.statistics_hints import Answers
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -62,7 +63,21 @@ def described(program: Program, views: frozenset[str]) -> Description:
         ],
         "rules": [_rule_data(number, each) for number, each in program.sources.items()],
         "next": program.next_source,
+        **_programs(catalog),
     }
+
+
+def _programs(catalog: Catalog) -> Description:
+    """Programs by name, and when relations were dropped; nothing where there are none."""
+    found: Description = {}
+    if catalog.programs:
+        found["programs"] = {
+            name: program_data(program, catalog.relations)
+            for name, program in catalog.programs.items()
+        }
+    if catalog.dropped:
+        found["dropped"] = dict(catalog.dropped)
+    return found
 
 
 def restored(
@@ -88,6 +103,13 @@ def restored(
         )
     for each in description["relations"]:
         program = program.declare(relation_schema_of(each))
+    programs = {
+        name: program_of(data, program.catalog.relations)
+        for name, data in description.get("programs", {}).items()
+    }
+    dropped = description.get("dropped", {})
+    catalog = replace(program.catalog, programs=programs, dropped=dropped)
+    program = replace(program, catalog=catalog)
     rules = list(map(_rule_of, description["rules"]))
     views = frozenset(each["name"] for each in description["relations"] if each["view"])
     return program.restored(rules, description["next"], sources), views

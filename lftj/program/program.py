@@ -19,6 +19,7 @@ from lftj.program.checks import choices
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
 from lftj.program.hidden import source_of
+from lftj.program.named_program import NamedPrograms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
 from lftj.program.rewrites.pipeline import NormalizedRule, Rewritten, normalize, trace
@@ -281,6 +282,28 @@ class Program:
         catalog = self.catalog.declare(schema)
         return replace(
             self, catalog=catalog, order=self._restratified(catalog, ()), facts={}, directives=()
+        )
+
+    def undeclare(self, relations: Collection[str], types: Collection[str]) -> Program:
+        """Remove relations, which no rule mentions any more, and types."""
+        catalog = self.catalog.undeclare(relations, types)
+        order = restratify(self.order, (), dropped=relations)
+        return replace(self, catalog=catalog, order=order, facts={}, directives=())
+
+    def with_dropped(self, relations: Collection[str], version: int) -> Program:
+        """Note relations as dropped by the commit of a version."""
+        dropped = {**self.catalog.dropped, **dict.fromkeys(sorted(relations), version)}
+        return replace(self, catalog=replace(self.catalog, dropped=dropped))
+
+    def with_programs(self, programs: NamedPrograms) -> Program:
+        """Replace the programs of users, by name."""
+        return replace(self, catalog=replace(self.catalog, programs=programs))
+
+    def with_programs_less(self, rules: Collection[int]) -> Program:
+        """Have programs of users hold none of these rules any more."""
+        programs = self.catalog.programs
+        return self.with_programs(
+            {name: program.without_rules(rules) for name, program in programs.items()}
         )
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Program:

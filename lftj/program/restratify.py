@@ -25,13 +25,16 @@ def restratify(
     rules: Sequence[AnyRule],
     removed: Collection[AnyRule] = (),
     choosing: Collection[str] = (),
+    dropped: Collection[str] = (),
 ) -> Stratification:
     """Strata with more rules, or without the `removed` ones. Raises as `strata_of` does.
 
     `choosing`: those relations, among the new ones and those whose rules change, that have a
-    stratum without rules too. Strata that come out as they were stay the same objects.
+    stratum without rules too; `dropped`: relations without rules that have none any more. Strata
+    that come out as they were stay the same objects.
     """
-    change = _Change(before, rules, removed, choosing)
+    placed = [name for name in dropped if name in before.place]
+    change = _Change(before, rules, removed, choosing, placed)
     pieces: list[Piece] = []
     errors: list[LftjError] = []
     for start, end in change.windows():
@@ -55,12 +58,14 @@ class _Change:
         rules: Sequence[AnyRule],
         removed: Collection[AnyRule],
         choosing: Collection[str],
+        dropped: Collection[str],
     ):
         self._before = before
         self._choosing = choosing
+        self._dropped = dropped
         self._gone = {id(rule) for rule in removed}
         self._rules: dict[str, list[AnyRule]] = {rule.relation: [] for rule in removed} | {
-            name: [] for name in choosing
+            name: [] for name in (*choosing, *dropped)
         }
         for rule in rules:
             self._rules.setdefault(rule.relation, []).append(rule)
@@ -125,7 +130,8 @@ class _Change:
         """Strata that now stand in a window. Raises ProgramErrors."""
         old = self._before.strata[start:end]
         rules = [rule for stratum in old for rule in stratum.rules if id(rule) not in self._gone]
-        choosing = [name for stratum in old if not stratum.rules for name in stratum.relations]
+        alone = (name for stratum in old if not stratum.rules for name in stratum.relations)
+        choosing = [name for name in alone if name not in self._dropped]
         for name, new in self._rules.items():
             if self._belongs(name, start, end):
                 rules += new

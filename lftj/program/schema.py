@@ -7,19 +7,21 @@ relations) and checks nothing that was checked before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
-from itertools import islice
 from types import MappingProxyType
+from typing import TypeVar
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
+from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
 from lftj.types import Type, parse_type
 
+_Value = TypeVar("_Value")
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
 _OTHER_NAMES = {
     "text": "str",
@@ -90,6 +92,10 @@ class Catalog:
     """The types that each type is a subtype of, itself among them."""
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)  # type: ignore[assignment]
     """The columns' types by name, of relations that are declared in program text."""
+    programs: Mapping[str, NamedProgram] = field(default_factory=_nothing)  # type: ignore[assignment]
+    """Programs that users gave a name."""
+    dropped: Mapping[str, int] = field(default_factory=_nothing)  # type: ignore[assignment]
+    """The version from which on the relation of a name is not the one that had it before."""
 
     def relation(self, name: str, span: Span | None = None) -> RelationSchema:
         """The schema of `name`. Raises UnknownNameError (E110) with the nearest known name as a
@@ -127,11 +133,40 @@ class Catalog:
         """
         return name in self.derivations and self.derivations[name].aggregated
 
+    def relations_of(self, version: int) -> Mapping[str, RelationSchema]:
+        """The relations that a version could have had rows of."""
+        if not self.dropped:
+            return self.relations
+        return {
+            name: schema
+            for name, schema in self.relations.items()
+            if version >= self.dropped.get(name, 0)
+        }
+
     def since(self, earlier: Catalog) -> Iterator[str]:
-        """The relations declared since an earlier version of this: the last ones, for none is ever
-        taken back.
-        """
-        return islice(self.relations, len(earlier.relations), None)
+        """The relations that an earlier version of this has not declared."""
+        known = earlier.relations
+        if known is self.relations:
+            return iter(())
+        return (name for name in self.relations if name not in known)
+
+    def undeclare(self, relations: Collection[str], types: Collection[str]) -> Catalog:
+        """Remove relations, which nothing reads or derives, and types."""
+        if not relations and not types:
+            return self
+        aliases = _left(self.aliases, types)
+        definitions = _left(self.definitions, types)
+        return replace(
+            self,
+            relations=_left(self.relations, relations),
+            kinds=_left(self.kinds, relations),
+            fact_relations=self.fact_relations.difference(relations),
+            aliases=aliases,
+            definitions=definitions,
+            above={
+                name: above.difference(types) for name, above in _left(self.above, types).items()
+            },
+        )
 
     def declare(self, schema: RelationSchema, span: Span | None = None) -> Catalog:
         """Add a relation; the same declaration again changes nothing. Raises DeclarationError
@@ -175,6 +210,21 @@ class Catalog:
                 hint="choose another name",
             )
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
+
+
+def dropped_since(earlier: Catalog, later: Catalog) -> frozenset[str]:
+    """The relations of an earlier catalog that were dropped by a later one."""
+    if later.dropped is earlier.dropped:
+        return frozenset()
+    return frozenset(
+        name
+        for name, version in later.dropped.items()
+        if earlier.dropped.get(name) != version and name in earlier.relations
+    )
+
+
+def _left(names: Mapping[str, _Value], gone: Collection[str]) -> dict[str, _Value]:
+    return {name: value for name, value in names.items() if name not in gone}
 
 
 def _can_name_aggregate(name: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from lark import Lark, Token, UnexpectedInput
@@ -50,6 +50,15 @@ _CLAUSE = re.compile(
 )
 """Everything up to a dot that ends a clause, and stands between no two names; possessive
 throughout, so that no text makes it backtrack.
+"""
+
+_LINE = re.compile(
+    r"\.(?:decl[ \t]++[\w?]++[ \t]*+(?:\([^()]*+\)|\[[^\[\]]*+\][ \t]*+:[ \t]*+[\w?]++)"
+    r"|(?:input|output|printsize)[ \t]++[\w?]++|type[ \t]++[\w?]++[ \t]*+<:[ \t]*+[\w?]++)"
+    r"[ \t]*+(?=[\n\r]|//)"
+)
+"""A plain declaration or directive on lines of its own. What may still belong to it behind the end
+of the line is no clause by itself.
 """
 
 _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
@@ -175,6 +184,44 @@ def parse(
     if errors:
         raise ProgramErrors(sorted(errors, key=_place)[:MOST_ERRORS])
     return tree.ParsedProgram(tuple(clauses))
+
+
+def cut(text: str) -> list[tuple[int, int]]:
+    """Start and end of each clause of a text, without what stands between; an unusual declaration
+    is with the clause behind it. O(len(text)).
+    """
+    found: list[tuple[int, int]] = []
+    position = 0
+    while True:
+        gap = _BETWEEN.match(text, position)
+        begin = gap.end() if gap is not None else position
+        if begin == len(text):
+            return found
+        clause = _LINE.match(text, begin) if text[begin] == "." else _FACT.match(text, begin)
+        clause = clause or _CLAUSE.match(text, begin)
+        position = clause.end() if clause is not None else len(text)
+        found.append((begin, position))
+
+
+def parse_parts(
+    text: str, parts: Sequence[tuple[int, int]], file: str | None = None
+) -> list[tree.Clause] | None:
+    """The clauses of some parts of a text that `cut` gave, with their places in all of it; None
+    where `parse` has to say what is wrong.
+    """
+    source = Source(text, file)
+    clauses: list[tree.Clause] = []
+    with _one_at_a_time, collector_paused():
+        lark, actions = _reader()
+        actions.begin(source)
+        for start, end in parts:
+            plain = _FACT.fullmatch(text, start, end)
+            fact = _fact(source, plain) if plain is not None else None
+            try:
+                clauses += _read_piece(lark, source, start, end) if fact is None else [fact]
+            except UnexpectedInput:
+                return None
+        return None if actions.errors else clauses
 
 
 def _read(lark: Lark, actions: ClauseActions, source: Source) -> list[tree.Clause]:

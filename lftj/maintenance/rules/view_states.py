@@ -210,6 +210,11 @@ def still_serving(
         key = stratum_key(stratum.relations)
         if key in states and key not in serving:
             gone.append(key)
+    return without_states(states, gone)
+
+
+def without_states(states: ViewStates, gone: Collection[str]) -> ViewStates:
+    """Without the states of these keys, and without what others share with them."""
     if not gone:
         return states
     heads = [rule.head for key in gone for rule in rules_of(states[key]) if rule.head is not None]

@@ -37,19 +37,25 @@ def packed(
 
 
 def unpacked(
-    content: bytes, schemas: Mapping[str, RelationSchema], dictionary: Dictionary
+    content: bytes,
+    schemas: Mapping[str, RelationSchema],
+    dictionary: Dictionary,
+    *,
+    alone: bool = False,
 ) -> dict[str, Delta]:
-    """The changes again, coded by a dictionary. Raises LookupError or ValueError for what was not
-    packed so.
+    """The changes again, coded by a dictionary; of relations with these schemas `alone`, where
+    there may be others. Raises LookupError or ValueError for what was not packed so.
     """
     head, _, batches = content.partition(_END)
     found: dict[str, Delta] = {}
     place = 0
     for name, size in json.loads(head):
+        start, place = place, place + size
+        if alone and name not in schemas:
+            continue
         schema = schemas[name]
-        buffer = pa.py_buffer(batches).slice(place, size)
+        buffer = pa.py_buffer(batches).slice(start, size)
         batch = pa.ipc.read_record_batch(buffer, signed_schema(schema.columns))
         table = pa.Table.from_batches([batch])
         found[name] = change_of(*coded_rows(table, schema, dictionary))
-        place += size
     return found
