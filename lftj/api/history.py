@@ -88,7 +88,9 @@ class History(ABC):
 
     def log(self) -> Result:
         """The commits, the oldest first: `version`, `time` (local), `message`, `rows` that
-        relations and views won and lost (`"edge +2, reach +5 -1"`), and the `seconds` it took.
+        relations and views won and lost (`"edge +2, reach +5 -1"`), the `seconds` it took, and of
+        its `program` the names of programs and how many rules and relations came and went
+        (`"main: rules +1 -1"`).
 
         The log has the commits of kept versions, and in memory always the last 1,000 commits.
         """

@@ -323,7 +323,8 @@ class Draft(ProgramDraft):
         rules = _heads(program, change.added)
         schemas = [program.stratified.relations[each] for each in rules]
         self._compile_seconds += compile_for(schemas, program.order.strata_of(rules))
-        declared = [program.catalog.relations[e] for e in program.catalog.since(before.catalog)]
+        known = before.catalog.relations
+        declared = [each for each in program.catalog.relations.values() if each.name not in known]
         self._compile_seconds += compile_for(declared, ())
         self._changed_rules |= _heads(before, change.removed) | _heads(before, program.revised)
         self._changed_rules |= rules | _heads(program, program.revised)

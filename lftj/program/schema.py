@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -144,11 +145,12 @@ class Catalog:
         }
 
     def since(self, earlier: Catalog) -> Iterator[str]:
-        """The relations that an earlier version of this has not declared."""
-        known = earlier.relations
-        if known is self.relations:
-            return iter(())
-        return (name for name in self.relations if name not in known)
+        """The relations that an earlier version of this has not declared: the last ones, unless some
+        were dropped meanwhile.
+        """
+        if self.dropped is earlier.dropped or self.dropped == earlier.dropped:
+            return islice(self.relations, len(earlier.relations), None)
+        return (name for name in self.relations if name not in earlier.relations)
 
     def undeclare(self, relations: Collection[str], types: Collection[str]) -> Catalog:
         """Remove relations, which nothing reads or derives, and types."""

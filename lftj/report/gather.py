@@ -111,7 +111,7 @@ def _commits(backend: Backend, profile: list[dict[str, Any]]) -> list[list[Any]]
     views = {each["version"]: each for each in profile}
     found: list[list[Any]] = []
     with suppress(LftjError):  # parts keep no log
-        for version, when, message, rows, seconds in backend.timeline("log").log().fetchall():
+        for version, when, message, rows, seconds, _ in backend.timeline("log").log():
             each = views.pop(version, {})
             took = [seconds, each.get("seconds"), each.get("compile_seconds")]
             rounded = [None if figure is None else round(figure, 6) for figure in took]
