@@ -7,11 +7,18 @@
 
 `%%datalog NAME` names the variable that holds the workspace; by default it is `ws`, and it is made
 where there is none. `%datalog edge(x, _)` asks one question, and can stand behind `rows =`.
+
+A cell is a program (`Workspace.program`): run again it changes nothing, and edited it takes back
+what it said before. `%%datalog NAME PROGRAM` gives it a name; else it is known by the cell's number
+in the notebook, in a terminal by the relations that it declares, and where it declares none by its
+text.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,23 +29,42 @@ if TYPE_CHECKING:
     from lftj.engine.result import Result
 
 _DEFAULT = "ws"
+_DECLARED = re.compile(r"^\s*\.decl\s+([\w?]+)", re.MULTILINE)
 
 
 def load(shell: Any) -> None:
     """Give IPython's shell the magic `datalog`, for lines and cells."""
-    shell.register_magic_function(partial(_datalog, shell), "line_cell", "datalog")
+    run = _Run()
+    shell.events.register("pre_run_cell", run.begins)
+    shell.events.register("post_run_cell", run.ends)
+    shell.register_magic_function(partial(_datalog, shell, run), "line_cell", "datalog")
 
 
-def _datalog(shell: Any, line: str, cell: str | None = None) -> Result | None:
+class _Run:
+    """The cell that is run: its number in the notebook; None in a terminal."""
+
+    def __init__(self) -> None:
+        self.cell: str | None = None
+
+    def begins(self, info: Any) -> None:
+        self.cell = getattr(info, "cell_id", None)
+
+    def ends(self, _: Any) -> None:
+        self.cell = None
+
+
+def _datalog(shell: Any, run: _Run, line: str, cell: str | None = None) -> Result | None:
     """A question's answer, or what a cell says. Of a cell with several questions the last answer;
     the others are shown before. Raises LftjError; then nothing of the cell's rules has happened.
     """
     if cell is None:
         return _workspace(shell, _DEFAULT).query(_question(line))
-    workspace = _workspace(shell, line.strip() or _DEFAULT)
+    variable, _, program = line.strip().partition(" ")
+    workspace = _workspace(shell, variable or _DEFAULT)
     rules, questions = _parts(cell)
-    if rules.strip():
-        _add(workspace, rules)
+    name = program.strip() or _name(run.cell, rules)
+    if rules.strip() or name in workspace.programs:
+        _set(workspace, rules, name)
     answers = [workspace.query(question) for question in questions]
     for answer in answers[:-1]:
         _show(answer)
@@ -79,11 +105,23 @@ def _question(line: str) -> str:
     return line.strip().removeprefix("?")
 
 
-def _add(workspace: Workspace, rules: str) -> None:
-    """Add rules and facts in one transaction, and print what it changed."""
+def _name(cell: str | None, rules: str) -> str:
+    """The name of a cell's program. A text that cannot be read has one too."""
+    if cell is not None:
+        return f"cell {cell}"
+    declared = sorted(set(_DECLARED.findall(rules)))
+    return f"cell {', '.join(declared) or sha256(rules.encode()).hexdigest()[:12]}"
+
+
+def _set(workspace: Workspace, rules: str, name: str) -> None:
+    """Have rules and facts be a program, in one transaction, and print what it changed."""
     with workspace.transaction() as tx:
-        tx.add_rules(rules, file="<cell>")
-    changed = [_change(name, tx.changes(name)) for name in tx.changes()]
+        found = tx.program(rules, name=name, file="<cell>")
+    changed = [_change(each, tx.changes(each)) for each in tx.changes()]
+    if found.went or (found.came and not changed):
+        counts = (("+", found.came), ("−", found.went))
+        signs = [f"{sign}{len(each)}" for sign, each in counts if each]
+        changed.append(" ".join(["rules", *signs]))
     if changed:
         print(f"version {workspace.version}: {', '.join(changed)}")
 

@@ -49,6 +49,17 @@ def _describe_run(parser: Parser) -> None:
         type=Path,
         help="a workspace that keeps what is derived: the next run follows what changed",
     )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        default="main",
+        help="the name of the program in that workspace, beside others (default: main)",
+    )
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="drop relations that are not declared any more, with rows and rules that need them",
+    )
 
 
 def _threads(text: str) -> int | None:
@@ -68,6 +79,8 @@ def _run(options: Options) -> None:
         threads=options.jobs,
         allow_paths=options.allow_paths,
         db=options.db,
+        name=options.name,
+        drop=options.drop,
     )
 
 

@@ -110,9 +110,12 @@ def run(
     threads: int | None = 1,
     allow_paths: bool = False,
     db: Path | None = None,
+    name: str = "main",
+    drop: bool = False,
 ) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
-    With `db` a workspace at this path keeps what is derived, and the next run follows what changed.
+    With `db` a workspace at this path keeps what is derived, and the next run follows what changed:
+    there the text is the program of a `name`; `drop`: see `Workspace.program`.
 
     Without `allow_paths` directives read files in `fact_dir` only, and write such in `output_dir`.
     `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for
@@ -121,8 +124,8 @@ def run(
     import lftj
     from lftj.syntax.parser import parse
 
-    text, name = read_program(program, allow_paths=allow_paths)
-    parsed = parse(text, name)
+    text, file = read_program(program, allow_paths=allow_paths)
+    parsed = parse(text, file)
     directives = directives_of(parsed)
     if (
         output_dir != STANDARD_STREAM
@@ -147,8 +150,12 @@ def run(
         with progress() as say:
             workspace = lftj.connect(db, progress=say, executor=lftj.ThreadExecutor(threads))
             closing.callback(workspace.close)
-            with workspace.transaction(message=f"run {name}") as tx:
-                renew(workspace, tx, parsed)
+            with workspace.transaction(message=f"run {file}") as tx:
+                if db is None:
+                    tx.add_rules(parsed)
+                else:
+                    inputs = [each.relation for each in of_kind(directives, "input")]
+                    renew(workspace, tx, text, file, inputs, name=name, drop=drop)
                 check_directives(directives, from_input=program == STANDARD_STREAM)
                 for directive in of_kind(directives, "output"):
                     _check_place(directive, written_in, inside)
@@ -158,6 +165,7 @@ def run(
                         read_input(tx, directive, fact_dir, missing_is_empty=not warn)
         if warn:
             _warn(parsed, directives)
+            _warn_of_others(workspace)
         write_outputs(workspace, directives, output_dir, inside)
 
 
@@ -175,6 +183,19 @@ def _warn(parsed: tree.ParsedProgram, directives: Sequence[tree.Directive]) -> N
     for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
         print(
             f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
+            file=sys.stderr,
+        )
+
+
+def _warn_of_others(workspace: Workspace) -> None:
+    """Say that a workspace has rules that no text of a program has."""
+    programs = workspace._backend.current().program.catalog.programs.values()  # pyright: ignore[reportPrivateUsage]
+    held = {number for program in programs for number in program.rules}
+    others = sum(rule.source not in held for rule in workspace.rules)
+    if programs and others and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        print(
+            f"warning: {others} rule{'s' if others > 1 else ''} of the workspace belong to no "
+            "program, and stay",
             file=sys.stderr,
         )
 

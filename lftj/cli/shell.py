@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lftj.cli.statements import statements
+from lftj.engine.text_difference import appended
 from lftj.errors import LftjError
+from lftj.program.checks.program_checks import is_fact
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
 
 if TYPE_CHECKING:
     from lftj.api.workspace import Workspace
@@ -23,12 +27,16 @@ HELP = """\
   reach(x, y) :- edge(x, y).    add a rule; .decl reach(x: number, y: number) declares a relation
   ? reach(1, y).            ask a query
   .load NAME FILE           insert a file's rows into a relation
+  .program [FILE [NAME]]    have a file be the program of a name; without one, list the programs
   .relations, .rules        list them
   .plan [NUMBER]            show the plan of all rules, or of one of `.rules`
   .profile                  show the work of the last commit
   .changes [NAME]           show what the last commit changed
   .help, .quit              show this, or end"""
 _DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".limitsize", ".pragma")
+
+_TYPED = "shell"
+"""Name of the program of what was typed."""
 
 
 class QuitShell(Exception):
@@ -46,6 +54,7 @@ class Shell:
             ".help": lambda _: say(HELP),
             ".load": self._load,
             ".plan": self._plan,
+            ".program": self._program,
             ".profile": self._profile,
             ".quit": self._quit,
             ".relations": self._relations,
@@ -73,9 +82,33 @@ class Shell:
             self._commit(text)
 
     def _commit(self, text: str) -> None:
+        """Insert facts; put rules and declarations behind those that were typed before, so that one
+        that is typed again is no other one.
+        """
+        parsed = parse(text, "<shell>")
+        facts = all(isinstance(each, tree.Rule) and is_fact(each) for each in parsed.clauses)
         with self._workspace.transaction() as tx:
-            tx.add_rules(text, file="<shell>")
+            if facts:
+                tx.add_rules(parsed)
+            else:
+                before = self._workspace.programs.get(_TYPED, "")
+                tx.program(appended(before, text), name=_TYPED, file="<shell>")
         self._note({name: tx.changes(name) for name in tx.changes()})
+
+    def _program(self, rest: str) -> None:
+        file, _, name = rest.partition(" ")
+        if not file:
+            for each, text in self._workspace.programs.items():
+                self._say(f"{each}: {len(text.splitlines()):,} lines")
+            return
+        from lftj.cli.run import read_program
+
+        text, shown = read_program(file.strip("\"'"))
+        with self._workspace.transaction() as tx:
+            changed = tx.program(text, name=name.strip() or "main", file=shown)
+        if changed:
+            self._say(str(changed))
+        self._note({each: tx.changes(each) for each in tx.changes()})
 
     def _load(self, rest: str) -> None:
         name, _, file = rest.partition(" ")

@@ -70,6 +70,7 @@ class _Watched:
 
     def __init__(self, folder: Path, program: str, output_dir: str | None):
         self._folder, self._program, self._output_dir = folder, program, output_dir
+        self._text, self._file = "", ""
         self._directives: list[tree.Directive] = []
         self._stamps: dict[str, Stamp] = {}
         self._inside = Folders(folder, Path(output_dir or "."))
@@ -86,20 +87,21 @@ class _Watched:
         version = workspace.version
         with workspace.transaction(message=f"watch: {', '.join(changed)}") as tx:
             if self._program in changed:
-                text, name = read_program(self._program)
-                parsed = _parsed(text, name)
-                directives = directives_of(parsed)
-                renew(workspace, tx, parsed)
+                text, file = read_program(self._program)
+                directives = directives_of(_parsed(text, file))
                 check_directives(directives, from_input=False)
-                self._directives = directives
+                self._text, self._file, self._directives = text, file, directives
                 stamps |= self._stamps_now()
                 changed = list(stamps)
-            for directive in of_kind(self._directives, "input"):
-                if str(self._path(directive)) in changed:
-                    if self._program not in changed:
-                        tx.delete_where(directive.relation)
-                    with self._inside.reading(directive):
-                        read_input(tx, directive, self._folder)
+            inputs = [
+                each
+                for each in of_kind(self._directives, "input")
+                if str(self._path(each)) in changed
+            ]
+            renew(workspace, tx, self._text, self._file, [each.relation for each in inputs])
+            for directive in inputs:
+                with self._inside.reading(directive):
+                    read_input(tx, directive, self._folder)
         self._stamps |= stamps
         if workspace.version > version:
             _tell(workspace)

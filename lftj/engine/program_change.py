@@ -111,7 +111,7 @@ def _made(
     relations = old.relations.union(*(each.relations for each in others))
     types = old.types.union(*(each.types for each in others))
     return NamedProgram(
-        text,
+        str(text),  # a preprocessor's text is a string and more
         found.stays | found.found | frozenset(added),
         (old.lent_rules & found.stays) | new_lent,
         frozenset(n for n in found.declared if n in relations or n not in catalog.relations),

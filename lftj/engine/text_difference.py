@@ -1,7 +1,8 @@
 """The difference between a program's text and the one before: rules and facts that came or went.
 
-Where only rules and facts differ, nothing else is read. Where declarations do, or the program does
-not hold all of its text, the whole text is read, and compared with what the program holds.
+Where rules and facts differ, and declarations come, nothing else is read. Where declarations go, or
+are others, or the program does not hold all of its text, the whole text is read, and compared with
+what the program holds.
 """
 
 from __future__ import annotations
@@ -93,14 +94,25 @@ def _only_in(text: str, other: str) -> list[Part]:
     return sorted(place for part in mine - _parts(other)[1] for place in places[part])
 
 
+def appended(text: str, more: str) -> str:
+    """The text with those clauses of another behind it that it has not as they stand."""
+    new = [more[start:end] for start, end in _only_in(more, text)]
+    return "".join([text, *(f"{clause}\n" for clause in new)])
+
+
 def _by_parts(program: Program, old: NamedProgram, text: str, file: str) -> Difference | None:
     """The difference, where it is of rules and facts alone."""
     came = parse_parts(text, _only_in(text, old.text), file)
     gone = parse_parts(old.text, _only_in(old.text, text), file)
     if came is None or gone is None:
         return None
-    new, lost = _rules_alone(came), _rules_alone(gone)
-    if new is None or lost is None:
+    lost = [clause for clause in gone if isinstance(clause, tree.Rule)]
+    if len(lost) < len(gone):
+        return None
+    new = [clause for clause in came if isinstance(clause, tree.Rule)]
+    declared = _new_names(came, tree.Declaration, program.catalog.relations)
+    types = _new_names(came, tree.TypeAlias, program.catalog.definitions)
+    if declared is None or types is None:
         return None
     heads = {heads_of(rule) for rule in (*new, *lost) if not is_fact(rule)}
     known = known_rules(program, heads) if heads else {}
@@ -109,14 +121,23 @@ def _by_parts(program: Program, old: NamedProgram, text: str, file: str) -> Diff
     if rules is None or facts is None:
         return None
     stays, found, wanted = rules
-    clauses = tuple(rule for rule in new if is_fact(rule) or id(rule) in wanted)
-    return Difference(clauses, stays, found, facts, old.relations, old.types)
+    clauses = tuple(
+        clause
+        for clause in came
+        if not isinstance(clause, tree.Rule) or is_fact(clause) or id(clause) in wanted
+    )
+    declared, types = old.relations | declared, old.types | types
+    return Difference(clauses, stays, found, facts, declared, types)
 
 
-def _rules_alone(clauses: Sequence[tree.Clause]) -> list[tree.Rule] | None:
-    """The clauses where all are rules or facts."""
-    rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
-    return rules if len(rules) == len(clauses) else None
+def _new_names(
+    clauses: Sequence[tree.Clause],
+    kind: type[tree.Declaration | tree.TypeAlias],
+    known: Collection[str],
+) -> frozenset[str] | None:
+    """The names that clauses declare; None where one is known already."""
+    names = frozenset(_names(clauses, kind))
+    return names if names.isdisjoint(known) else None
 
 
 def _rules_by_parts(
@@ -178,8 +199,8 @@ class _Whole:
         self._program, self._parsed = program, parsed
         self._old = programs.get(name, NamedProgram(""))
         self._others = others_of(programs, name)
-        self._declared = frozenset(_names(parsed, tree.Declaration))
-        self._types = frozenset(_names(parsed, tree.TypeAlias))
+        self._declared = frozenset(_names(parsed.clauses, tree.Declaration))
+        self._types = frozenset(_names(parsed.clauses, tree.TypeAlias))
 
     def difference(self) -> Difference:
         """The difference. Raises ProgramErrors."""
@@ -270,9 +291,9 @@ def _bases(definition: tree.TypeAlias) -> tuple[str, ...]:
 
 
 def _names(
-    parsed: tree.ParsedProgram, kind: type[tree.Declaration | tree.TypeAlias]
+    clauses: Sequence[tree.Clause], kind: type[tree.Declaration | tree.TypeAlias]
 ) -> Iterator[str]:
-    return (clause.name for clause in parsed.clauses if isinstance(clause, kind))
+    return (clause.name for clause in clauses if isinstance(clause, kind))
 
 
 def relations_of(node: object) -> set[str]:

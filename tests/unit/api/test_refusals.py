@@ -83,6 +83,8 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "add_aggregate": lambda ws: ws.add_aggregate(PRODUCT),
     "transaction": lambda ws: ws.transaction().rollback(),
     "load": lambda ws: ws.load("edge", [(5, 6)]),
+    "program": lambda ws: ws.program(".decl p(x: number) p(1).", name="p"),
+    "programs": lambda ws: dict(ws.programs),
     "add_rules": lambda ws: ws.add_rules(".decl p(x: number) p(1)."),
     "add_rule": lambda ws: ws.add_rule("reach(x, x) :- edge(x, _)."),
     "remove_rule": lambda ws: ws.remove_rule(ws.rules[0]),
@@ -133,6 +135,7 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
         lambda tx: tx.declare(lftj.connect().relation("p", {"x": int}).schema)
     ),
     "add_aggregate": _in_transaction(lambda tx: tx.add_aggregate(PRODUCT)),
+    "program": _in_transaction(lambda tx: tx.program(".decl p(x: number) p(1).", name="p")),
     "add_rules": _in_transaction(lambda tx: tx.add_rules(".decl p(x: number) p(1).")),
     "add_rule": _in_transaction(lambda tx: tx.add_rule("reach(x, x) :- edge(x, _).")),
     "remove_rule": lambda ws: _in_transaction(lambda tx: tx.remove_rule(ws.rules))(ws),
@@ -147,6 +150,8 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "inserted": _after_commit(lambda tx: tx.inserted("edge")),
 }
 SNAPSHOT: dict[str, Callable[[lftj.Workspace], object]] = {
+    "program": lambda ws: ws.program("edge(7, 7).") and ws.snapshot().program(),
+    "programs": lambda ws: dict(ws.snapshot().programs),
     "version": lambda ws: ws.snapshot().version,
     "relations": lambda ws: ws.snapshot().relations,
     "rules": lambda ws: ws.snapshot().rules,

@@ -102,3 +102,37 @@ def test_logging_hears_of_work_and_commits(
     heard = [(record.name, record.getMessage()) for record in caplog.records]
     assert ("lftj.commits", "version 1: edge, reach") in heard
     assert ("lftj.progress", "evaluating reach: stratum 1 of 1") in heard
+
+
+EDITED = """%%datalog
+.decl big(x: number)
+big(x) :- edge(x, y), y > 2.
+"""
+
+
+def test_a_cell_that_is_run_again_changes_nothing_and_an_edited_one_takes_back(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(shell, CELL)
+    for _ in range(2):
+        ran(shell, EDITED)
+    ws = shell.user_ns["ws"]
+    assert (len(ws.rules), ws.version) == (3, 2)
+    capsys.readouterr()
+    ran(shell, EDITED.replace("y > 2", "y > 1"))
+    assert capsys.readouterr().out == "version 3: big +1, rules +1 −1\n"
+    assert (len(ws.rules), sorted(ws["big"])) == (3, [(1,), (2,)])
+    ran(shell, "%%datalog\nedge(5, 6).")
+    ran(shell, "%%datalog\nedge(6, 7).")
+    assert len(ws["edge"]) == 4, "cells of a terminal that declare nothing are known by their text"
+
+
+def test_a_cell_of_a_notebook_is_known_by_its_number_and_any_by_its_name(shell: Any) -> None:
+    ran(shell, CELL)
+    ws = shell.user_ns["ws"]
+    for rule in ("reach(x, x) :- edge(x, _).", "reach(y, y) :- edge(_, y)."):
+        shell.run_cell(f"%%datalog\n{rule}", cell_id="a1").raise_error()
+        ran(shell, f"%%datalog ws mine\n// mine\n{rule.replace('edge', 'reach')}")
+    assert (len(ws.rules), set(ws.programs)) == (4, {"cell edge, reach", "cell a1", "mine"})
+    shell.run_cell("%%datalog\n? reach(1, y).", cell_id="a1").raise_error()
+    assert (len(ws.rules), set(ws.programs)) == (3, {"cell edge, reach", "mine"})

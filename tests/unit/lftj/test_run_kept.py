@@ -46,11 +46,11 @@ def write(file: Path, rows: list[tuple[int, int]]) -> None:
     os.utime(file, ns=(before + 10**9, before + 10**9))
 
 
-def run(folder: Path, *, status: int = 0) -> str:
+def run(folder: Path, *more: str, status: int = 0) -> str:
     """Run the program with a workspace that lasts; what it said on standard error."""
     words = ["run", str(folder / "p.dl"), "-F", str(folder), "-D", str(folder / "out")]
     with redirect_stderr(StringIO()) as said:
-        assert main([*words, "--db", str(folder / "w.lftj")]) == status, said.getvalue()
+        assert main([*words, "--db", str(folder / "w.lftj"), *more]) == status, said.getvalue()
     return said.getvalue()
 
 
@@ -112,12 +112,59 @@ def test_rules_in_whose_place_others_stand_stay_as_they_are(folder: Path) -> Non
         assert (list(workspace["far"]), list(workspace["last"])) == ([(2, 3)], [(3,)])
 
 
-def test_a_type_that_is_defined_otherwise_is_refused(folder: Path) -> None:
+def test_a_type_that_is_defined_otherwise_is_refused_where_others_use_it(folder: Path) -> None:
     run(folder)
+    with lftj.connect(folder / "w.lftj") as workspace:
+        workspace.add_rules(".decl mine(x: Id)")
     (folder / "p.dl").write_text(PROGRAM.replace(".type Id <: number", ".type Id = number"))
     assert "E165" in run(folder, status=1)
-    (folder / "p.dl").write_text(PROGRAM.replace(".decl path(x: Id", ".decl path(x: number"))
+    (folder / "p.dl").write_text(PROGRAM + ".decl mine(x: symbol)")
     assert "E160" in run(folder, status=1)
+
+
+def test_declarations_and_types_change_with_the_program(folder: Path) -> None:
+    run(folder)
+    (folder / "p.dl").write_text(PROGRAM.replace(".type Id <: number", ".type Id = number"))
+    run(folder)
+    (folder / "p.dl").write_text(PROGRAM.replace("number", "symbol").replace("x > 1", 'x > "1"'))
+    assert "E" in run(folder, status=1), "facts are numbers yet"
+    text = PROGRAM.replace("Id <: number", "Id <: symbol")
+    (folder / "p.dl").write_text(text)
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "1\t3", "2\t3"]
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert list(workspace["edge"]) == [("1", "2"), ("2", "3")]
+        assert workspace.programs == {"main": text}
+        assert workspace.verify() == []
+
+
+def test_a_program_is_beside_others_and_is_told_of_them(folder: Path) -> None:
+    run(folder)
+    with lftj.connect(folder / "w.lftj") as workspace:
+        workspace.program("path(x, x) :- edge(x, _).", name="loops")
+        workspace.add_rule("shown(7) :- edge(_, _).")
+    assert "1 rule of the workspace belong to no program" in run(folder)
+    assert outcome(folder, "path") == ["1\t1", "1\t2", "1\t3", "2\t2", "2\t3"]
+    assert outcome(folder, "shown") == ["2", "7"]
+    (folder / "p.dl").write_text(PROGRAM.partition(".decl path")[0])
+    assert "E327" in run(folder, status=1)
+    run(folder, "--drop")
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert list(workspace.relations) == ["edge"]
+    run(folder, "--name", "second")
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert sorted(workspace.programs) == ["loops", "main", "second"]
+
+
+def test_facts_of_a_text_and_of_its_file_are_told_apart(folder: Path) -> None:
+    (folder / "p.dl").write_text(PROGRAM + "edge(1, 2). edge(9, 9).")
+    run(folder)
+    write(folder / "edge.facts", [(2, 3)])
+    run(folder)
+    assert outcome(folder, "path") == ["1\t2", "1\t3", "2\t3", "9\t9"]
+    (folder / "p.dl").write_text(PROGRAM)
+    run(folder)
+    assert outcome(folder, "path") == ["2\t3"]
 
 
 class Looks:

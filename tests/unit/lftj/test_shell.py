@@ -73,3 +73,27 @@ def test_statements_end_where_they_are_complete() -> None:
     assert is_complete('a("(").')
     assert is_complete("// nothing")
     assert not is_complete(".decl a(")
+
+
+def test_a_script_that_is_piped_again_says_nothing_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    path = str(tmp_path / "w.lftj")
+    versions: list[int] = []
+    for _ in range(2):
+        assert piped(SCRIPT, [path], monkeypatch, capsys)[::2] == (0, "")
+        with lftj.connect(path, read_only=True) as reader:
+            assert len(reader.rules) == 2
+            versions.append(reader.version)
+    assert versions[0] == versions[1]
+
+
+def test_a_file_is_a_program_of_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    file = tmp_path / "a.dl"
+    file.write_text(SCRIPT.partition("? reach")[0])
+    _, out, err = piped(f".program {file} paths\n.program\n", [], monkeypatch, capsys)
+    assert err == ""
+    assert "+ reach(x, y) :- edge(x, y).\n" in out
+    assert "version 1: edge, reach changed\npaths: 7 lines\n" in out
