@@ -30,6 +30,10 @@ BARS: dict[str, dict[str, Bar]] = {
         "ms_per_extra_rule": Bar("at most", 5, unit="ms"),
         "compiled_functions_added": Bar("exactly", 0, unit="functions"),
     },
+    "everyday": {
+        "program_unchanged_ms": Bar("at most", 5, unit="ms"),
+        "program_rule_growth": Bar("at most", None, "inform"),
+    },
     "load": {
         "load_vs_pyarrow": Bar("at most", 4),
     },

@@ -250,6 +250,8 @@ class ProgramChange(NamedTuple):
 
 def between(before: Program, after: Program) -> ProgramChange:
     """The change from one program to another. O(names), and O(rules that changed)."""
+    if after is before:
+        return ProgramChange((), ())
     old, new = before.sources, after.sources
     relations, since = before.catalog.relations, after.catalog.relations
     return ProgramChange(

@@ -100,7 +100,7 @@ def _once(edges: Sequence[np.ndarray], rule: str) -> tuple[float, int]:
 
 @pytest.mark.usefixtures("few_turns")
 @pytest.mark.parametrize(
-    "name", ["storage", "triejoin", "load", "analytics", "bodies", "recursion"]
+    "name", ["storage", "triejoin", "everyday", "load", "analytics", "bodies", "recursion"]
 )
 def test_the_smallest_size_runs_and_fills_every_figure(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +108,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     monkeypatch.setattr("bench.storage.ROWS", {"s": 2_000})
     monkeypatch.setattr("bench.storage.COMMITS", 10)
     monkeypatch.setattr("bench.storage.DIFFS", 3)
+    monkeypatch.setattr("bench.everyday.RULES", {"s": 20})
     monkeypatch.setattr("bench.triejoin.SIZES", {"s": ((500, 7), (300, 6), 50)})
     monkeypatch.setattr("bench.load.ROWS", {"s": 500})
     monkeypatch.setattr("bench.bodies.BODIES", {"s": 5})
