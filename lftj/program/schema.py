@@ -145,8 +145,8 @@ class Catalog:
         }
 
     def since(self, earlier: Catalog) -> Iterator[str]:
-        """The relations that an earlier version of this has not declared: the last ones, unless some
-        were dropped meanwhile.
+        """The relations that an earlier version of this has not declared: the last ones, unless
+        some were dropped meanwhile.
         """
         if self.dropped is earlier.dropped or self.dropped == earlier.dropped:
             return islice(self.relations, len(earlier.relations), None)

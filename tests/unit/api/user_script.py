@@ -43,8 +43,8 @@ expressions: list[lftj.Expression] = [
     lftj.lxor(x, y), lftj.cat("a", "b"), lftj.strlen("a"), lftj.substr("abc", 0, 1),
     lftj.concat(lftj.to_string(x), ","), lftj.day(x), lftj.month(x), lftj.year(x),
     lftj.round_(x, 1), lftj.range_(1, 3), lftj.to_date("2020-01-01"), lftj.to_float(x),
-    lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.max_(x), lftj.mean(x), lftj.sum_(x),
-    lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
+    lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.max_(x), lftj.mean(x),
+    lftj.sum_(x), lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [
     lftj.contains("a", "ab"), lftj.match("a.*", "ab"), lftj.choice(x, y), edge(x, _),

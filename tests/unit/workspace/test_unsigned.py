@@ -107,9 +107,13 @@ def test_files_and_results_with_negative_numbers_are_refused(tmp_path: Path):
     ws = _workspace("n(-2). n(7).")
     for name, text in (("a.facts", "1\n-2\n"), ("b.csv", "x\n1\n-2\n")):
         (tmp_path / name).write_text(text)
-    with pytest.raises(lftj.ValueRangeError, match=r"line 2, .*-2 is outside the range of unsigned"):
+    with pytest.raises(
+        lftj.ValueRangeError, match=r"line 2, .*-2 is outside the range of unsigned"
+    ):
         ws.load("a", tmp_path / "a.facts", facts={})
-    with pytest.raises(lftj.ValueRangeError, match=r"line 3, .*-2 is outside the range of unsigned"):
+    with pytest.raises(
+        lftj.ValueRangeError, match=r"line 3, .*-2 is outside the range of unsigned"
+    ):
         ws.load("a", tmp_path / "b.csv")
     with pytest.raises(lftj.ValueRangeError, match="-2 is outside the range of unsigned"):
         ws.load("a", ws["n"])
