@@ -20,7 +20,9 @@ from typing import NamedTuple, TypeGuard
 from rich.console import Console
 from rich.table import Table
 
-from bench.journey.counting import PACKAGES, ROOT
+from bench.journey.counting import ROOT
+
+PACKAGES = ("lftj", "partition", "scantree", "sensitivity")
 
 _NO_CODE = frozenset(
     {

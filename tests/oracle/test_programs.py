@@ -33,7 +33,7 @@ FEW = settings(max_examples=max(2, settings().max_examples // 2))
 
 
 class Owned:
-    """What a workspace must hold: rows that came otherwise, and programs with what they hold."""
+    """Contents that a workspace must have: rows that came otherwise, and programs with what they hold."""
 
     def __init__(self) -> None:
         self.free: Rows = {spec.name: set() for spec in BASES}

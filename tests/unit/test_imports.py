@@ -37,6 +37,9 @@ KNOTS = {
             "vacuum",
         )
     ),
+    # Facts of programs are rows of a draft, which asks for them; records are read as manifests.
+    frozenset({"lftj.engine.draft", "lftj.engine.owned_facts"}),
+    frozenset(f"lftj.distributed.files.{name}" for name in ("manifest", "manifest_records")),
     # A kernel finds its dispatcher when Numba is there to make one.
     frozenset({"lftj.scantree.jit.decorators", "lftj.scantree.jit.dispatchers"}),
 }

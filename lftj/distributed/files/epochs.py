@@ -38,8 +38,8 @@ def epochs(path: Path) -> Iterator[int]:
 
 
 def still_read(roots: tuple[int, ...], epoch: int) -> tuple[int, ...]:
-    """Of the numbers from which files up to `epoch` are read, in order, those that the files that
-    are kept need.
+    """Numbers that the files which are kept need, of those from which files up to `epoch` are read,
+    in order.
     """
     later = [*roots[1:], epoch + 1]
     return tuple(root for root, end in zip(roots, later, strict=True) if end > epoch - _KEPT)

@@ -219,7 +219,7 @@ class Manifest:
 
 
 def _content(path: Path, epoch: int) -> dict[str, Any] | None:
-    """What the file of an epoch says, None where it is gone. Raises as `Manifest.load`."""
+    """Read the file of an epoch; None where it is gone. Raises as `Manifest.load`."""
     file = epoch_file(path, epoch)
     try:
         content = unsealed(file.read_bytes())

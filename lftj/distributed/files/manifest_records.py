@@ -61,7 +61,7 @@ def extends(after: Manifest, before: Manifest) -> bool:
 
 
 def added_content(before: Manifest, after: Manifest) -> Content:
-    """What a manifest adds to one that it extends."""
+    """Content that a manifest adds to one that it extends."""
     log = {
         name: entries[len(before.log.get(name, ())) :]
         for name, entries in after.log.items()

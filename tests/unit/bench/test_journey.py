@@ -47,6 +47,7 @@ def test_code_of_ours_counts_and_no_other() -> None:
 def test_a_difference_says_what_rose_and_in_which_room() -> None:
     was, now = {"a": of(10), "gone": of(1)}, {"a": of(12, 80), "new": of(3)}
     said = [str(each) for each in differences(was, now)]
+    assert not list(differences({"a": of(9, 1_000)}, {"a": of(9, 1_005)}))
     assert said[:2] == [
         "a: calls 10 → 12 (rose), scantree +2",
         "a: bytecodes 90 → 80 (fell), scantree -10",
