@@ -144,6 +144,9 @@ BARS: dict[str, dict[str, Bar]] = {
         "untouched_parts_read": Bar("exactly", 0, unit="parts"),
         "driver_memory_growth": Bar("at most", 1.2),
         "payload_growth": Bar("at most", 16),
+        "state_after": Bar("at most", 2),
+        "state_compacted": Bar("at most", 1.5),
+        "manifest_bytes_per_commit": Bar("at most", 2000, unit="bytes"),
     },
     "answers": {
         "wrong": Bar("exactly", 0, unit="answers"),
