@@ -7,18 +7,27 @@ way too: by then it is lent. A fact that was deleted in another way is held no m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from lftj.engine.program_change import Change
+from lftj.engine.staging import Staging
 from lftj.program.named_program import NamedProgram, Row, others_of
+from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree.rows import contains, sort_order, sort_rows
 from lftj.storage.delta import Columns
 
-if TYPE_CHECKING:
-    from lftj.engine.draft import Draft
+
+class Draft(Protocol):
+    """Operations of a transaction whose rows are looked through."""
+
+    program: Program
+
+    def schema(self, relation: str, /) -> RelationSchema: ...
+    def staging(self, name: str) -> Staging: ...
+    def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns: ...
 
 
 def held(draft: Draft, name: str) -> bool:
