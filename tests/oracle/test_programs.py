@@ -33,7 +33,7 @@ FEW = settings(max_examples=max(2, settings().max_examples // 2))
 
 
 class Owned:
-    """Contents that a workspace must have: rows that came otherwise, and programs with what they hold."""
+    """The state that a workspace must have: rows that came otherwise, programs, and their facts."""
 
     def __init__(self) -> None:
         self.free: Rows = {spec.name: set() for spec in BASES}

@@ -37,8 +37,7 @@ KNOTS = {
             "vacuum",
         )
     ),
-    # Facts of programs are rows of a draft, which asks for them; records are read as manifests.
-    frozenset({"lftj.engine.draft", "lftj.engine.owned_facts"}),
+    # Records are made of manifests, and read as manifests.
     frozenset(f"lftj.distributed.files.{name}" for name in ("manifest", "manifest_records")),
     # A kernel finds its dispatcher when Numba is there to make one.
     frozenset({"lftj.scantree.jit.decorators", "lftj.scantree.jit.dispatchers"}),

@@ -127,6 +127,7 @@ longest = lftj.UserAggregate(
 
 tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=1))
 tuned.add_aggregate(longest)
+set_anew: lftj.ProgramChange = tuned.program(program, name="small")
 
 # ── errors ────────────────────────────────────────────────────────────────────────────────────────
 errors: list[type[lftj.LftjError]] = [
@@ -136,8 +137,9 @@ errors: list[type[lftj.LftjError]] = [
     lftj.MergeConflictError, lftj.MissingDependencyError, lftj.MissingRowError,
     lftj.NullValueError, lftj.OptionError, lftj.ParseError, lftj.PastError,
     lftj.PathOutsideError, lftj.ProgramErrors, lftj.ProofError, lftj.SqlError,
-    lftj.StratificationError, lftj.TransactionError, lftj.TypeClashError, lftj.UnknownNameError,
-    lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError, lftj.ValueTypeError,
+    lftj.StillNeededError, lftj.StratificationError, lftj.TransactionError, lftj.TypeClashError,
+    lftj.UnknownNameError, lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError,
+    lftj.ValueTypeError,
 ]  # fmt: skip
 try:
     ws.add_rules("nonsense(")
