@@ -30,7 +30,7 @@ from lftj.program.checked import (
     CheckedHeadAggregate,
     CheckedNegation,
 )
-from lftj.program.checks.expressions import Expressions, located
+from lftj.program.checks.expressions import Expressions, located, unknown_aggregate
 from lftj.program.normal_form import Expression, Filter, Ref, RelationSchema, Value
 from lftj.program.schema import UNKNOWN, describe
 from lftj.program.scope import direct_names, negated_atom, term_aggregates
@@ -41,7 +41,7 @@ from lftj.program.signatures import (
     same_type,
 )
 from lftj.syntax import tree
-from lftj.syntax.functors import FUNCTORS, PREDICATES, unknown_hint
+from lftj.syntax.functors import PREDICATES
 from lftj.types import INT, STR, Type
 
 # Aggregates in rule heads: which there are, what they take, what type they give.
@@ -93,12 +93,7 @@ def _argument_types(
             )
         return list(user.argument_types)
     if (built_in := AGGREGATES.get(function)) is None:
-        known = [*AGGREGATES, *expressions.catalog.aggregates]
-        listed = f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(FUNCTORS))}"
-        hint = unknown_hint(function, [*known, *FUNCTORS], listed)
-        raise UnknownNameError(
-            f"unknown aggregate or function `{function}`", code="E112", hint=hint
-        )
+        raise unknown_aggregate(function, expressions.catalog)
     if not built_in.takes(count):
         raise ArityError(
             f"`{function}` takes {built_in.wanted}, found {count}",

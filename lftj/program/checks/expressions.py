@@ -21,6 +21,7 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.functions import FUNCTIONS, FUNCTORS, Functor, conversion_of, functor_of
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program import arithmetic
 from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
@@ -37,8 +38,21 @@ from lftj.program.signatures import (
     same_type,
     unknown_functor_hint,
 )
-from lftj.syntax import tree
+from lftj.syntax import functors, tree
 from lftj.types import BOOL, FLOAT, INT, UNSIGNED, Type, Unsigned, code_of, plain
+
+
+def unknown_aggregate(name: str, catalog: Catalog) -> UnknownNameError:
+    """The error (E112) for a call that is of no aggregate and of no function."""
+    known = [*AGGREGATES, *catalog.aggregates]
+    listed = (
+        f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(functors.FUNCTORS))}"
+    )
+    return UnknownNameError(
+        f"unknown aggregate or function `{name}`",
+        code="E112",
+        hint=functors.unknown_hint(name, [*known, *functors.FUNCTORS], listed),
+    )
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
@@ -141,6 +155,8 @@ class Expressions(ABC):
                     self.aggregate(term, expected, span), expected, f"`{term.function}`", where
                 )
             case tree.HeadAggregate():
+                if term.function not in {*AGGREGATES, *self.catalog.aggregates}:
+                    raise unknown_aggregate(term.function, self.catalog)
                 hint = (
                     "write it as the whole argument of a rule head; in a body: n = "
                     + term.function
