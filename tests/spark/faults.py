@@ -109,11 +109,13 @@ def die_in_a_commit(path: str, rows: list[tuple[int, int]], moment: str) -> None
     workspace = lftj.connect(executor=executor)
     store = manifest.Manifest.store
 
-    def stored(self: manifest.Manifest, where: Path) -> None:
+    def stored(
+        self: manifest.Manifest, where: Path, before: manifest.Manifest | None = None
+    ) -> None:
         if moment == "while the manifest is written":
             (where / "manifest-9.json.half.tmp").write_text('{"format": 1, "parts": 3, "ver')
         if moment == "after the manifest":
-            store(self, where)
+            store(self, where, before)
         os.kill(os.getpid(), signal.SIGKILL)
 
     manifest.Manifest.store = stored  # type: ignore[method-assign]
