@@ -16,7 +16,7 @@ from lftj.engine.question import Asked
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import stale
-from lftj.join.run.evaluate import Columns, plan_rule
+from lftj.join.run.evaluate import STALE_PLAN, STALE_PLAN_ROWS, Columns, plan_rule
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -64,11 +64,10 @@ class BoundSearch:
         names = [atom.relation for atom in self._rule.atoms if atom.relation != PARAMETERS]
         return [database[name].count for name in names]
 
-    def suits(self, database: Database, context: Context) -> bool:
+    def suits(self, database: Database) -> bool:
         """Test for a version whose relations have nearly the sizes that it was planned for."""
-        tuning = context.tuning
         return not any(
-            stale(*pair, tuning.stale_plan, tuning.stale_plan_rows)
+            stale(*pair, STALE_PLAN, STALE_PLAN_ROWS)
             for pair in zip(self._counts(database), self._sizes, strict=True)
         )
 
@@ -93,7 +92,7 @@ def search_for(
         search: BoundSearch = asked.searches.pop()  # one call, so that no two threads get the same
     except IndexError:
         search = None  # type: ignore[assignment]
-    if search is None or not search.suits(database, context):
+    if search is None or not search.suits(database):
         search = BoundSearch(rule, _row(asked.values, codes, context), database, context)
     if search.cost > context.tuning.bound_search_cost:
         asked.searches.append(search)

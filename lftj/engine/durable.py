@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 _NO_ROWS = b"[]\n"
 """No changes, as `packed` writes them."""
+_SPARE_BYTES = 1 << 16
+"""Bytes of old commits, or of strings that came, beyond which closing looks for room to give back:
+writing pages again against room.
+"""
 
 
 class Durable(DurableReading):
@@ -346,8 +350,8 @@ class Durable(DurableReading):
         ):
             needed = self._needed()
             pages = words_of_pages(self.pages) * 8
-            if vacuum.room_in_log(log, needed or 0) > tuning.spare_bytes + pages // 2 or (
-                self._bytes_of_strings() > tuning.spare_bytes + 2 * (self._lasting or 0)
+            if vacuum.room_in_log(log, needed or 0) > _SPARE_BYTES + pages // 2 or (
+                self._bytes_of_strings() > _SPARE_BYTES + 2 * (self._lasting or 0)
             ):
                 number = log.checkpoints()[-1] if needed is None else needed
                 most = 2 * tuning.checkpoint_commits

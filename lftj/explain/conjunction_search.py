@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.plan.index_advisor import ADVISED_ORDER_COST
 from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import RulePlan
 from lftj.join.rent_or_buy import Rent
@@ -104,7 +105,7 @@ class Search:
         before = context.budget.work
         found = self._prepared.rows(read, context)
         self._lost = self._lost.plus(context.budget.work - before)
-        if self._lost.lost > (self._price or context.tuning.advised_order_cost):
+        if self._lost.lost > (self._price or ADVISED_ORDER_COST):
             self._reconsider(read, context)
         if found.shape[1]:
             yield found[self._places]

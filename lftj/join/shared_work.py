@@ -15,6 +15,12 @@ from lftj.join.context import Context
 from lftj.scantree.sharing import Span, equal_spans
 
 Result = TypeVar("Result")
+_STAR_STEPS = 2
+"""Kernel steps in the time of one step of a scan, at least: what it does with a row takes 3 to 50
+nanoseconds.
+"""
+_STAR_SPANS = 2
+"""Spans for each thread, so that one that is held up does not hold up all."""
 
 
 def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
@@ -24,8 +30,8 @@ def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
     threads, tuning = context.resources.threads, context.tuning
     count = 1
     spent = rows * steps
-    if threads is not None and threads.workers > 1 and spent * tuning.star_steps > threads.patience:
-        most = min(tuning.star_spans * threads.workers, rows)
+    if threads is not None and threads.workers > 1 and spent * _STAR_STEPS > threads.patience:
+        most = min(_STAR_SPANS * threads.workers, rows)
         count = min(most, max(1, spent // tuning.star_span))
     return equal_spans(rows, count)
 

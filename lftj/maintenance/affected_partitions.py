@@ -39,6 +39,14 @@ _REMEMBERED = 256  # strata whose rules are kept
 
 PassedOn = Mapping[str, int]
 """Columns that the rules pass on unchanged, by relation of the stratum."""
+_AFFECTED_VALUES = 1000
+"""Values affected beyond which looking up their rows one by one costs too much."""
+_AFFECTED_PLANNED = 64
+"""Values affected up to which plans of earlier commits serve, and no threads help."""
+_AFFECTED_CHANGES = 16
+"""Changed rows that do not tell their partitions, up to which these are looked up."""
+_AFFECTED_JOINED = 20_000
+"""Rows that may join those changes for it."""
 
 
 class _Known(NamedTuple):
@@ -93,7 +101,7 @@ class AffectedParts:
                 below[base] = TransientRelation(
                     versions[base].schema, context.resources.arena, rows
                 )
-        few = len(self.values) <= context.tuning.affected_planned
+        few = len(self.values) <= _AFFECTED_PLANNED
         return Closure(
             self.schemas, rules, below, context, self.prepared if few else None, trail=trail
         )
@@ -113,7 +121,7 @@ def find_affected(
         touched = _touched(
             schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction)
         )
-        if touched is None or len(touched[0]) > context.tuning.affected_values:
+        if touched is None or len(touched[0]) > _AFFECTED_VALUES:
             continue
         values, direct = touched
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
@@ -244,7 +252,7 @@ def _joined(
     """
     delta = versions.deltas[atom.relation]
     takes = delta.erased if isinstance(atom, PositiveAtom) else delta.inserted
-    if not takes or len(delta) > versions.tuning.affected_changes:
+    if not takes or len(delta) > _AFFECTED_CHANGES:
         return None
     for own in rule.atoms:
         places = [
@@ -255,7 +263,7 @@ def _joined(
         if own.relation in kept and places:
             (column, place), relation = places[0], versions[own.relation]
             values = sort_rows([np.append(delta.inserts[place], delta.erases[place])])[0]
-            if _count_of(relation, column, values) > versions.tuning.affected_joined:
+            if _count_of(relation, column, values) > _AFFECTED_JOINED:
                 return None
             return _rows_of(relation, column, values)[kept[own.relation]]
     return None

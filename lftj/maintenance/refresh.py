@@ -115,7 +115,7 @@ class _Refresher:
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
         self.values = ChangedValues(
-            versions.deltas, program.relations, context.resources.dictionary, context.tuning
+            versions.deltas, program.relations, context.resources.dictionary
         )
         self.heads = CommitHeads(program, before, versions, context, WAYS, changed_rules)
 

@@ -38,8 +38,6 @@ class StoredTuning:
     """Commits in which a part changed after which it is stored again: writing against commits that
     a worker that takes it over has to do again.
     """
-    stored_part_rows: int = 1 << 16
-    """Changed rows of a part after which it is."""
 
     # ── durable workspaces ────────────────────────────────────────────────────────────────────────
     # Watched by `bench durable`.
@@ -47,10 +45,6 @@ class StoredTuning:
     """Commits after which a checkpoint is written: writing against commits to follow on opening."""
     checkpoint_rows: int = 1 << 17
     """Changed rows after which one is."""
-    spare_bytes: int = 1 << 16
-    """Bytes of old commits, or of strings that came, beyond which closing looks for room to give
-    back: writing pages again against room.
-    """
     paged_rows: int = 1 << 20
     """Changed rows of one commit from which on they are written as pages at once, and not into the
     log first.

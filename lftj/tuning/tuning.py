@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import fields
+from collections.abc import Collection, Iterable
+from dataclasses import Field, fields
 from typing import Any
 
-from lftj.errors import DeclarationError
+from lftj.errors import DeclarationError, OptionError
 from lftj.scantree.frozen import frozen
 from lftj.tuning.join import JoinTuning
 from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
@@ -21,11 +21,19 @@ class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTunin
     No field changes a result: each chooses between ways to get it, and docs/tuning.md tells what it
     trades. The defaults serve; others are for experiments, and for tests that want a way taken on
     few rows. Raises DeclarationError (E160) for what is not a number of at least 0, and for what
-    is no set of names.
+    is no set of names; OptionError (E170) for a field that there is not.
     """
 
     without: Collection[str] = frozenset()
     """Strategies that are not tried, by the names that `ws.profile()` gives them."""
+
+    def __new__(cls, **named: Any) -> Tuning:
+        """A tuning without values. Raises OptionError (E170) for what is no field."""
+        for name in named.keys() - cls.__dataclass_fields__.keys():
+            raise OptionError(
+                f"Tuning(…) has no threshold {name}=", hint=_nearest(name, fields(cls))
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", _names(self.without))
@@ -49,6 +57,14 @@ class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTunin
             for field in fields(self)
             if getattr(self, field.name) != field.default
         ]
+
+
+def _nearest(name: str, known: Iterable[Field[Any]]) -> str:
+    from lftj.errors.nearest import closest
+
+    meant = closest(name, [each.name for each in known])
+    elsewhere = "docs/tuning.md lists all; what is not there is a constant beside its code"
+    return f"did you mean {meant}=? {elsewhere}" if meant else elsewhere
 
 
 def _names(without: Any) -> frozenset[str]:

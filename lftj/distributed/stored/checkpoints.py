@@ -43,6 +43,8 @@ _SWEPT = 8
 """Stored states, or as many as there are parts, after which files that these shared are looked for:
 all records are read then, so that costs each one or two.
 """
+_STORED_PART_ROWS = 1 << 16
+"""Changed rows of a part after which it is stored again."""
 
 
 @frozen
@@ -119,7 +121,7 @@ class Checkpoints:
         since.commits += name.token != since.latest
         since.latest, since.rows = name.token, since.rows + rows
         tuning = task.settings.tuning
-        many = since.commits > tuning.stored_part_commits or since.rows > tuning.stored_part_rows
+        many = since.commits > tuning.stored_part_commits or since.rows > _STORED_PART_ROWS
         if not any(stage.strata or stage.supersteps for stage in state.plan.stages):
             many &= (
                 since.commits > 1

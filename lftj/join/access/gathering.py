@@ -19,6 +19,9 @@ from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
 from lftj.tuning import Tuning
 
+_SUMMED_PLACES = 1 << 20
+"""Places up to which counts are added up so; more do not stay in the processor's cache."""
+
 # Which values of a range there are, a byte for each: whether a row has one of them is then found
 # out by one load.
 #
@@ -174,7 +177,7 @@ def gathering(
 def added_up(bounds: Sequence[Bounds], rows: int, tuning: Tuning) -> bool:
     """Test for values that lie so close together that each combination has a place."""
     places = slots(bounds)
-    return tuning.summed_rows * places <= rows and places <= tuning.summed_places
+    return tuning.summed_rows * places <= rows and places <= _SUMMED_PLACES
 
 
 def together(found: Sequence[Gathered]) -> Gathered:

@@ -19,10 +19,13 @@ from lftj.join.kernels.lookup_kernels import (
     place_rows,
 )
 from lftj.scantree.rows_kernels import refine_ranges
-from lftj.tuning import Tuning
 
 Key = Sequence[np.ndarray]
 """The columns by whose values rows are found."""
+_TABLE_PLACES = 8
+"""Places for each row up to which a look-up table by place is worth its memory."""
+_TABLE_LEAST = 1 << 16
+"""Places that such a table may have in any case."""
 
 
 class Buffers(NamedTuple):
@@ -57,7 +60,7 @@ class RowTable(Protocol):
         ...
 
 
-def row_table(key: Key, tuning: Tuning) -> RowTable:
+def row_table(key: Key) -> RowTable:
     """A table of rows with this key, of one column at least. O(n) for each column.
 
     Rows are placed by one column where its values lie close together and tell them apart, or are
@@ -65,7 +68,7 @@ def row_table(key: Key, tuning: Tuning) -> RowTable:
     hashing.
     """
     rows, alone = len(key[0]), len(key) == 1
-    most, first = max(tuning.table_places * rows, tuning.table_least), _span(key[0])
+    most, first = max(_TABLE_PLACES * rows, _TABLE_LEAST), _span(key[0])
     for number, column in enumerate(key):
         low, places = _span(column) if number else first
         if places <= most and (alone or places >= rows):  # else some value repeats

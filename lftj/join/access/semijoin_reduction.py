@@ -28,6 +28,12 @@ from lftj.storage.transient_relation import PickedRows, TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
 from lftj.types.sources import Role, Source
 
+"""Rows that a scan tests in the time of a kernel step of a search among as many, which waits for
+memory: 3 to 5 nanoseconds against 30 to 40.
+"""
+_PRESENT_BITS = 24
+"""Bits of a range of values up to which a table tells which are present: 16 MiB."""
+
 
 class SemijoinReduction:
     """The rows of a relation, read by this `name`, that pass `tests`, which reject most rows first;
@@ -140,9 +146,7 @@ class _Tests:
             shared = [each for each in AtomRead.of(self._rule, partner).place if each in place]
             if other in self._left and shared and self._relations[partner.relation].count <= most:
                 for variable, values in self._values(other, shared):
-                    if (
-                        passes := _among(values, place[variable], context.tuning.present_bits)
-                    ) is not None:
+                    if (passes := _among(values, place[variable], _PRESENT_BITS)) is not None:
                         tests.append(RowTest((place[variable],), passes, partner.relation))
         return tests
 

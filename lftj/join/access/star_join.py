@@ -55,7 +55,7 @@ class _Dimension:
         found = filtered_columns(relation, only, tests, context)
         columns = {variable: found[only.index(read.place[variable])] for variable in variables}
         self.lookup = lookup
-        self.table = row_table([columns[variable] for variable in lookup.key], context.tuning)
+        self.table = row_table([columns[variable] for variable in lookup.key])
         self.taken = {variable: columns[variable] for variable in lookup.takes}
         if lookup.takes and self.table.times is not None:
             raise UnfitError(None if tests else lookup.of)

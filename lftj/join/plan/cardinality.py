@@ -26,6 +26,21 @@ from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
 
+_HARDLY_REPEATING = 1.25
+"""Rows for each value up to which neighbours, not the sample, estimate the first column."""
+_FREQUENT_TIMES = 4
+"""Times that a sample has a value from which on its own share counts, not the mean."""
+_SPREAD_VALUES = 33
+"""Values at equal distances that comparisons are tried on: time of planning against accuracy of
+ranges.
+"""
+_AGREEING_PAIRS = 10
+"""Pairs of sampled rows that have to agree before a join is taken for skewed: fewer may be chance.
+"""
+_STALE_STATISTICS = 1.5
+"""Growth or shrinkage after which a relation is sampled again: time of sampling against bad orders.
+"""
+
 
 class Sample:
     """Values of each column in ascending order, of which some facts are looked for only when a plan
@@ -34,10 +49,9 @@ class Sample:
     `pairs`: how many pairs of a column's values are equal.
     """
 
-    __slots__ = ("_frequent", "_ordered", "_pairs", "_tuning")
+    __slots__ = ("_frequent", "_ordered", "_pairs")
 
-    def __init__(self, ordered: np.ndarray, pairs: Sequence[int], tuning: Tuning = DEFAULT):
-        self._tuning = tuning
+    def __init__(self, ordered: np.ndarray, pairs: Sequence[int]):
         self._ordered = ordered
         self._pairs = pairs
         self._frequent: dict[int, Mapping[int, float]] = {}
@@ -47,7 +61,7 @@ class Sample:
         O(sample), then O(1).
         """
         if (found := self._frequent.get(column)) is None:
-            often = self._tuning.frequent_times
+            often = _FREQUENT_TIMES
             found = self._frequent[column] = (
                 self._found_often(column) if 2 * self._pairs[column] >= often * (often - 1) else {}
             )
@@ -58,16 +72,14 @@ class Sample:
         O(1).
         """
         values = self._ordered[column]
-        places = np.linspace(
-            0, len(values) - 1, min(self._tuning.spread_values, len(values))
-        ).astype(np.int64)
+        places = np.linspace(0, len(values) - 1, min(_SPREAD_VALUES, len(values))).astype(np.int64)
         return values[places].tolist()  # type: ignore[no-any-return]
 
     def _found_often(self, column: int) -> Mapping[int, float]:
         values = self._ordered[column]
         starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
         times = np.diff(starts, append=len(values))
-        often = np.flatnonzero(times >= self._tuning.frequent_times)
+        often = np.flatnonzero(times >= _FREQUENT_TIMES)
         return dict(
             zip(values[starts[often]].tolist(), (times[often] / len(values)).tolist(), strict=True)
         )
@@ -115,14 +127,14 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
         crowds[0] = float(max(crowds[0], relation.count / about))
         distinct[0] = (
             about
-            if distinct[0] < relation.count < tuning.hardly_repeating * about
+            if distinct[0] < relation.count < _HARDLY_REPEATING * about
             else min(distinct[0], most)
         )
     return RelationStatistics(
         relation.count,
         tuple(distinct),
         tuple(crowds),
-        Sample(sample, counts[:, 2].tolist(), tuning),
+        Sample(sample, counts[:, 2].tolist()),
     )
 
 
@@ -179,7 +191,7 @@ class Statistics:
         rows = relation.count
         # A hidden relation of a rule that was refused had its name, and maybe other columns.
         fits = known is not None and len(known.distinct) == stored_width(relation.schema.arity)
-        if known is None or not fits or stale(rows, known.rows, self.tuning.stale_statistics):
+        if known is None or not fits or stale(rows, known.rows, _STALE_STATISTICS):
             known = self._known[name] = estimate(relation, self.tuning)
         return known
 
@@ -238,7 +250,7 @@ def unevenness(
         here = Counter([tuple([row[columns[v]] for v in shared]) for row in rows])
         there = Counter([tuple([row[others[v]] for v in shared]) for row in their])
         agree = sum([count * there[values] for values, count in here.items()])
-        if shared and agree >= statistics.tuning.agreeing_pairs:
+        if shared and agree >= _AGREEING_PAIRS:
             ends = ((rule.atoms[one], columns), (rule.atoms[other], others))
             values = max(
                 [

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from lftj.join.plan.variable_orders import bits, type_of, variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT, STR, code_of
 
 ENDS, ENDS_WITHOUT_FAILURE = 1, 2
@@ -23,6 +22,12 @@ last one.
 """
 
 _OPPOSITE = {"+": "-", "-": "+"}
+_COMPARISON_SHARE = 0.5
+"""Share of values taken to pass a comparison of which nothing is known."""
+_COMPARISON_LEAST = 0.002
+"""Share taken to pass where no sampled value does: the sample is small."""
+_WINDOW_SHARE = 0.05
+"""Share taken to pass two comparisons that are the ends of one range: most are narrow."""
 
 
 def ends(condition: Filter, variable: int, rule: NormalRule) -> int:
@@ -152,20 +157,13 @@ class _Comparison(NamedTuple):
 class ComparisonShares:
     """The comparisons of one rule."""
 
-    def __init__(
-        self, rule: NormalRule, spreads: Spreads = nothing_known, tuning: Tuning = DEFAULT
-    ):
-        self._tuning = tuning
-        self._comparisons = [
-            _comparison(condition, rule, spreads, tuning) for condition in rule.filters
-        ]
+    def __init__(self, rule: NormalRule, spreads: Spreads = nothing_known):
+        self._comparisons = [_comparison(condition, rule, spreads) for condition in rule.filters]
 
     @property
     def tell(self) -> bool:
         """True when a comparison keeps far fewer values than an unknown one."""
-        return any(
-            comparison.share < self._tuning.comparison_share / 4 for comparison in self._comparisons
-        )
+        return any(comparison.share < _COMPARISON_SHARE / 4 for comparison in self._comparisons)
 
     def looks_at(self, variable: int) -> int:
         """The variables, as bits, of the comparisons that have this one."""
@@ -195,33 +193,31 @@ class ComparisonShares:
                 and before
                 and variables != 1 << variable
             ):
-                share = self._tuning.window_share / self._tuning.comparison_share
+                share = _WINDOW_SHARE / _COMPARISON_SHARE
             sides[variables] = before | found
             kept *= share
             looked_at *= share if found else 1.0
         return Shares(kept, looked_at)
 
 
-def _comparison(
-    condition: Filter, rule: NormalRule, spreads: Spreads, tuning: Tuning
-) -> _Comparison:
+def _comparison(condition: Filter, rule: NormalRule, spreads: Spreads) -> _Comparison:
     variables = variables_of(condition.left) | variables_of(condition.right)
     below = bits(v for v in variables if least(condition, v, rule) is not None)
     above = bits(v for v in variables if ends(condition, v, rule))
-    return _Comparison(_share(condition, rule, spreads, tuning), bits(variables), below, above)
+    return _Comparison(_share(condition, rule, spreads), bits(variables), below, above)
 
 
-def _share(condition: Filter, rule: NormalRule, spreads: Spreads, tuning: Tuning) -> float:
+def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
     """The share of pairs of a value left and one right that a comparison keeps.
 
     Values of two columns of one atom may have to do with each other: of these it is known only
     whether nearly all or none are less.
     """
     if condition.operator not in _ORDERED:
-        return tuning.comparison_share
+        return _COMPARISON_SHARE
     left, right = (_known(side, rule, spreads) for side in (condition.left, condition.right))
     if not left or not right:
-        return tuning.comparison_share
+        return _COMPARISON_SHARE
     small, great = (
         next(iter(each.values()))
         for each in ((left, right) if condition.operator[0] == "<" else (right, left))
@@ -230,9 +226,9 @@ def _share(condition: Filter, rule: NormalRule, spreads: Spreads, tuning: Tuning
     share = 1.0 - sum([place(great, value) for value in small]) / (len(small) * len(great))
     together = not left.keys().isdisjoint(right.keys())
     return (
-        tuning.comparison_share
-        if together and tuning.comparison_least < share < 1.0 - tuning.comparison_least
-        else max(tuning.comparison_least, share)
+        _COMPARISON_SHARE
+        if together and _COMPARISON_LEAST < share < 1.0 - _COMPARISON_LEAST
+        else max(_COMPARISON_LEAST, share)
     )
 
 

@@ -21,6 +21,8 @@ _REMEMBERED = 1024
 
 Orders = frozenset[tuple[str, Order]]
 """Key orders of relations that are missing together."""
+ADVISED_ORDER_COST = 20_000
+"""Cost of a plan, in kernel steps, from which on the index advisor looks for a better one."""
 
 
 class _Tenant(NamedTuple):
@@ -51,7 +53,7 @@ class IndexAdvisor:
         Wide relations go without: a key order takes much memory for good, and their rows are looked
         through quickly (`semijoin_reduction`).
         """
-        if plan.choice.cost < tuning.advised_order_cost or INDEX_ADVISOR in tuning.without:
+        if plan.choice.cost < ADVISED_ORDER_COST or INDEX_ADVISOR in tuning.without:
             return plan
         other = lasting()
         missing = frozenset(

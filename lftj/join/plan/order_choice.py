@@ -33,6 +33,20 @@ from lftj.tuning import DEFAULT, Tuning
 _NEVER = 1e9  # cost of a row of a key order that is not to be made
 _by_bindings = attrgetter("bindings")
 _by_cost = attrgetter("cost")
+_DECISIVE_VARIABLES = 9
+"""Variables beyond which one level that is taken for far too little decides an order."""
+_HANDFUL_ROWS = 16
+"""Rows up to which an atom may begin a greedy order although it has no constant."""
+_DIVIDED_ORDER = 3.0
+"""Times the cheapest order that one may cost which begins where the work is divided."""
+_SKEWED_ORDER = 4.0
+"""Times cheaper that another order must seem to samples before the first choice gives way."""
+_INFORMED_ORDER_COST = 20_000
+"""Cost of an order, in kernel steps, from which on samples are asked about it: asking makes a
+choice some tens of times as long.
+"""
+_STARTING_ATOMS = 12
+"""Atoms up to which a greedy order is begun with each of them."""
 
 
 @frozen
@@ -94,7 +108,7 @@ class OrderSearch:
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
         self._searched = [v for v in self._every if v not in self.costs.computed_only]
         self._asked = len(self._searched)
-        self.costs.many = self._asked > tuning.decisive_variables
+        self.costs.many = self._asked > _DECISIVE_VARIABLES
         alone = len(rule.atoms) == 1 and building >= NEW_ORDER
         wide = counting and any(atom.arity > tuning.narrow_columns for atom in self.costs.atoms)
         self._along = bool(self._loose) and (alone or wide)
@@ -108,13 +122,12 @@ class OrderSearch:
         an order that would cost many times as much by it as another.
         """
         found = self._on_what_is_there(self._chosen())
-        if found.cost > self._tuning.informed_order_cost:
+        if found.cost > _INFORMED_ORDER_COST:
             plain, self.costs = self.costs, self._costs_with(informed=True)
             self.costs.many = plain.many
             if (
                 self.costs.tell
-                and self._cost(found.order)
-                > self._tuning.skewed_order * (careful := self._chosen()).cost
+                and self._cost(found.order) > _SKEWED_ORDER * (careful := self._chosen()).cost
             ):
                 return careful
             self.costs = plain
@@ -126,7 +139,7 @@ class OrderSearch:
         variables looking for one takes longer than that is worth.
         """
         tuning = self._tuning
-        few = self._asked <= tuning.permuted_variables and found.cost > tuning.informed_order_cost
+        few = self._asked <= tuning.permuted_variables and found.cost > _INFORMED_ORDER_COST
         if not few or self.building < NEW_ORDER or not self._missing(found.order):
             return found
         plain = self.costs
@@ -152,7 +165,7 @@ class OrderSearch:
         if lead is None or best.order[:1] == (lead,) or lead in self._loose:
             return self._sharing(best)
         begun = self._choose((lead,))
-        return begun if begun.cost <= self._tuning.divided_order * best.cost else best
+        return begun if begun.cost <= _DIVIDED_ORDER * best.cost else best
 
     def choose_behind(self, first: Order, *following: int) -> Choice | None:
         """An order that begins with the variables of `first`, in the order in which they are
@@ -306,7 +319,7 @@ class OrderSearch:
         """Starts of the search: the cheapest, and, where nothing is bound yet and atoms are few,
         each atom in turn.
         """
-        if begun.order or len(self.costs.atoms) > self._tuning.starting_atoms:
+        if begun.order or len(self.costs.atoms) > _STARTING_ATOMS:
             return [begun]
         ready = frozenset(self._following(begun))
         firsts = [
@@ -326,7 +339,7 @@ class OrderSearch:
         """
         order, beside = NextVariables(self.costs, self._searched, begun), self._beside()
         for atom in self.costs.atoms:
-            if atom.constants or atom.statistics.rows <= self._tuning.handful_rows:
+            if atom.constants or atom.statistics.rows <= _HANDFUL_ROWS:
                 order.bring_near(begun, atom.columns)
         for variable in begun.order:
             order.bring_near(begun, beside[variable])

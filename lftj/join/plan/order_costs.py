@@ -130,9 +130,7 @@ class OrderCosts:
             for variable in atom.columns:
                 self._at[variable].append(number)
         self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
-        self._comparisons = ComparisonShares(
-            rule, self._spreads if informed else nothing_known, tuning
-        )
+        self._comparisons = ComparisonShares(rule, self._spreads if informed else nothing_known)
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))

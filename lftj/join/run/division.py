@@ -25,7 +25,6 @@ from lftj.program.normal_form import Value
 from lftj.scantree import Tree
 from lftj.scantree.bounds import after_prefix
 from lftj.scantree.frozen import frozen
-from lftj.tuning import DEFAULT, Tuning
 
 _LAST = 2**63 - 1
 
@@ -101,7 +100,6 @@ class Division:
         leading: int,
         second: int | None,
         logged: bool = False,
-        tuning: Tuning = DEFAULT,
     ):
         """The levels as `leading_levels` gives them.
 
@@ -111,7 +109,6 @@ class Division:
         """
         self.assembly = assembly
         self._most = parts
-        self._tuning = tuning
         self.leading = leading
         self._second = second
         plan = assembly.plan
@@ -132,7 +129,7 @@ class Division:
     @cached_property
     def weights(self) -> PartWeights:
         """Estimated costs of the values of the leading variable."""
-        return PartWeights(self.assembly, self.leading, self._second, self._most, self._tuning)
+        return PartWeights(self.assembly, self.leading, self._second, self._most)
 
     def _narrowed(self, number: int, logged: bool) -> Narrowed:
         """One atom; one that is to be read whole is narrowed by nothing."""

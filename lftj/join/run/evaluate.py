@@ -27,6 +27,10 @@ Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
 
 _PLANS = 4096  # plans that are remembered
+STALE_PLAN = 2
+"""Growth or shrinkage of what a plan reads after which it is made anew."""
+STALE_PLAN_ROWS = 64
+"""Rows up to which sizes do not make a plan stale."""
 
 
 def plan_rule(
@@ -75,8 +79,7 @@ def plan_rule(
     )
     known = context.resources.plans.get(key)
     if known is not None and all(
-        not stale(*pair, context.tuning.stale_plan, context.tuning.stale_plan_rows)
-        for pair in zip(sizes, known[0], strict=True)
+        not stale(*pair, STALE_PLAN, STALE_PLAN_ROWS) for pair in zip(sizes, known[0], strict=True)
     ):
         return known[1]
     keeping = count and not (lasting or repeated) and context.keep_counts

@@ -28,6 +28,10 @@ word.
 """
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
+_STAR_ATOMS = 16
+"""Atoms up to which a body is looked at as a star of look-ups: planning takes the third power of
+their number.
+"""
 
 
 class Access(Strategy[Found]):
@@ -142,10 +146,7 @@ class StarJoin(Access):
         """Stars that take less time than the plan, the best first."""
         asked = self.change
         rule, context = asked.rule, asked.context
-        if (
-            asked.forced
-            or not 2 <= len(rule.atoms) + len(rule.negated) <= context.tuning.star_atoms
-        ):
+        if asked.forced or not 2 <= len(rule.atoms) + len(rule.negated) <= _STAR_ATOMS:
             return []
         plan, relations = asked.planned
         sizes = [relations[name].count for name in rule.reads]

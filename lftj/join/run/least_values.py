@@ -18,6 +18,11 @@ from lftj.join.run.evaluate import Relations
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
+_LEAST_PROOFS = 4.0
+"""Proofs for each row read up to which all values of a group are kept; beyond, the trace of a
+search for the least: time of one against memory of the other.
+"""
+
 
 def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
     """The plan that finds the least value of each group and no other; None where the head asks for
@@ -55,16 +60,16 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
         plan = plan_behind(
             rule, (*group, *more), (*group, value), relations, context.statistics, least=True
         )
-        if plan is not None and (not more or _few_before(plan, value, relations, context)):
+        if plan is not None and (not more or _few_before(plan, value, relations)):
             return plan
     return None
 
 
-def _few_before(plan: RulePlan, value: int, relations: Relations, context: Context) -> bool:
+def _few_before(plan: RulePlan, value: int, relations: Relations) -> bool:
     """Test for no more bindings before the value than there are rows to find them in, about."""
     place = plan.choice.order.index(value)
     before = plan.choice.bindings[place - 1] if place and plan.choice.bindings else 1.0
-    return before <= context.tuning.least_proofs * _rows_read(plan, relations)
+    return before <= _LEAST_PROOFS * _rows_read(plan, relations)
 
 
 def _rows_read(plan: RulePlan, relations: Relations) -> int:
@@ -81,5 +86,5 @@ def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
         bool(plan.choice.bindings)
         and plan.choice.bindings[-1]
         * unevenness(plan.rule, relations, context.statistics, context.resources.dictionary)
-        > context.tuning.least_proofs * read
+        > _LEAST_PROOFS * read
     )

@@ -26,6 +26,8 @@ Compact = Callable[[np.ndarray], np.ndarray]
 """Function from rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any
 thread, and more than once for the same rows.
 """
+_THREAD_ROWS = 1_000_000
+"""Rows gathered on a thread before repeated ones are taken out: memory against sorting."""
 
 
 class PartedSink(Protocol):
@@ -87,7 +89,7 @@ class Parts:
         run = self._run if number == 0 else self._begun(self.ranges[number])
         log = None if self._log is None else self._log.fresh()
         sink = None if log is None else self._division.within(self.ranges[number], log)
-        pieces = _Pieces(self._compact, self._context.tuning.thread_rows)
+        pieces = _Pieces(self._compact, _THREAD_ROWS)
         while run.status != at.DONE:
             self._work.spend(number, run.go(self._context.tuning.shared_run_steps))
             if run.status == at.FAILED:
@@ -198,7 +200,6 @@ def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | No
         context.resources.threads.parts,
         *levels,
         logged=log is not None,
-        tuning=context.tuning,
     )
     if not division.possible or not division.worthwhile(run, context.resources.threads.patience):
         return None

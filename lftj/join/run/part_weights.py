@@ -20,7 +20,6 @@ from lftj.join.run.assemble import Assembly
 from lftj.partition.split import Keys, Weights
 from lftj.scantree import Tree
 from lftj.scantree.bounds import after_prefix
-from lftj.tuning import Tuning
 
 _GALLOP = (
     16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer
@@ -29,6 +28,10 @@ _WIDE = 4  # a domain this many times wider than the number of rows is searched 
 
 
 _MOST = 1e200  # where estimates stop: ∞ · 0 has no value
+_WEIGHED_ROWS = 2048
+"""Rows for each part that tell what parts cost: a few per cent of balance against reading, of which
+a row takes longer than a kernel step.
+"""
 
 
 class _Driver(NamedTuple):
@@ -44,9 +47,7 @@ class _Driver(NamedTuple):
 class PartWeights:
     """Estimated work by leading key, and by second key below one leading key."""
 
-    def __init__(
-        self, assembly: Assembly, leading: int, second: int | None, parts: int, tuning: Tuning
-    ):
+    def __init__(self, assembly: Assembly, leading: int, second: int | None, parts: int):
         """`parts`: how many there are to be at most, which says how many rows are enough to start
         from.
         """
@@ -54,7 +55,7 @@ class PartWeights:
         self._plan = assembly.plan
         self._leading = leading
         self._second = second
-        self._enough = parts * tuning.weighed_rows
+        self._enough = parts * _WEIGHED_ROWS
         self._read: dict[tuple[int, tuple[int, ...]], list[np.ndarray]] = {}
         self._driver = self._choose_driver()
 

@@ -53,6 +53,8 @@ _PAGE = 450  # a page that is copied for it
 _ROWS = 256  # on a page, at least
 _LAID = 8  # a row on a page that is written anyway
 _COPIED = 220  # a page that is, among many
+SEEN_CHANGES = 64
+"""Changed rows after which their average cost forecasts the next: fewer may be chance."""
 
 
 def change_of(rows: int, count: int) -> int:

@@ -34,6 +34,8 @@ from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 
 _PROVEN = 1024  # proofs found in an iteration
+_COMPILED_ROWS = 64
+"""Rows due in an iteration up to which compiled code does it."""
 
 
 class CompiledIterations(CompiledRuns):
@@ -49,7 +51,7 @@ class CompiledIterations(CompiledRuns):
         readings: dict[str, RelationVersion],
         context: Context,
     ):
-        super().__init__(context.tuning.compiled_rows, at.RUN_WORDS, context)
+        super().__init__(_COMPILED_ROWS, at.RUN_WORDS, context)
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}

@@ -21,6 +21,12 @@ from lftj.scantree.jit import ADDRESSES, address
 from lftj.tuning.aids import COMPILED_ITERATIONS
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Asked)
+_COMPILED_WORTH = 4
+"""Times as many iterations that a run has to do to be worth it; else twice as many come first."""
+_COMPILED_QUESTIONS = 8
+"""Questions planned up to which each is planned when it is asked: a plan may make key orders."""
+_COMPILED_STEPS = 100_000
+"""Steps of one question in a compiled iteration."""
 
 
 class CompiledRuns:
@@ -47,7 +53,7 @@ class CompiledRuns:
         """Note that a run is over, after so many iterations."""
         tuning = self._context.tuning
         patience = tuning.compiled_patience << self._rent.bought
-        worth_it = iterations >= tuning.compiled_worth * patience
+        worth_it = iterations >= _COMPILED_WORTH * patience
         self._rent = self._rent.ended() if worth_it else self._rent.paid()
 
     def _to_plan(
@@ -61,7 +67,7 @@ class CompiledRuns:
         number.
         """
         found = [questions[number]]
-        room = len(planned) if len(planned) >= self._context.tuning.compiled_questions else 0
+        room = len(planned) if len(planned) >= _COMPILED_QUESTIONS else 0
         unplanned: dict[tuple[str, bool], list[AnyQuestion]] = {}
         for each in questions if room else ():
             if each not in planned and each is not found[0]:
@@ -82,7 +88,7 @@ class CompiledRuns:
         )
         tuning = self._context.tuning
         control[at.MOST_ITERATIONS] = tuning.compiled_iterations
-        control[at.MOST_STEPS] = tuning.compiled_steps
+        control[at.MOST_STEPS] = _COMPILED_STEPS
         control[at.MOST_COST] = self._context.budget.slice(tuning.run_steps)
 
     @contextmanager

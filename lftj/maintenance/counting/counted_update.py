@@ -65,7 +65,7 @@ class CountedUpdate(Strategy[Followed]):
             after = given_up(self.state.failures + 1)
         else:
             spent, rows = budget.spent - before, change.below.rows
-            state = state.experienced(spent, rows, change.context.tuning)
+            state = state.experienced(spent, rows)
             after = replace(state, used=not change.proven, failures=0)
         outcome = "bootstrap" if change.proven else "update"
         return Followed(deltas, after, outcome, change.below.rows, update.assignments)
@@ -75,5 +75,5 @@ class CountedUpdate(Strategy[Followed]):
         change = self.change
         return Exhausted(
             Why.BUDGET,
-            disappointed(self.state, allowed, change.below, change.context.tuning),
+            disappointed(self.state, allowed, change.below),
         )

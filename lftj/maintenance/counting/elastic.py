@@ -27,6 +27,9 @@ from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
 from lftj.storage.database import base_name
 
+_GIVEN_STEPS = 8
+"""Steps for each given row up to which they are."""
+
 
 class CountingUpdate(CountedUpdate):
     """An update of a stratum whose proofs are counted."""
@@ -117,7 +120,7 @@ class CountedAtOnce(_Counted):
 
     def forecast(self) -> Cost:
         """Some steps for each given row, beyond which more follows."""
-        return Cost(allowed=self.change.context.tuning.given_steps * self._given)
+        return Cost(allowed=_GIVEN_STEPS * self._given)
 
     def run(self) -> Followed | Exhausted:
         """The stratum with counts, ready for updates."""

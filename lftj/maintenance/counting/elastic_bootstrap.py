@@ -25,6 +25,7 @@ from lftj.maintenance.semi_naive.proof_table import ProofTable
 from lftj.maintenance.semi_naive.variants import Variant
 from lftj.maintenance.separable.counted_walk_kernels import Counted, Marks, Weights, counted_walk
 from lftj.maintenance.separable.decomposable import Decomposition, decompose
+from lftj.maintenance.separable.separable import WALK_SPARSE
 from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached
 from lftj.maintenance.separable.walks import Walk, walked
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -57,9 +58,7 @@ def count_parts(
     kept = [column for place, column in enumerate(first) if place != shape.changing]
     order = sort_order([*kept, *changing])
     ordered = [column.take(order) for column in (*kept, *changing)]
-    lows, seeds, sources, targets = _numbered(
-        [ordered[-1], before, after], context.tuning.walk_sparse
-    )
+    lows, seeds, sources, targets = _numbered([ordered[-1], before, after], WALK_SPARSE)
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(np.append(heads, len(order)), seeds, np.zeros(len(heads), np.int64))
     starts = np.zeros(len(lows) + 1, np.int64)

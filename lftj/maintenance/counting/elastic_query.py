@@ -27,10 +27,15 @@ from lftj.maintenance.counting.iterated_relation import is_iterated
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
-from lftj.tuning import Tuning
 from lftj.types import INT, encode_constant
 
 _ROOM = 1 << 12  # rows of output before they are taken
+_QUERY_STALE = 3
+"""Doublings or halvings of what a query of an update reads after which it is planned anew."""
+_QUERY_STALE_BITS = 6
+"""Bits of a number of rows up to which no growth does so."""
+_QUERY_BINDINGS = 1000.0
+"""Bindings whose trying takes less time than a plan for fewer."""
 
 
 class Proofs(NamedTuple):
@@ -121,14 +126,11 @@ class ElasticQuery:
         which is mostly the change.
         """
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
-        tuning = context.tuning
-        bits = min(sizes, default=0).bit_length() - tuning.query_stale_bits
-        magnitude = max(0, bits + tuning.query_stale - 1) // tuning.query_stale
-        planned = self._planned.get(magnitude) or self._for_more(
-            magnitude, sizes, tuning.query_bindings
-        )
+        bits = min(sizes, default=0).bit_length() - _QUERY_STALE_BITS
+        magnitude = max(0, bits + _QUERY_STALE - 1) // _QUERY_STALE
+        planned = self._planned.get(magnitude) or self._for_more(magnitude, sizes, _QUERY_BINDINGS)
         if planned is None or any(
-            _differ(*pair, tuning) for pair in zip(sizes, planned.sizes, strict=True)
+            _differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)
         ):
             names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
@@ -239,8 +241,8 @@ def _with_iterations(body: NormalRule) -> NormalRule:
     return replace(body, atoms=tuple(atoms), variables=tuple(variables))
 
 
-def _differ(now: int, planned: int, tuning: Tuning) -> bool:
+def _differ(now: int, planned: int) -> bool:
     return (
-        abs(now.bit_length() - planned.bit_length()) > tuning.query_stale
-        and max(now, planned).bit_length() > tuning.query_stale_bits
+        abs(now.bit_length() - planned.bit_length()) > _QUERY_STALE
+        and max(now, planned).bit_length() > _QUERY_STALE_BITS
     )

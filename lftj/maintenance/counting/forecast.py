@@ -8,15 +8,22 @@ import math
 from collections.abc import Iterable
 
 from lftj.join.context import Context
-from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
+from lftj.maintenance.cost.cost_model import CHANGED, SEEN_CHANGES, TOUCHED
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, Stratum
 from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name
 from lftj.storage.transient_relation import TransientRelation
-from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
+
+_ELASTIC_SEEN = 3
+"""Times its share that a forecast may say which goes by earlier updates."""
+_USUAL_CHANGE = 0.01
+"""Share of the rows that the first update is taken to move: plans and key orders are made for it.
+"""
+ELASTIC_GIVEN_UP = 2
+"""Times what it was allowed that an update given up is taken to need."""
 
 # What the first update of a state would have to make: plans, and key orders of many rows.
 
@@ -31,7 +38,7 @@ def make_ready(
 
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
-        rows = relation.sample(int(context.tuning.usual_change * relation.count))
+        rows = relation.sample(int(_USUAL_CHANGE * relation.count))
         update.readings[Source(name, Role.MOVED)] = TransientRelation(
             update.moving[name], context.resources.arena, rows
         )
@@ -96,15 +103,15 @@ def allowance(kept: StratumState, change: Change, context: Context) -> int | Non
     anew = min(kept.work, int(tuning.rows_counted * kept.alone) if kept.alone else _NO_LIMIT)
     always = min(tuning.elastic_steps, tuning.rows_least if kept.alone else _NO_LIMIT)
     share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * anew)
-    expected = kept.expected(change.rows, tuning.seen_changes)
+    expected = kept.expected(change.rows, SEEN_CHANGES)
     least = max(always, share)
-    if change.large(context) or (expected or 0) > tuning.elastic_seen * least:
+    if change.large(context) or (expected or 0) > _ELASTIC_SEEN * least:
         return None
     if expected is None and change.cost(kept.steps) > tuning.elastic_forecast * least:
         return max(always, int(tuning.rows_tried * kept.alone)) if kept.alone else None
     return max(tuning.elastic_forecast * always, tuning.elastic_running * share)
 
 
-def disappointed(kept: StratumState, allowed: int, change: Change, tuning: Tuning) -> StratumState:
+def disappointed(kept: StratumState, allowed: int, change: Change) -> StratumState:
     """The state, knowing that an update was given up."""
-    return kept.experienced(tuning.elastic_given_up * allowed, change.rows, tuning)
+    return kept.experienced(ELASTIC_GIVEN_UP * allowed, change.rows)

@@ -11,7 +11,12 @@ from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import TOUCHED, Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Uncounted
+from lftj.maintenance.counting.stratum_state import (
+    ELASTIC_FORGETTING,
+    ROWS_ITERATIONS,
+    UNCOUNTABLE,
+    Uncounted,
+)
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.packed_rows import Iteration
@@ -42,7 +47,7 @@ class FromNothing(Strategy[Followed]):
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
-        most = change.context.tuning.rows_iterations
+        most = ROWS_ITERATIONS
         noted = trail if trail and len(trail) <= most else None
         kept = replace(kept, ranks=None if noted is None else Trail.of(change.schemas, noted))
         return self._found(found, kept, meter)
@@ -75,7 +80,7 @@ class FromNothing(Strategy[Followed]):
         kept, deltas = replace(kept, **spent._asdict()), change.net(found)
         unbegun = change.gave_up(Why.FORECAST) and isinstance(self.state, Uncounted)
         if unbegun:
-            kept = replace(kept, spent=kept.spent * change.context.tuning.elastic_forgetting)
+            kept = replace(kept, spent=kept.spent * ELASTIC_FORGETTING)
         if unbegun or change.regretted is not None:  # what counts would have saved
             lost = change.regretted or 0
             saved = lost + kept.work - TOUCHED * sum(map(len, deltas.values()))

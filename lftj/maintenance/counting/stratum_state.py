@@ -21,6 +21,11 @@ from lftj.scantree.frozen import frozen
 from lftj.storage.delta import no_rows
 from lftj.tuning import Tuning
 
+ELASTIC_FORGETTING = 0.9
+"""Weight of earlier updates at each later one: stable against quick to learn."""
+ROWS_ITERATIONS = 64
+"""Iterations of an evaluation beyond which neither is done: both take as many."""
+
 
 @frozen
 class _Experienced:
@@ -31,9 +36,9 @@ class _Experienced:
     spent: float = field(default=0.0, kw_only=True)
     changes: float = field(default=0.0, kw_only=True)
 
-    def experienced(self, spent: int, changes: int, tuning: Tuning) -> Self:
+    def experienced(self, spent: int, changes: int) -> Self:
         """The same state, knowing what one more change took."""
-        left = tuning.elastic_forgetting
+        left = ELASTIC_FORGETTING
         return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
 
 

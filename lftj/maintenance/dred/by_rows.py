@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 from lftj.errors import ValueRangeError
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION, RANKED, STEP
+from lftj.maintenance.counting.forecast import ELASTIC_GIVEN_UP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import Kept, Uncounted
+from lftj.maintenance.counting.stratum_state import ROWS_ITERATIONS, Kept, Uncounted
 from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.variants import recursive_atoms
@@ -186,7 +187,7 @@ class Rows(Strategy[Followed]):
         tuning = self.change.context.tuning
         most = tuning.rows_counted * kept.work
         return (
-            self._iterations <= tuning.rows_iterations
+            self._iterations <= ROWS_ITERATIONS
             and kept.counting <= most
             and self.change.put_off(kept) is None
         )
@@ -204,7 +205,7 @@ class Rows(Strategy[Followed]):
         as many iterations as an evaluation; where these are many they do not pay.
         """
         kept, tuning = self._uncounted, self.change.context.tuning
-        few = self._iterations <= tuning.rows_iterations
+        few = self._iterations <= ROWS_ITERATIONS
         return kept.failures > 0 or (few and kept.counts_pay(tuning))
 
     @property
@@ -250,9 +251,7 @@ class Rows(Strategy[Followed]):
         deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
         after = replace(kept, regret=kept.regret + wasted, ranks=rederivation.ranks)
         if self._takes:
-            after = after.experienced(
-                budget.spent - before, change.below.rows, change.context.tuning
-            )
+            after = after.experienced(budget.spent - before, change.below.rows)
         versions = {
             name: rows.since(change.versions[name], deltas[name]) for name, rows in found.items()
         }
@@ -268,9 +267,9 @@ class Rows(Strategy[Followed]):
         kept = self._uncounted
         if not self._takes:
             return Exhausted(Why.BUDGET, kept)
-        tuning, rows = self.change.context.tuning, self.change.below.rows
-        took = tuning.elastic_given_up * max(allowed, int(kept.expected(rows)))
-        return Exhausted(Why.BUDGET, kept.experienced(took, rows, tuning), allowed)
+        rows = self.change.below.rows
+        took = ELASTIC_GIVEN_UP * max(allowed, int(kept.expected(rows)))
+        return Exhausted(Why.BUDGET, kept.experienced(took, rows), allowed)
 
 
 class GrownRows(Rows):

@@ -32,6 +32,12 @@ from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 
 Found = dict[str, Columns]
+_REDERIVE_GONE = 4096
+"""Rows that are gone up to which they are looked up one by one."""
+_REDERIVE_LASTING = 1000
+"""Rows of the stratum for each that may be gone from which on a search is worth key orders of its
+own.
+"""
 
 
 @record
@@ -78,7 +84,7 @@ class Returning:
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
         most = sum(len(rows[0]) for rows in lost.values())
-        self._lasting = most * context.tuning.rederive_lasting < rows
+        self._lasting = most * _REDERIVE_LASTING < rows
 
     @property
     def gone(self) -> Found:
@@ -192,7 +198,7 @@ class Returning:
         loose = self._transient(name, Role.DELETED, rows)
         return (
             loose
-            if len(rows[0]) <= self._context.tuning.rederive_gone
+            if len(rows[0]) <= _REDERIVE_GONE
             else RelationVersion.build(loose.schema, self._context.resources.arena, rows)
         )
 

@@ -15,9 +15,13 @@ from lftj.program.normal_form import (
 )
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.delta import Delta
-from lftj.tuning import Tuning
 from lftj.types import STR, Interning, lookup_scalar
 from lftj.types.sources import Role, without_role
+
+_ASKED_CHANGES = 10_000
+"""Changed rows among which constants of rules are looked for; among more it takes longer than
+asking views in vain.
+"""
 
 # Which values the rows of a commit have: a rule whose constants are not among them need not be
 # looked at.
@@ -38,9 +42,7 @@ class ChangedValues:
         deltas: Mapping[str, Delta],
         schemas: Mapping[str, RelationSchema],
         dictionary: Interning,
-        tuning: Tuning,
     ):
-        self._most = tuning.asked_changes
         self._deltas = deltas
         self._schemas = schemas
         self._dictionary = dictionary
@@ -59,7 +61,7 @@ class ChangedValues:
         )
 
     def _match(self, rule: NormalRule, atom: PositiveAtom | NegatedAtom) -> bool:
-        if len(self._deltas[atom.relation]) > self._most:
+        if len(self._deltas[atom.relation]) > _ASKED_CHANGES:
             return True
         for column, value in rule.constants(atom):
             code = lookup_scalar(value.type, value.value, self._dictionary)
@@ -82,7 +84,9 @@ class ChangedValues:
             with_constants = order.reading_rows((relation, column))
             if not with_constants:
                 continue
-            values = self._in(relation, column) if len(self._deltas[relation]) <= self._most else ()
+            values = (
+                self._in(relation, column) if len(self._deltas[relation]) <= _ASKED_CHANGES else ()
+            )
             if not values or len(values) > len(with_constants):
                 yield from with_constants
                 continue

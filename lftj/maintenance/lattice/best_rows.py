@@ -26,6 +26,12 @@ from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 
 _WORD = 8
+_TAKEN_OFFERS = 256
+"""Offers that an iteration takes, the best first: fewer are improved later, more iterations are
+run.
+"""
+_TAKEN_SHARE = 16
+"""Part of the offers that an iteration takes, where that is more."""
 
 
 class BestRows:
@@ -178,7 +184,7 @@ class BestRows:
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
         back = [order.index(place) for place in range(len(rows))]
-        if self._best_first and (limit := _limit(offered[better], self._tuning)) is not None:
+        if self._best_first and (limit := _limit(offered[better])) is not None:
             later = better & (offered > limit)
             better &= ~later
             held = [column[later] for column in offer]
@@ -204,7 +210,7 @@ class BestRows:
         return [*found[:width], best if back is None else back[best], *found[width + 1 :]]
 
 
-def _limit(offered: np.ndarray, tuning: Tuning) -> int | None:
+def _limit(offered: np.ndarray) -> int | None:
     """The greatest of these values that is taken now; None if all are."""
-    take = max(tuning.taken_offers, len(offered) // tuning.taken_share)
+    take = max(_TAKEN_OFFERS, len(offered) // _TAKEN_SHARE)
     return int(np.partition(offered, take - 1)[take - 1]) if len(offered) > take else None

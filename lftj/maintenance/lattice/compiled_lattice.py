@@ -38,6 +38,8 @@ _FOUND = 1024  # offers that an iteration makes
 
 Versions = Mapping[str, RelationVersion]
 Plans = Mapping["_Question", PreparedPlan]
+_COMPILED_OFFERS = 128
+"""Offers of an iteration of a lattice up to which compiled code does it."""
 
 
 class _Question:
@@ -64,7 +66,7 @@ class CompiledLattice(CompiledRuns):
         variants: Sequence[Variant],
         context: Context,
     ):
-        super().__init__(context.tuning.compiled_offers, at.IMPROVEMENT_WORDS, context)
+        super().__init__(_COMPILED_OFFERS, at.IMPROVEMENT_WORDS, context)
         self.iterations = self.cost = 0
         self._schemas = schemas
         self._lattices = lattices

@@ -27,7 +27,7 @@ from lftj.maintenance.reachability.step_graph import Revised, StepGraph
 from lftj.maintenance.rules.full_evaluation import copied
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition
-from lftj.maintenance.separable.separable import Nodes, steps_of
+from lftj.maintenance.separable.separable import WALK_SPARSE, Nodes, steps_of
 from lftj.program.normal_form import NormalRule
 from lftj.scantree.rows import differences, sort_rows
 from lftj.storage.database import base_name
@@ -157,7 +157,7 @@ class Reachability(Strategy[Followed]):
         columns = [rows for rows in (*columns, *steps.now, *steps.change.erases) if len(rows)]
         if not columns:
             return None
-        nodes = Nodes(columns, context.tuning.walk_sparse)
+        nodes = Nodes(columns, WALK_SPARSE)
         graph = StepGraph(steps, nodes, context)
         rows = (*some, first.change.inserts)
         seeds = Seeds(*(_by_part(each, shape.changing) for each in rows))

@@ -15,12 +15,19 @@ from lftj.maintenance.rules.delta_query import DeltaQuery, delta_queries
 from lftj.maintenance.rules.extremes import Extremes
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, NormalRule
-from lftj.tuning import Tuning
 
 # What changes cost a rule that is maintained by its trace: known from those before, guessed where
 # there were none.
 
 _STAB = 30  # a look-up in a sensitivity index, in kernel steps
+_VAIN_TRACES = 2
+"""Updates by a trace that were given up, less those that went through, from which on a body is
+evaluated without one: of up to `UNASKED_CHANGES` rows.
+"""
+_PROVEN_TRACES = 8
+"""Updates that went through which count against those that are given up, at most."""
+UNASKED_CHANGES = 16
+"""Changed rows that a view reads, up to which nobody asks whether an update pays."""
 
 
 class TraceCosts:
@@ -33,15 +40,13 @@ class TraceCosts:
         self._seen: dict[frozenset[str], tuple[int, float]] = {}
         self._given_up = 0  # more often than not
 
-    def in_vain(self, tuning: Tuning) -> bool:
+    def in_vain(self) -> bool:
         """True once updates for a few changed rows have been given up again and again: the body is
         then evaluated without indices.
         """
-        return self._given_up >= tuning.vain_traces
+        return self._given_up >= _VAIN_TRACES
 
-    def note(
-        self, sizes: Mapping[str, int], steps: int, stabs: int, tuning: Tuning, *, finished: bool
-    ) -> None:
+    def note(self, sizes: Mapping[str, int], steps: int, stabs: int, *, finished: bool) -> None:
         """Remember what a change took, also one that was given up. `sizes`: the changed rows of
         each relation. That many of them cost too much tells nothing of few.
         """
@@ -50,8 +55,8 @@ class TraceCosts:
         rows, cost = self._seen.get(changed, (0, 0.0))
         self._seen[changed] = rows + now, cost + steps + _STAB * stabs
         if finished:
-            self._given_up = max(-tuning.proven_traces, self._given_up - 1)
-        elif now <= tuning.unasked_changes:
+            self._given_up = max(-_PROVEN_TRACES, self._given_up - 1)
+        elif now <= UNASKED_CHANGES:
             self._given_up += 1
 
     def expected(self, trace: TraceState, sizes: Mapping[str, int], seen: int) -> float:

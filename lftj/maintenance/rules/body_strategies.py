@@ -28,6 +28,9 @@ from lftj.maintenance.trace.trace_state import (
     traced_change,
 )
 
+_FIRST_PROOF_STEPS = 1 << 19
+"""Kernel steps that it may take however few counting all proofs is expected to take."""
+
 # ── at a commit ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -58,7 +61,6 @@ class TraceUpdate(Strategy[Assignments]):
                 change.versions.sizes,
                 context.budget.work - started,
                 change.work.stabs,
-                context.tuning,
                 finished=finished,
             )
         if context.forced.trace is None and trace.bytes > before:
@@ -114,7 +116,7 @@ class TraceFromNothing(Strategy[Evaluated]):
     def applies(self) -> bool:
         """Tell whether indices are expected to serve better than delta queries, and did."""
         change = self.change
-        vain = change.body.trace_costs.in_vain(change.context.tuning)
+        vain = change.body.trace_costs.in_vain()
         if vain and change.context.forced.trace is None:
             return False
         return change.chosen_again and self._choice is not None
@@ -129,7 +131,7 @@ class TraceFromNothing(Strategy[Evaluated]):
         if choice.body.plan.count or context.forced.trace is not None:
             return UNBOUNDED
         counted = plan_rule(body.rule, change.relations, context, needed=body.needed, count=True)
-        allowed = max(context.tuning.first_proof_steps, int(2 * counted.choice.cost))
+        allowed = max(_FIRST_PROOF_STEPS, int(2 * counted.choice.cost))
         return Cost(allowed=allowed, price=TRACED)
 
     def run(self) -> Evaluated:

@@ -23,6 +23,9 @@ from lftj.maintenance.rules.body import Body
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.scantree.frozen import frozen
 
+_OUTGROWN = 4
+"""Growth of a relation after which a rule chooses anew between delta queries and a trace."""
+
 
 class Chosen(Protocol):
     """A choice made before: an index or none, and the rows that each relation had then, empty where
@@ -78,7 +81,7 @@ class BodyEvaluation:
         return (
             before is None
             or before.trace is not None
-            or _outgrown(before.sizes, self._now, self.context.tuning.outgrown)
+            or _outgrown(before.sizes, self._now, _OUTGROWN)
         )
 
     @property

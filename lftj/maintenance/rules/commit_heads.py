@@ -30,6 +30,9 @@ from lftj.scantree.frozen import record
 from lftj.storage.delta import Delta
 from lftj.tuning.aids import EXTREMES, FINER_HEADS
 
+_HEAD_SHARE = 0.5
+"""Share of evaluating the body anew that it may take."""
+
 
 @record
 class _Done:
@@ -236,7 +239,7 @@ class CommitHeads:
             self._done[head.shared.key] = _Done(head)
             return True
         tuning = self._context.tuning
-        allowed = max(tuning.head_steps, int(tuning.head_share * head.work))
+        allowed = max(tuning.head_steps, int(_HEAD_SHARE * head.work))
         return self._followed_within(allowed, head, work)
 
     def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork) -> _Done:

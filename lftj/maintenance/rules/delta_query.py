@@ -35,6 +35,11 @@ from lftj.storage.delta import Delta
 from lftj.types import INT
 from lftj.types.sources import Role, Source, in_role, without_role
 
+_DELTA_STALE = 8
+"""Growth or shrinkage of what a delta query reads after which it is planned anew."""
+_DELTA_STALE_ROWS = 64
+"""Rows up to which no growth makes a delta query stale."""
+
 
 @record
 class DeltaQuery:
@@ -98,14 +103,16 @@ class DeltaQuery:
             ]
         )
         changed = sum([versions.sizes.get(name, 0) for name in self._reads])
-        few, times = context.tuning.delta_stale_rows, context.tuning.delta_stale
-        fewer = few < self._changed > times * changed
+        fewer = _DELTA_STALE_ROWS < self._changed > _DELTA_STALE * changed
         if (
             self._prepared is None
             or fewer
             or (
                 sizes != self._sizes
-                and any(stale(*pair, times, few) for pair in zip(sizes, self._sizes, strict=True))
+                and any(
+                    stale(*pair, _DELTA_STALE, _DELTA_STALE_ROWS)
+                    for pair in zip(sizes, self._sizes, strict=True)
+                )
             )
         ):
             more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))

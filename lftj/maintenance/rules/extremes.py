@@ -24,6 +24,11 @@ from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import EXTREMES
 
+_EXTREMES_WIDTH = 3
+"""Times as many columns as are read beyond which a relation is too wide for a key order that keeps
+a minimum or maximum.
+"""
+
 
 @frozen(slots=True)
 class Extremes:
@@ -153,12 +158,12 @@ class Extremes:
         return sort_rows([columns[place][which] for place in self.head])
 
 
-def extremes_of(rule: NormalRule, tuning: Tuning) -> Extremes | None:
+def extremes_of(rule: NormalRule, tuning: Tuning, wide: int = _EXTREMES_WIDTH) -> Extremes | None:
     """Reader of a rule's head from a key order, if it can be read so: one atom, and of one of its
     columns, not a text, the extremes alone.
 
     Rows that are much wider than the columns read keep no key order for it: the values of each
-    group take less, and are sooner sorted.
+    group take less, and are sooner sorted. `wide`: as `_EXTREMES_WIDTH`.
     """
     if EXTREMES in tuning.without:
         return None
@@ -185,13 +190,13 @@ def extremes_of(rule: NormalRule, tuning: Tuning) -> Extremes | None:
     ):  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]
-    most = tuning.extremes_width * len(leading)
-    if len(atom.args) > most and leading != list(range(len(leading))):
+    if len(atom.args) > wide * len(leading) and leading != list(range(len(leading))):
         return None
     order = (*leading, *(column for column in range(len(atom.args)) if column not in leading))
-    width = len(group)
     head = tuple(
-        group.index(term.variable) if isinstance(term, Ref) else width + (term.function == "max")
+        group.index(term.variable)
+        if isinstance(term, Ref)
+        else len(group) + (term.function == "max")
         for term in rule.head
     )
-    return Extremes(atom.relation, order, width, head)
+    return Extremes(atom.relation, order, len(group), head)

@@ -28,6 +28,8 @@ from lftj.tuning.aids import RUNNING_TOTALS
 # Aggregates that no repetition changes: the search may stop at the first proof of each (group,
 # arguments).
 _IDEMPOTENT = frozenset({"min", "max"})
+_PROJECTED_ROWS = 4_000_000
+"""Rows gathered before repeated ones are taken out: memory against sorting."""
 
 
 def derive(
@@ -79,7 +81,7 @@ def projected(
         waiting.append(owned(piece))
         gathered += piece.shape[1]
         context.budget.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
-        if gathered > max(context.tuning.projected_rows, len(counts)):
+        if gathered > max(_PROJECTED_ROWS, len(counts)):
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
     return _compact(rows, counts, waiting, picks)

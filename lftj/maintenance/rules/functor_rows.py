@@ -33,6 +33,8 @@ _TEXT_OF_STEP = 64
 """Bytes of text that a pattern is looked for in, in the time of a kernel step or two."""
 
 Found = TypeVar("Found")
+_SLICE_ROWS = 8192
+"""Rows between looks at limits and at Ctrl-C where Python makes each."""
 
 
 def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
@@ -70,7 +72,7 @@ def _slices(
 ) -> Iterator[Found]:
     """Yield the results of some thousand rows after the other."""
     made = 0  # bytes of text, about
-    at_once = context.tuning.slice_rows
+    at_once = _SLICE_ROWS
     for first in range(0, len(domain[0]), at_once):
         some = [column[first : first + at_once] for column in domain]
         found, letters = of(rule, some, context)

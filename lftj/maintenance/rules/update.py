@@ -17,8 +17,10 @@ from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.join.strategy import UNBOUNDED, Cost, Exhausted, Strategy, Why, within
+from lftj.maintenance.cost.cost_model import SEEN_CHANGES
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.rules.body import UNASKED_CHANGES
 from lftj.maintenance.rules.chosen_state import ChosenState, change_of_choice
 from lftj.maintenance.rules.chosen_way import BodyChange
 from lftj.maintenance.rules.commit_heads import CommitHeads
@@ -49,6 +51,10 @@ repeat.
 Updated = tuple[Delta, RelationState, list[RuleWork]]
 States = dict[int, RuleState | None]
 """State kept of each rule, by its identity; None of one that was not there."""
+_UPDATE_SOON_SHARE = 0.7
+"""Share of a full evaluation for `update_soon_steps`."""
+_CHANGED_SHARE = 0.5
+"""Share of what is read that may have changed at most for an update to be tried."""
 
 
 class Update(Strategy[Maintained]):
@@ -78,7 +84,7 @@ class Update(Strategy[Maintained]):
         self._allowed = self._may_take()
         sizes = change.versions.sizes
         changed = sum([sizes.get(name, 0) for rule in change.rules for name in rule.reads])
-        if changed <= change.context.tuning.unasked_changes:
+        if changed <= UNASKED_CHANGES:
             return UNBOUNDED
         kept = [self._kept.state_of(rule) for rule in change.rules]
         costing = [rule for rule in kept if rule is not None and not heads.done(rule)]
@@ -95,7 +101,7 @@ class Update(Strategy[Maintained]):
         return max(
             tuning.update_steps,
             int(min(fraction, _FOLD) * full),
-            min(tuning.update_soon_steps, int(tuning.update_soon_share * full)),
+            min(tuning.update_soon_steps, int(_UPDATE_SOON_SHARE * full)),
         )
 
     def run(self) -> Maintained | Exhausted:
@@ -223,16 +229,16 @@ def _hopeless(
             changed += sizes.get(name, 0)
         if rule_state.body is not None and rule_state.trace is not None:
             costs = rule_state.body.trace_costs
-            expected += costs.expected(rule_state.trace, sizes, tuning.seen_changes)
+            expected += costs.expected(rule_state.trace, sizes, SEEN_CHANGES)
             continue
         for query in rule_state.body.queries if rule_state.body is not None else ():
-            expected += query.expected(sizes.get(query.relation, 0), tuning.seen_changes)
+            expected += query.expected(sizes.get(query.relation, 0), SEEN_CHANGES)
     # a small view's update may take more than `fraction`, which is to be found out by trying
     share = (
         max(
             fraction,
             min(
-                tuning.changed_share,
+                _CHANGED_SHARE,
                 allowed / max(1, sum(rule_state.work for rule_state in rules)),
             ),
         )

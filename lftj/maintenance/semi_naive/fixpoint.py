@@ -88,7 +88,7 @@ class Fixpoint(ABC, Generic[T]):
         self.lower = {name: relations[name] for name in below - set(schemas) if name in relations}
         self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
         if prepared is not None:
-            prepared.begin(self.lower, self.context.tuning)
+            prepared.begin(self.lower)
         self.variants = (
             prepared.variants
             if prepared
@@ -216,9 +216,7 @@ class Fixpoint(ABC, Generic[T]):
         self.context.budget.iterated += ITERATION * (1 + len(runnable))
         for variant in runnable:
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
-        shared = SharedIteration(
-            runnable, self.deltas, self.kept, self.context.resources.threads, self.context.tuning
-        )
+        shared = SharedIteration(runnable, self.deltas, self.kept, self.context.resources.threads)
         self._by_chance = shared.worthwhile
         outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
         for number, variant in enumerate(runnable):

@@ -15,7 +15,13 @@ from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.maintenance.semi_naive.variants import Variant, recursive_atoms, variants
 from lftj.program.normal_form import NormalRule, RelationSchema
-from lftj.tuning import Tuning
+
+_FIXPOINT_STALE = 4
+"""Growth or shrinkage of a relation below after which plans kept from commit to commit are made
+anew.
+"""
+_FIXPOINT_STALE_ROWS = 64
+"""Rows up to which no growth makes these stale."""
 
 
 class PreparedRules:
@@ -39,11 +45,11 @@ class PreparedRules:
             if not recursive_atoms(rule, self._schemas)
         ]
 
-    def begin(self, below: Relations, tuning: Tuning) -> None:
+    def begin(self, below: Relations) -> None:
         """Make ready for an evaluation over these relations below the stratum."""
-        few, times = tuning.fixpoint_stale_rows, tuning.fixpoint_stale
         if any(
-            name not in below or stale(below[name].count, size, times, few)
+            name not in below
+            or stale(below[name].count, size, _FIXPOINT_STALE, _FIXPOINT_STALE_ROWS)
             for name, size in self._sizes.items()
         ):
             self._sizes = {}

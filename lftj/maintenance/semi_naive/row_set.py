@@ -25,6 +25,10 @@ from lftj.tuning import DEFAULT, Tuning
 Columns = list[np.ndarray]
 
 _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
+_DENSE_SHARE = 64
+"""Bits for each row up to which a larger bitmap is."""
+_LARGE_TABLE = 256 << 20
+"""Bytes beyond which a hash table grows more slowly, to leave memory to others."""
 
 
 class RowSet:
@@ -145,7 +149,7 @@ class RowSet:
             self._wide = WideRows(self.width)
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
-        if 1 << sum(bits) <= max(self._tuning.dense_bits, self._tuning.dense_share * self.count):
+        if 1 << sum(bits) <= max(self._tuning.dense_bits, _DENSE_SHARE * self.count):
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None
@@ -172,9 +176,7 @@ class RowSet:
         )
 
     def _grow(self, more: int) -> None:
-        growth = (
-            (8 if self._slots.nbytes < self._tuning.large_table else 4) * 8 // self._slots.itemsize
-        )
+        growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
         self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:

@@ -26,7 +26,15 @@ from lftj.partition.executor import ThreadExecutor
 from lftj.scantree.bounds import after_prefix
 from lftj.storage.relation import Order
 from lftj.storage.transient_relation import TransientRelation
-from lftj.tuning import Tuning
+
+_SHARED_PIECE = 16
+"""Pieces of an iteration in the steps from which on one evaluation is divided."""
+_SHARED_PARTS = 4
+"""Parts of one evaluation for each piece of an iteration."""
+_SHARED_ITERATION = 2
+"""Part of the steps from which on one evaluation is divided that make threads worth starting for an
+iteration.
+"""
 
 
 class Cut:
@@ -122,9 +130,7 @@ class SharedIteration:
         deltas: Mapping[str, TransientRelation],
         whole: Sequence[str],
         threads: ThreadExecutor | None,
-        tuning: Tuning,
     ):
-        self._tuning = tuning
         self._variants = variants
         self._whole = whole
         self._deltas = deltas
@@ -138,7 +144,7 @@ class SharedIteration:
         expected = sum(
             variant.pace * self._deltas[variant.source].count for variant in self._variants
         )
-        return expected * self._tuning.shared_iteration >= self._threads.patience
+        return expected * _SHARED_ITERATION >= self._threads.patience
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
         """Outcomes of `do` for each variant. Raises the error of the first variant that fails."""
@@ -182,9 +188,9 @@ class SharedIteration:
         cuts = []
         for variant in self._variants:
             delta = self._deltas[variant.source]
-            steps = int(variant.pace * delta.count * self._tuning.shared_piece)
+            steps = int(variant.pace * delta.count * _SHARED_PIECE)
             wanted = steps // max(1, self._threads.patience)
-            most = self._threads.parts // self._tuning.shared_parts
+            most = self._threads.parts // _SHARED_PARTS
             cuts.append(Cut(variant, delta, min(most, wanted)))
         return cuts
 

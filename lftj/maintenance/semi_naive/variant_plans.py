@@ -20,6 +20,10 @@ from lftj.storage.transient_relation import AnyOrder
 # no use
 STEPS_PER_ROW = 4
 _ORDER_COST = 2  # kernel steps that a row costs in a new key order
+_VARIANT_STALE = 8
+"""Growth or shrinkage of a delta after which a variant is planned anew."""
+_VARIANT_STALE_ROWS = 1000
+"""Deltas for which no order is so bad that choosing another pays."""
 
 
 class VariantPlans:
@@ -44,7 +48,7 @@ class VariantPlans:
     def plan(self, variant: Variant, size: int, readable: Relations) -> RulePlan:
         """The plan for a variant whose delta has so many rows."""
         tuning = self._context.tuning
-        few, times, price = tuning.variant_stale_rows, tuning.variant_stale, tuning.plan_steps
+        few, times, price = _VARIANT_STALE_ROWS, _VARIANT_STALE, tuning.plan_steps
         grown = size > max(few, variant.planned_for * times)
         shrunk = variant.planned_for > max(few, size * times) and variant.rent.lost > price
         if variant.plan is None or grown or shrunk or variant.rent.due(price):

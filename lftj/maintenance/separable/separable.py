@@ -23,6 +23,9 @@ from lftj.maintenance.separable.walk_kernels import Graph, Parts, Reached, inver
 from lftj.maintenance.separable.walks import Walk, walked
 from lftj.scantree.rows import distinct_values, equal_runs, sort_rows
 
+WALK_SPARSE = 8
+"""Times wider than their number that a range of values is numbered anew for walks."""
+
 
 class Walks(Strategy[dict[str, Columns]]):
     """A walk for each value that recursion keeps, of a stratum that falls apart so."""
@@ -60,7 +63,7 @@ def close_parts(
         return first
     kept = [column for place, column in enumerate(first) if place != shape.changing]
     ordered = sort_rows([*kept, first[shape.changing]])
-    nodes = Nodes([ordered[-1], before, after], context.tuning.walk_sparse)
+    nodes = Nodes([ordered[-1], before, after], WALK_SPARSE)
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(
         np.append(heads, len(ordered[-1])),

@@ -43,11 +43,11 @@ from lftj.storage.durable.stored_trees import (
     relation_data,
     relation_of,
 )
-from lftj.tuning import Tuning
+from lftj.tuning import DEFAULT
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
 
-_ANY_WIDTH = Tuning(extremes_width=1 << 30)
+_ANY_WIDTH = 1 << 30
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
 
 _COST = ("work", "steps", "alone", "used", "failures", "spent", "changes")
@@ -252,7 +252,7 @@ class ViewReader:
             return RuleState(rule, None, work=data["work"])
         if data["head"] is not None:
             return RuleState.sharing(rule, self.heads[data["head"]])
-        body, trace = Body(rule, extremes_of(rule, _ANY_WIDTH)), None
+        body, trace = Body(rule, extremes_of(rule, DEFAULT, _ANY_WIDTH)), None
         if data["trace"] is not None:
             trace = trace_of(data["trace"], body, self.relations, self.dictionary, self.trees)
         return RuleState(rule, body, data["work"], trace)

@@ -99,7 +99,7 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
         drawn = sorted(drawn) if ascending else drawn
         drawn = list(dict.fromkeys(drawn)) if by.random() < 0.3 else drawn
         key = list(np.array(drawn, np.int64).reshape(-1, width).T.copy())
-        table = row_table(key, DEFAULT)
+        table = row_table(key)
         first: dict[tuple[int, ...], int] = {}
         for row, of in enumerate(drawn):
             first.setdefault(of, row)
@@ -133,7 +133,7 @@ def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending
 def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(
     kind: str, key: list[list[int]]
 ) -> None:
-    assert type(row_table([np.array(column, np.int64) for column in key], DEFAULT)).__name__ == kind
+    assert type(row_table([np.array(column, np.int64) for column in key])).__name__ == kind
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(
 )
 def test_keys_that_differ_in_few_bits_lie_apart(keys: np.ndarray) -> None:
     """A search looks at the slots from where its key belongs up to the next empty one."""
-    table: Any = row_table([keys], DEFAULT)
+    table: Any = row_table([keys])
     assert type(table).__name__ == "_HashedRows"
     empty = np.flatnonzero(table._table < 0)
     assert np.diff(empty).max() < 64
@@ -378,9 +378,7 @@ def test_limits_hold(threads: int) -> None:
 
 def test_a_key_that_several_rows_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    monkeypatch.setattr(
-        star_join, "row_table", lambda key, tuning: (made.append(1), row_table(key, tuning))[1]
-    )
+    monkeypatch.setattr(star_join, "row_table", lambda key: (made.append(1), row_table(key))[1])
     # the rows that share a key are not among those of a sample
     keys = [n - (n == 3001) for n in range(FACTS)]
     workspace = lftj.connect(executor=lftj.ThreadExecutor(1))

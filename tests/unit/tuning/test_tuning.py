@@ -45,6 +45,16 @@ def test_what_is_no_amount_is_refused(given: dict[str, Any], found: str):
     assert "the default is" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"), [("sampled_row", "did you mean sampled_rows=?"), ("window_share", "constant")]
+)
+def test_what_is_no_threshold_is_refused(name: str, hint: str):
+    with pytest.raises(lftj.OptionError, match=f"no threshold {name}=") as refused:
+        lftj.Tuning(**{name: 1})
+    assert refused.value.code == "E170"
+    assert hint in str(refused.value)
+
+
 def test_a_workspace_takes_no_other_thing_for_a_tuning():
     with pytest.raises(lftj.DeclarationError, match="tuning is a Tuning, found 3") as refused:
         lftj.connect(tuning=3)  # type: ignore[call-overload]
