@@ -1,11 +1,14 @@
-"""Other thresholds for an open workspace."""
+"""Other thresholds for an open workspace, and other constants for a while."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 
 @contextmanager
@@ -18,3 +21,12 @@ def retuned(workspace: Any, **fields: Any) -> Iterator[None]:
         yield
     finally:
         statistics.tuning = before
+
+
+@contextmanager
+def constants(module: ModuleType, **values: Any) -> Iterator[None]:
+    """Meanwhile these constants of a module have other values."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            patch.setattr(module, name, value)
+        yield

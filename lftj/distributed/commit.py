@@ -149,7 +149,7 @@ class Commit:
             number,
             supersteps,
             self.executor.partitions,
-            allowed(self.elastic, rows, self.present.settings.tuning),
+            allowed(self.elastic, rows),
             self._step,
         )
         if self.afresh:

@@ -14,19 +14,22 @@ from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.task import PartDone
-from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 
 _NO_LIMIT = 1 << 62
 
 Entries = Mapping[str, Sequence[Entry]]
+_OVER_DELETED_ROWS = 1000
+"""Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then
+is supersteps, not rows.
+"""
 
 
-def allowed(elastic: float, rows: int, tuning: Tuning) -> int:
+def allowed(elastic: float, rows: int) -> int:
     """Rows that may be over-deleted of a stratum with so many until it is derived anew."""
     if isinf(elastic):
         return _NO_LIMIT
-    return max(tuning.over_deleted_rows, int(elastic * rows)) if elastic else 0
+    return max(_OVER_DELETED_ROWS, int(elastic * rows)) if elastic else 0
 
 
 class DoStep(Protocol):

@@ -25,6 +25,10 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import OneRow
 
 _ROOM = 1 << 12  # rows of answers that a run has room for, before it comes back to hand them over
+_BOUND_SEARCH_COST = 1e6
+"""Estimated kernel steps up to which a question with parameters is one run of a plan that is kept;
+above, threads and all other ways to evaluate it may gain more than that saves.
+"""
 
 
 class _Reading(Mapping[str, RelationVersion]):
@@ -94,7 +98,7 @@ def search_for(
         search = None  # type: ignore[assignment]
     if search is None or not search.suits(database):
         search = BoundSearch(rule, _row(asked.values, codes, context), database, context)
-    if search.cost > context.tuning.bound_search_cost:
+    if search.cost > _BOUND_SEARCH_COST:
         asked.searches.append(search)
         return None
     return search

@@ -21,18 +21,22 @@ nanoseconds.
 """
 _STAR_SPANS = 2
 """Spans for each thread, so that one that is held up does not hold up all."""
+_STAR_SPAN = 1 << 17
+"""Facts for each thread of a scan, fewer the more is looked up for each: work against the start of
+a thread.
+"""
 
 
 def spans_of(rows: int, steps: int, context: Context) -> list[Span]:
     """Equal spans of so many rows, for tasks that spend so many steps on each row: one where that
     is little, or nobody helps.
     """
-    threads, tuning = context.resources.threads, context.tuning
+    threads = context.resources.threads
     count = 1
     spent = rows * steps
     if threads is not None and threads.workers > 1 and spent * _STAR_STEPS > threads.patience:
         most = min(_STAR_SPANS * threads.workers, rows)
-        count = min(most, max(1, spent // tuning.star_span))
+        count = min(most, max(1, spent // _STAR_SPAN))
     return equal_spans(rows, count)
 
 

@@ -47,6 +47,8 @@ _AFFECTED_CHANGES = 16
 """Changed rows that do not tell their partitions, up to which these are looked up."""
 _AFFECTED_JOINED = 20_000
 """Rows that may join those changes for it."""
+_AFFECTED_SHARE = 0.5
+"""Share of the rows in affected partitions beyond which one evaluation of all is simpler."""
 
 
 class _Known(NamedTuple):
@@ -126,7 +128,7 @@ def find_affected(
         values, direct = touched
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
-        if share > context.tuning.affected_share:
+        if share > _AFFECTED_SHARE:
             return None
         return AffectedParts(schemas, kept, prepared, values, share, direct)
     return None

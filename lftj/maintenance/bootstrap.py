@@ -97,7 +97,6 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
             lows,
             highs,
             self.context.resources.threads,
-            self.context.tuning,
         )
         if self.prepared is None:
             rows = iteration_0(schema, seeds, self.lower, self.context)

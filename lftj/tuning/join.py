@@ -17,16 +17,10 @@ class JoinTuning:
     """Rows from which on a relation tells how a rule is best evaluated; fewer may be chance."""
     repeating: float = 2.0
     """Rows for each value from which on a column repeats, and aggregates are drawn into joins."""
-    crowded: float = 2.0
-    """Times the mean from which on values of two atoms count as skewed; less may be chance."""
 
     # ── variable orders ───────────────────────────────────────────────────────────────────────────
     # Watched by `bench triejoin`, `bench answers`, and `ms_per_extra_rule` of `bench
     # startup` for the time of planning.
-    permuted_variables: int = 5
-    """Variables up to which every order is looked at; beyond, subsets: exact against 2ⁿ steps."""
-    searched_variables: int = 9
-    """Variables up to which subsets are searched; beyond, a greedy choice takes n² steps."""
     present_order: float = 1.5
     """Times the cheapest order, the key orders made for it included, that one may cost for which
     none is missing: estimates are no nearer, and what is made has to be brought forward.
@@ -41,20 +35,10 @@ class JoinTuning:
     # partition`.
     run_steps: int = 20_000_000
     """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
-    bound_search_cost: float = 1e6
-    """Estimated kernel steps up to which a question with parameters is one run of a plan that is
-    kept; above, threads and all other ways to evaluate it may gain more than that saves.
-    """
     shared_run_steps: int = 4_000_000
     """The same for tasks on threads, which stop together: about a fiftieth of a second."""
     run_rows: int = 1 << 15
     """Rows that a run has room for: what fits into the processor's cache against calls."""
-    run_records: int = 1 << 14
-    """Records of a trace that a run has room for, as `run_rows`."""
-    grouped_bindings: int = 2_000_000
-    """Bindings from which on an evaluation may go group by group: memory of all rows against a
-    dearer order.
-    """
 
     # ── scans and star joins ──────────────────────────────────────────────────────────────────────
     # Watched by `threads2_join` of `bench partition` and `flights_speedup` of `bench
@@ -64,20 +48,4 @@ class JoinTuning:
     columns_start: float = 10_000
     """Kernel steps in the time in which an evaluation by columns begins, by look-ups or with
     arithmetic: a search that takes less is done.
-    """
-    star_span: int = 1 << 17
-    """Facts for each thread of a scan, fewer the more is looked up for each: work against the start
-    of a thread.
-    """
-    semijoin_rows: int = 1 << 15
-    """Rows of a wide relation from which on semi-joins reduce it before the join."""
-    semijoin_smaller: int = 2
-    """Times fewer rows that a relation needs to restrict another one."""
-    semijoin_passing: float = 0.75
-    """Share of sampled rows that pass from which on a test is not worth its time."""
-    semijoin_worth: float = 0.5
-    """The same for all tests together, which have to leave much less to sort."""
-    summed_rows: int = 4
-    """Rows for each combination of values from which on counts are added up by place, not
-    listed.
     """

@@ -1,4 +1,4 @@
-"""Thresholds of following changes: rules, fixpoints, counts and deletions."""
+"""Thresholds of following changes: rules, counts and deletions."""
 
 from __future__ import annotations
 
@@ -17,81 +17,38 @@ class RuleTuning:
     update_steps: int = 20_000
     """Steps that an update may take in any case: less than a millisecond."""
     update_soon_steps: int = 60_000
-    """Steps that it may take while they are less than seven tenths of a full evaluation,
-    which also has to sort and compare all rows.
+    """Steps that it may take while they are less than seven tenths of a full evaluation, which also
+    has to sort and compare all rows.
     """
     large_change: int = 1000
     """Changed rows below which no share of a relation is too large: only what such changes cost
     before tells.
     """
-    head_steps: int = 20_000
-    """Steps that following a shared head may take for a rule that joins it."""
-    first_proof: float = 8.0
-    """Estimated proofs for each head row from which on a search for the first one, and its trace,
-    pays.
-    """
     extremes_rows: int = 1 << 15
-    """Rows up to which that key order, or the order of the rows behind the minima and maxima of one
-    relation in other heads, is made at once; of more it waits until one of these is deleted.
+    """Rows up to which the key order that keeps a minimum or maximum, or the order of the rows
+    behind those of other heads, is made at once; of more it waits until one of these is deleted.
     """
 
 
 @frozen(guarded=True, kw_only=True, eq=False)
-class FixpointTuning:
-    """Thresholds of semi-naive evaluation."""
-
-    # ── semi-naïve evaluation ─────────────────────────────────────────────────────────────────────
-    # Watched by `rand1k_vs_duckdb`, `cspa10k_vs_duckdb` and `galen_s` of `bench recursion`,
-    # and `threads2_cspa` of `bench partition`.
-    plan_steps: int = 50_000
-    """Steps in the time that choosing a variable order takes: the price of rent or buy."""
-    dense_bits: int = 1 << 28
-    """Bits of a bitmap that is cheaper than any hash table: 32 MiB."""
+class CountingTuning:
+    """Thresholds of closures, counted strata, compiled iterations and deletions without counts.
+    Costs are kernel steps of the cost model.
+    """
 
     # ── searches of closures ──────────────────────────────────────────────────────────────────────
     # Watched by `regret_p95` and `empty_change` of `bench deletions`.
     searched_least: int = 200_000
     """Steps that following a closure by searches may take in any case: a millisecond."""
-    searched_steps: int = 16
-    """Changed steps beyond which the graph's components are found before single searches."""
-
-    # ── walks and affected partitions ─────────────────────────────────────────────────────────────
-    # Watched by `forest_vs_duckdb`, `rmat1k_edit_ms` and `elastic_worst` of `bench
-    # recursion`.
-    walk_rows: int = 1 << 20
-    """Rows that walks have room for at first: memory against growing."""
-    affected_share: float = 0.5
-    """Share of the rows in affected partitions beyond which one evaluation of all is simpler."""
-
-
-@frozen(guarded=True, kw_only=True, eq=False)
-class CountingTuning:
-    """Thresholds of counted strata, lattices, compiled iterations and deletions without counts.
-    Costs are kernel steps of the cost model.
-    """
 
     # ── counts ────────────────────────────────────────────────────────────────────────────────────
     # Watched by `elastic_worst` and `rmat1k_edit_ms` of `bench recursion`.
     elastic_steps: int = 4_000_000
     """Cost that an update of a stratum may have in any case: some twenty milliseconds."""
-    elastic_running: int = 5
-    """Times its share that an update may take once it runs: what it took is lost when a bootstrap
-    follows.
-    """
     elastic_forecast: int = 2
     """Times its share that a forecast may say which goes by a bootstrap alone."""
     given_rows: int = 1000
     """Rows given at once from which on proofs are counted from the beginning."""
-    bootstrap_rows: int = 1 << 16
-    """Rows that a counting walk has room for at first."""
-    late_order: int = 1
-    """Times all rows that changes may be gone through while they wait for the identity order: a
-    row is gone through in the time that a 256th of a page takes.
-    """
-    late_share: int = 16
-    """Part of the rows that may wait so from one update to the next."""
-    late_rows: int = 1 << 13
-    """Rows that may wait so at most."""
 
     # ── iterations of few rows ────────────────────────────────────────────────────────────────────
     # Watched by `chain_us_per_round` and `shortest_edit` of `bench recursion`.
@@ -103,15 +60,6 @@ class CountingTuning:
     """Times the cost of all else that they have to have cost."""
     compiled_patience: int = 32
     """Iterations of few rows before a compiled run is tried, as loading its code takes a while."""
-    compiled_iterations: int = 1 << 16
-    """Iterations of a compiled run between two looks at limits."""
-
-    # ── lattices ──────────────────────────────────────────────────────────────────────────────────
-    # Watched by `shortest_edit` of `bench recursion`.
-    offered_rows: int = 1 << 20
-    """Offers from which on those that say the same, or less, are left out as they come: memory
-    against sorting.
-    """
 
     # ── deletions without counts ──────────────────────────────────────────────────────────────────
     # Watched by `elastic_worst`, `galen_edit_ratio` and `add_rule_ms` of `bench recursion`.
@@ -119,8 +67,6 @@ class CountingTuning:
     """Cost that a change may have where nobody knows what an evaluation takes, and regret below
     which no counts are made: a tenth of a second.
     """
-    rows_small: int = 1_000_000
-    """Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
     rows_least: int = 500_000
     """Cost that a change may have even where an evaluation takes less: some milliseconds."""
     rows_begun: int = 125_000
@@ -141,7 +87,3 @@ class CountingTuning:
     """Cost of planning an atom over ranked rows. A deletion has to have as much left, and what
     making ranks takes.
     """
-    rederive_turn: int = 50_000
-    """Steps that led to nothing after which a search for rows that return goes the other way."""
-    rederive_steps: int = 16
-    """Steps for each row that drives such a search or is found; what is beyond led to nothing."""

@@ -24,10 +24,6 @@ class StoredTuning:
     """
     gathered_rows: int = 100_000
     """Answers up to which a query brings them to this process at once; more stay in files."""
-    over_deleted_rows: int = 1000
-    """Rows that a commit may over-delete of a stratum in any case: what deriving them again costs
-    then is supersteps, not rows.
-    """
     compacted_entries: int = 1000
     """Entries of one relation from which on a commit compacts it, if parts are few: files to open
     against rows to write again.

@@ -9,13 +9,13 @@ from typing import Any
 from lftj.errors import DeclarationError, OptionError
 from lftj.scantree.frozen import frozen
 from lftj.tuning.join import JoinTuning
-from lftj.tuning.maintenance import CountingTuning, FixpointTuning, RuleTuning
+from lftj.tuning.maintenance import CountingTuning, RuleTuning
 from lftj.tuning.storage import StoredTuning
 
 
 # Its parts make no methods of their own, which nobody calls: each start would pay for them.
 @frozen(guarded=True, kw_only=True)
-class Tuning(JoinTuning, RuleTuning, FixpointTuning, CountingTuning, StoredTuning):
+class Tuning(JoinTuning, RuleTuning, CountingTuning, StoredTuning):
     """Thresholds of one workspace: `lftj.connect(tuning=lftj.Tuning(sampled_rows=4096))`.
 
     No field changes a result: each chooses between ways to get it, and docs/tuning.md tells what it

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed import stage_supersteps
 from lftj.distributed.partitioning.cuts import part_of
 from lftj.distributed.partitioning.steps import Move
 from lftj.scantree import Tree
@@ -20,6 +21,7 @@ from lftj.syntax.parser import parse
 from lftj.types import INT
 from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
+from tests.retuning import constants
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
 
@@ -190,6 +192,7 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.2])
+@constants(stage_supersteps, _OVER_DELETED_ROWS=0)
 def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> None:
     with in_supersteps():
         pair = history(
@@ -198,7 +201,6 @@ def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> N
             elastic,
             seed=4,
             steps=12,
-            tuning=lftj.Tuning(over_deleted_rows=0),
         )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]

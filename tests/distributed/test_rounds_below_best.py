@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed import stage_supersteps
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
+from tests.retuning import constants
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
 
@@ -189,6 +191,7 @@ def test_oracle_workers_that_die_between_steps(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("elastic", [0, 0.4])
+@constants(stage_supersteps, _OVER_DELETED_ROWS=0)
 def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> None:
     with in_supersteps():
         pair = history(
@@ -197,7 +200,6 @@ def test_oracle_some_deletions_are_given_up(tmp_path: Path, elastic: float) -> N
             elastic,
             seed=4,
             steps=12,
-            tuning=lftj.Tuning(over_deleted_rows=0),
         )
     profile = pair.workspace.profile()
     followed = profile[(profile["overdeleted"] > 0) & (profile["anew"] == 0)]

@@ -44,7 +44,7 @@ def test_workspaces_with_other_settings_plan_for_themselves(
     tmp_path: Path, made: list[object]
 ) -> None:
     counts, memories = [], [None]
-    for number, tuning in enumerate((lftj.Tuning(), lftj.Tuning(), lftj.Tuning(crowded=3))):
+    for number, tuning in enumerate((lftj.Tuning(), lftj.Tuning(), lftj.Tuning(present_order=3))):
         made.clear()
         executor = InlineExecutor(tmp_path / str(number))
         executor._memories = memories  # the same worker

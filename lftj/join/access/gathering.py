@@ -17,8 +17,9 @@ from lftj.join.kernels.lookup_kernels import add_up
 from lftj.scantree.columns import Lines
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Bounds
-from lftj.tuning import Tuning
 
+_SUMMED_ROWS = 4
+"""Rows for each combination of values from which on counts are added up by place, not listed."""
 _SUMMED_PLACES = 1 << 20
 """Places up to which counts are added up so; more do not stay in the processor's cache."""
 
@@ -159,7 +160,6 @@ def gathering(
     *,
     count: bool,
     held: Held,
-    tuning: Tuning,
 ) -> Gathering:
     """Choose a gathering for these variables of so many rows at most. `bounds`: two values of each
     that all lie between, where these are known.
@@ -168,16 +168,16 @@ def gathering(
     """
     if not needed:
         return Number(count)
-    if bounds is not None and added_up(bounds, rows, tuning):
+    if bounds is not None and added_up(bounds, rows):
         held(8 * slots(bounds))
         return Totals(needed, bounds, count)
     return Listed(needed, rows, held)
 
 
-def added_up(bounds: Sequence[Bounds], rows: int, tuning: Tuning) -> bool:
+def added_up(bounds: Sequence[Bounds], rows: int) -> bool:
     """Test for values that lie so close together that each combination has a place."""
     places = slots(bounds)
-    return tuning.summed_rows * places <= rows and places <= _SUMMED_PLACES
+    return _SUMMED_ROWS * places <= rows and places <= _SUMMED_PLACES
 
 
 def together(found: Sequence[Gathered]) -> Gathered:

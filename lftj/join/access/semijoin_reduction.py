@@ -28,11 +28,16 @@ from lftj.storage.transient_relation import PickedRows, TransientRelation
 from lftj.tuning.aids import SEMIJOIN_REDUCTION
 from lftj.types.sources import Role, Source
 
-"""Rows that a scan tests in the time of a kernel step of a search among as many, which waits for
-memory: 3 to 5 nanoseconds against 30 to 40.
-"""
 _PRESENT_BITS = 24
 """Bits of a range of values up to which a table tells which are present: 16 MiB."""
+_SEMIJOIN_SMALLER = 2
+"""Times fewer rows that a relation needs to restrict another one."""
+_SEMIJOIN_PASSING = 0.75
+"""Share of sampled rows that pass from which on a test is not worth its time."""
+_SEMIJOIN_WORTH = 0.5
+"""The same for all tests together, which have to leave much less to sort."""
+_SEMIJOIN_ROWS = 1 << 15
+"""Rows of a wide relation from which on semi-joins reduce it before the join."""
 
 
 class SemijoinReduction:
@@ -50,7 +55,7 @@ class SemijoinReduction:
             for test in tests
         ]
         useful = sorted(
-            (each for each in found if each[0] <= context.tuning.semijoin_passing),
+            (each for each in found if each[0] <= _SEMIJOIN_PASSING),
             key=itemgetter(0),
         )
         self.tests = [test for _, test, _ in useful]
@@ -78,12 +83,12 @@ class SemijoinReduction:
         name, relation = reads[largest], relations[reads[largest]]
         if reads.count(name) > 1 or isinstance(relation, TransientRelation):
             return None
-        if relation.count < context.tuning.semijoin_rows or cost <= relation.count:
+        if relation.count < _SEMIJOIN_ROWS or cost <= relation.count:
             return None
         found = SemijoinReduction(
             name, relation, _Tests(rule, relations, context).of(largest), context
         )
-        return found if found.tests and found.share <= context.tuning.semijoin_worth else None
+        return found if found.tests and found.share <= _SEMIJOIN_WORTH else None
 
     @property
     def restricted_by(self) -> str:
@@ -140,7 +145,7 @@ class _Tests:
         tests: list[RowTest] = []
         if own.tests:
             tests.append(RowTest.of(own, context))
-        most = self._relations[atom.relation].count // context.tuning.semijoin_smaller
+        most = self._relations[atom.relation].count // _SEMIJOIN_SMALLER
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
             shared = [each for each in AtomRead.of(self._rule, partner).place if each in place]

@@ -126,7 +126,7 @@ class StarEvaluation:
         fact is found as it is, the columns of the relation.
         """
         facts, context, bounds = self._facts, self._context, self._bounds
-        if not self._star.copies or bounds is None or added_up(bounds, facts.count, context.tuning):
+        if not self._star.copies or bounds is None or added_up(bounds, facts.count):
             return self.found().rows()
         context.budget.spend(facts.count)
         context.budget.check_memory(8 * facts.count * (1 + len(self._needed)))
@@ -138,7 +138,7 @@ class StarEvaluation:
         bounds, context = self._bounds, self._context
         spans = spans_of(self._facts.count, 1 + len(self._dimensions), context)
         least = self._facts.count // len(spans)
-        if bounds is not None and not added_up(bounds, least, context.tuning):
+        if bounds is not None and not added_up(bounds, least):
             bounds = None  # or some spans, which may be a row longer, would be gathered otherwise
         return together(
             each_of(
@@ -161,13 +161,10 @@ class StarEvaluation:
             Computation(computed, self._rule, self._context, last - first)
             for computed in self._star.computed
         ]
-        tuning = self._context.tuning
         found = (
             self._make(held)
             if self._make is not None
-            else gathering(
-                self._needed, bounds, last - first, count=self._count, held=held, tuning=tuning
-            )
+            else gathering(self._needed, bounds, last - first, count=self._count, held=held)
         )
         return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
 

@@ -8,8 +8,8 @@ selective atom last. Where samples tell that values have many rows in several at
 an order that suffers much from it is not taken.
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such
-ones come last. Up to `Tuning.permuted_variables` others all orders are looked at, with pruning; up
-to `searched_variables`, the best order of every subset is built from those of smaller ones; beyond,
+ones come last. Up to `_PERMUTED_VARIABLES` others all orders are looked at, with pruning; up to
+`_SEARCHED_VARIABLES`, the best order of every subset is built from those of smaller ones; beyond,
 each next variable is the one that is cheapest now, beginning with each atom in turn.
 """
 
@@ -47,6 +47,10 @@ choice some tens of times as long.
 """
 _STARTING_ATOMS = 12
 """Atoms up to which a greedy order is begun with each of them."""
+_PERMUTED_VARIABLES = 5
+"""Variables up to which every order is looked at; beyond, subsets: exact against 2ⁿ steps."""
+_SEARCHED_VARIABLES = 9
+"""Variables up to which subsets are searched; beyond, a greedy choice takes n² steps."""
 
 
 @frozen
@@ -139,7 +143,7 @@ class OrderSearch:
         variables looking for one takes longer than that is worth.
         """
         tuning = self._tuning
-        few = self._asked <= tuning.permuted_variables and found.cost > _INFORMED_ORDER_COST
+        few = self._asked <= _PERMUTED_VARIABLES and found.cost > _INFORMED_ORDER_COST
         if not few or self.building < NEW_ORDER or not self._missing(found.order):
             return found
         plain = self.costs
@@ -182,11 +186,11 @@ class OrderSearch:
     def _choose(self, begun: Order) -> Choice:
         """The cheapest order that begins so."""
         start = self._longer(self.costs.begun(), begun)
-        if self._asked > self._tuning.searched_variables:
+        if self._asked > _SEARCHED_VARIABLES:
             return min(
                 [self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost
             )
-        if self._asked > self._tuning.permuted_variables:
+        if self._asked > _PERMUTED_VARIABLES:
             return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
         self._search(start)

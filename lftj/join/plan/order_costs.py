@@ -50,6 +50,8 @@ more often.
 """
 EVEN: Crowds = MappingProxyType({})
 """All values are taken to be alike."""
+_CROWDED = 2.0
+"""Times the mean from which on values of two atoms count as skewed; less may be chance."""
 
 
 def making(
@@ -144,7 +146,7 @@ class OrderCosts:
             (number, 1 << variable): rows for (number, variable), rows in crowds.items()
         }
         self._variables = [bits(atom.columns) for atom in self.atoms]
-        self._skew: Skew = skew_of(self.atoms, self._at, tuning.crowded) if informed else NO_SKEW
+        self._skew: Skew = skew_of(self.atoms, self._at, _CROWDED) if informed else NO_SKEW
         self._skewed: dict[int, int] = {}  # by atom, the variables that make a difference to it
         for (number, _), drawn in self._skew.items():
             others = reduce(or_, [others for others, _ in drawn])

@@ -15,6 +15,10 @@ from lftj.join.run.evaluate import Relations, chunks, owned
 
 _GROUPED_ORDER = 4.0
 """Times the cheapest order that one may cost which goes group by group."""
+_GROUPED_BINDINGS = 2_000_000
+"""Bindings from which on an evaluation may go group by group: memory of all rows against a dearer
+order.
+"""
 
 
 def pieces_of_groups(
@@ -28,9 +32,8 @@ def pieces_of_groups(
     """
     plan, apart = _grouped(query, plan, relations, width)
     context = query.context
-    tuning = context.tuning
     waiting: list[np.ndarray] = []
-    rows, enough = 0, tuning.grouped_bindings
+    rows, enough = 0, _GROUPED_BINDINGS
     for chunk in chunks(plan, relations, context):
         waiting.append(owned(chunk))
         rows += chunk.shape[1]
@@ -43,7 +46,7 @@ def pieces_of_groups(
             waiting = [whole[:, end:].copy()]
             rows -= end
             # a large group is not looked through at every chunk
-            enough = max(tuning.grouped_bindings, 2 * rows)
+            enough = max(_GROUPED_BINDINGS, 2 * rows)
     if rows:
         yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1)
 
@@ -52,10 +55,10 @@ def _grouped(
     query: BodyQuery, plan: RulePlan, relations: Relations, width: int
 ) -> tuple[RulePlan, bool]:
     """The plan to run, and whether a group's rows follow each other in it."""
-    apart, tuning = begins_with(plan.outputs[:width], plan), query.context.tuning
+    apart = begins_with(plan.outputs[:width], plan)
     if not (query.count and width) or apart or query.forced:
         return plan, apart
-    if plan.choice.bindings[-1] > tuning.grouped_bindings:
+    if plan.choice.bindings[-1] > _GROUPED_BINDINGS:
         needed, statistics = query.needed, query.context.statistics
         grouped = plan_behind(query.rule, needed[:width], needed, relations, statistics)
         if grouped is not None and grouped.choice.cost <= _GROUPED_ORDER * plan.choice.cost:

@@ -37,6 +37,8 @@ _FAILURES = {
         f"{_EXCLUDE}; for a negative power of an integer, make the base a float",
     ),
 }
+_RUN_RECORDS = 1 << 14
+"""Records of a trace that a run has room for, as `run_rows`."""
 
 
 class Run:
@@ -53,9 +55,7 @@ class Run:
         self.status = at.PAUSED
         plan = assembly.plan
         self._context = context
-        self._buffer = LogBuffer(
-            len(plan.levels), len(assembly.channels), context.tuning.run_records
-        )
+        self._buffer = LogBuffer(len(plan.levels), len(assembly.channels), _RUN_RECORDS)
         self._cache = borrow_cache(context)
         self._output = borrow_output(context)
         columns = len(plan.outputs) + 1

@@ -31,7 +31,6 @@ from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows, sort_with
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
-from lftj.tuning import Tuning
 from lftj.types.dictionary import Dictionary
 
 # What is kept of a recursive relation with one choice domain beside the rows that are accepted: all
@@ -103,9 +102,7 @@ class Choosing:
         schema: RelationSchema,
         candidates: Candidates,
         dictionary: Dictionary,
-        tuning: Tuning,
     ):
-        self._tuning = tuning
         self.rows = candidates.rows
         self._began = candidates.rows
         self.ranking = candidates.ranking
@@ -121,7 +118,7 @@ class Choosing:
     @property
     def candidates(self) -> Candidates:
         """The candidates as they are now."""
-        return Candidates(self.rows.with_orders_of(self._began, self._tuning), self.ranking)
+        return Candidates(self.rows.with_orders_of(self._began), self.ranking)
 
     def become(self, rows: Tree, ranking: Tree) -> None:
         """Go on with these candidates, in the order of their columns and ranked."""

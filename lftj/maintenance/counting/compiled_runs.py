@@ -27,6 +27,8 @@ _COMPILED_QUESTIONS = 8
 """Questions planned up to which each is planned when it is asked: a plan may make key orders."""
 _COMPILED_STEPS = 100_000
 """Steps of one question in a compiled iteration."""
+_COMPILED_ITERATIONS = 1 << 16
+"""Iterations of a compiled run between two looks at limits."""
 
 
 class CompiledRuns:
@@ -87,7 +89,7 @@ class CompiledRuns:
             COMPILED_MOVE,
         )
         tuning = self._context.tuning
-        control[at.MOST_ITERATIONS] = tuning.compiled_iterations
+        control[at.MOST_ITERATIONS] = _COMPILED_ITERATIONS
         control[at.MOST_STEPS] = _COMPILED_STEPS
         control[at.MOST_COST] = self._context.budget.slice(tuning.run_steps)
 

@@ -43,6 +43,8 @@ from lftj.storage.delta import stored_width
 
 Proven = tuple[Columns, np.ndarray, np.ndarray]
 """Sorted, distinct rows, their iterations and their proof counts."""
+_BOOTSTRAP_ROWS = 1 << 16
+"""Rows that a counting walk has room for at first."""
 
 
 def count_parts(
@@ -118,7 +120,7 @@ def _walk(parts: Parts, graph: Graph, weights: Weights, context: Context) -> Cou
             parts,
             graph,
             lambda rows: Counted(*np.empty((3, rows), np.int64)),
-            context.tuning.bootstrap_rows,
+            _BOOTSTRAP_ROWS,
         )
 
     found = walked(begin, parts, context)

@@ -80,7 +80,7 @@ class ElasticUpdate:
         self.assignments = 0
         self.net = {name: ComeAndGone() for name in state.schemas}
         self.choosing = {
-            name: Choosing(state.schemas[name], kept, context.resources.dictionary, context.tuning)
+            name: Choosing(state.schemas[name], kept, context.resources.dictionary)
             for name, kept in state.candidates.items()
         }
         for name, relation in state.relations.items():
@@ -212,7 +212,7 @@ class ElasticUpdate:
         moving = len(found) + len(lost)
         self.context.budget.charge(change_of(len(changed), relation.count))
         self.context.budget.charge(change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        after = relation.moved(found_rows, lost_rows, self.context.tuning, changes)
+        after = relation.moved(found_rows, lost_rows, changes)
         if choosing is None:
             self._become(name, after)
         else:
@@ -256,7 +256,7 @@ class ElasticUpdate:
         if not moving:
             return None
         found = [*moves.found, standing(np.full_like(moves.stood, iteration))]
-        self._become(name, relation.moved(found, moves.lost, self.context.tuning))
+        self._become(name, relation.moved(found, moves.lost))
         return moves
 
     def _become(self, name: str, after: IteratedRelation) -> None:
@@ -288,7 +288,7 @@ class ElasticUpdate:
                 if in_role(name, Role.PREVIOUS) and name.name in self.versions:
                     self.versions[name.name].tree(order)
         relations = {
-            name: relation.with_orders_of(self.state.relations[name], self.context.tuning)
+            name: relation.with_orders_of(self.state.relations[name])
             for name, relation in self.relations.items()
         }
         candidates = {name: choosing.candidates for name, choosing in self.choosing.items()}

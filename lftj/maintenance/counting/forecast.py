@@ -17,6 +17,10 @@ from lftj.storage.database import base_name
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 
+_ELASTIC_RUNNING = 5
+"""Times its share that an update may take once it runs: what it took is lost when a bootstrap
+follows.
+"""
 _ELASTIC_SEEN = 3
 """Times its share that a forecast may say which goes by earlier updates."""
 _USUAL_CHANGE = 0.01
@@ -109,7 +113,7 @@ def allowance(kept: StratumState, change: Change, context: Context) -> int | Non
         return None
     if expected is None and change.cost(kept.steps) > tuning.elastic_forecast * least:
         return max(always, int(tuning.rows_tried * kept.alone)) if kept.alone else None
-    return max(tuning.elastic_forecast * always, tuning.elastic_running * share)
+    return max(tuning.elastic_forecast * always, _ELASTIC_RUNNING * share)
 
 
 def disappointed(kept: StratumState, allowed: int, change: Change) -> StratumState:

@@ -36,11 +36,18 @@ from lftj.scantree.rows import difference, sort_rows, sorted_matrix
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.index import OrderElsewhere
 from lftj.storage.relation import Known, Order, RelationVersion
-from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.sources import Role, Source
 
 _ITERATED = (Role.ITERATED, Role.BEFORE_MOVE, Role.BEFORE_UPDATE, Role.MOVED)
+_LATE_ORDER = 1
+"""Times all rows that changes may be gone through while they wait for the identity order: a row is
+gone through in the time that a 256th of a page takes.
+"""
+_LATE_SHARE = 16
+"""Part of the rows that may wait so from one update to the next."""
+_LATE_ROWS = 1 << 13
+"""Rows that may wait so at most."""
 
 
 def is_iterated(name: str) -> bool:
@@ -176,7 +183,7 @@ class IteratedRelation(RelationVersion):
         return IteratedRelation(self.schema, self._arena, trees, self._began or self, late)
 
     def moved(
-        self, found: Columns, lost: Columns, tuning: Tuning, changes: np.ndarray | None = None
+        self, found: Columns, lost: Columns, changes: np.ndarray | None = None
     ) -> IteratedRelation:
         """The next version. Rows `found` go to their new iteration, the standing behind the row;
         `lost` are rows alone. Both are sorted.
@@ -202,7 +209,7 @@ class IteratedRelation(RelationVersion):
         # A row is gone through in the time that a 256th of a page takes: to apply scattered changes
         # costs about as much as to go through all rows. They wait until that much was spent on
         # waiting.
-        if trees and not Rent(late.gone_through).due(tuning.late_order * self.count):
+        if trees and not Rent(late.gone_through).due(_LATE_ORDER * self.count):
             return self.followed_by(trees, late)
         return self.followed_by({identity: _applied(late), **trees})
 
@@ -247,7 +254,7 @@ class IteratedRelation(RelationVersion):
         new, old = inserted[:-1], erased[:-1]
         return Delta(difference(new, old), difference(old, new))
 
-    def with_orders_of(self, before: IteratedRelation, tuning: Tuning) -> IteratedRelation:
+    def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
         """Give this version every key order of the one that the update began with, which it need
         not know any more. O(δ log n).
         """
@@ -257,7 +264,7 @@ class IteratedRelation(RelationVersion):
         changes = self.changes_since(before) if missing else ([], [])
         carried = {order: self._carried(order, before, *changes) for order in missing}
         if self._late is not None and self._late.changes.shape[1] > min(
-            tuning.late_rows, self.count // tuning.late_share
+            _LATE_ROWS, self.count // _LATE_SHARE
         ):
             self.tree(self._identity_order)
         return IteratedRelation(self.schema, self._arena, self._trees | carried, late=self._late)

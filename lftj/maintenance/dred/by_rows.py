@@ -33,6 +33,8 @@ from lftj.maintenance.semi_naive.variants import recursive_atoms
 
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
+_ROWS_SMALL = 1_000_000
+"""Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
 
 
 class Rows(Strategy[Followed]):
@@ -111,8 +113,7 @@ class Rows(Strategy[Followed]):
         if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
             return False
         assert isinstance(kept, Uncounted)
-        tuning = change.context.tuning
-        if self._some and self._direct and self._instead <= tuning.rows_small:
+        if self._some and self._direct and self._instead <= _ROWS_SMALL:
             return False
         takes = self._takes
         if takes and not isinstance(kept.ranks, Ranks) and self._counts_are_due:

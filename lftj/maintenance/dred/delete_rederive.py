@@ -104,7 +104,7 @@ class _Unsupported(BestRows):
         unsupported: Callable[[Columns], Columns],
         context: Context,
     ):
-        super().__init__(total, None, context.resources.dictionary, tuning=context.tuning)
+        super().__init__(total, None, context.resources.dictionary)
         self._unsupported = unsupported
 
     def _new(self, rows: Columns) -> Delta:

@@ -28,7 +28,6 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
-from lftj.tuning import Tuning
 from lftj.types.sources import Role, Source
 
 Found = dict[str, Columns]
@@ -38,6 +37,10 @@ _REDERIVE_LASTING = 1000
 """Rows of the stratum for each that may be gone from which on a search is worth key orders of its
 own.
 """
+_REDERIVE_TURN = 50_000
+"""Steps that led to nothing after which a search for rows that return goes the other way."""
+_REDERIVE_STEPS = 16
+"""Steps for each row that drives such a search or is found; what is beyond led to nothing."""
 
 
 @record
@@ -53,10 +56,10 @@ class _Search:
     forward: bool = False
     _rent: Rent = NOTHING_LOST
 
-    def took(self, steps: int, rows: int, tuning: Tuning) -> None:
+    def took(self, steps: int, rows: int) -> None:
         """Note the kernel steps of a search, and the rows that drove it or were found."""
-        self._rent = self._rent.plus(steps - tuning.rederive_steps * rows)
-        if self._rent.due(tuning.rederive_turn):
+        self._rent = self._rent.plus(steps - _REDERIVE_STEPS * rows)
+        if self._rent.due(_REDERIVE_TURN):
             self.forward, self._rent = not self.forward, self._rent.paid()
 
 
@@ -182,7 +185,6 @@ class Returning:
         search.took(
             self._context.budget.work - before,
             len(rows[0]) + min(relations[atom.relation].count for atom in rule.atoms),
-            self._context.tuning,
         )
         return self.among_gone(rule.relation, sort_rows(rows)) if asked is not rule else rows
 

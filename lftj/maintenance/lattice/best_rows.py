@@ -21,7 +21,6 @@ from lftj.program.monotone import Lattice
 from lftj.scantree.rows import equal_runs, sort_rows
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
-from lftj.tuning import DEFAULT, Tuning
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 
@@ -32,6 +31,10 @@ run.
 """
 _TAKEN_SHARE = 16
 """Part of the offers that an iteration takes, where that is more."""
+_OFFERED_ROWS = 1 << 20
+"""Offers from which on those that say the same, or less, are left out as they come: memory against
+sorting.
+"""
 
 
 class BestRows:
@@ -49,16 +52,14 @@ class BestRows:
         dictionary: Dictionary,
         *,
         best_first: bool = False,
-        tuning: Tuning = DEFAULT,
     ):
-        self._tuning = tuning
         self.total = total
         self._best_first = best_first
         self._lattice = lattice
         self._dictionary = dictionary
         self._waiting: list[np.ndarray] = []
         self._size = 0  # how many wait
-        self._most = tuning.offered_rows
+        self._most = _OFFERED_ROWS
         self._adding = Lock()
         self._found: RowSet | None = (
             None  # what candidates say, where they were many and have no values
@@ -88,13 +89,11 @@ class BestRows:
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
             matrix = np.array(rows)
-            self._found = RowSet(
-                len(matrix), matrix.min(axis=1), matrix.max(axis=1), tuning=self._tuning
-            )
+            self._found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
             self._found.add(matrix, np.arange(len(matrix)))
         else:
             self._wait(np.array(rows))
-            self._most = max(self._tuning.offered_rows, 2 * self._size)
+            self._most = max(_OFFERED_ROWS, 2 * self._size)
 
     def _wait(self, rows: np.ndarray) -> None:
         self._waiting.append(rows)
@@ -138,7 +137,7 @@ class BestRows:
         return delta.inserts
 
     def _forget(self) -> None:
-        self._waiting, self._size, self._most, self._found = [], 0, self._tuning.offered_rows, None
+        self._waiting, self._size, self._most, self._found = [], 0, _OFFERED_ROWS, None
 
     def _taken(self) -> Columns:
         """Candidates that waited, each once and in ascending order; with a lattice the best for

@@ -168,7 +168,6 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._lattices.get(name),
             self.context.resources.dictionary,
             best_first=self.best_first and BEST_FIRST not in self.context.tuning.without,
-            tuning=self.context.tuning,
         )
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:

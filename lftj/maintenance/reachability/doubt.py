@@ -31,6 +31,8 @@ from lftj.storage.delta import Columns
 
 _BITS = 62  # changed steps that are told apart
 _MANY = 1 << 16  # rows that a step may matter to from which on a hub is looked for
+_SEARCHED_STEPS = 16
+"""Changed steps beyond which the graph's components are found before single searches."""
 
 
 class _Matter(NamedTuple):
@@ -80,7 +82,7 @@ class Doubtful:
         self._graph, self._numbers = graph, nodes
         self._budget, self._until = context.budget, context.budget.spent + most
         self._one, self._other = graph.room(), graph.room()
-        self._many = len(graph.changed[0]) > context.tuning.searched_steps
+        self._many = len(graph.changed[0]) > _SEARCHED_STEPS
         self._mattering: list[_Matter] = []
         self.anew = self._parts_anew(seeds)
         self._find_steps_that_matter()

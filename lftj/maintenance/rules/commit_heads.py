@@ -32,6 +32,8 @@ from lftj.tuning.aids import EXTREMES, FINER_HEADS
 
 _HEAD_SHARE = 0.5
 """Share of evaluating the body anew that it may take."""
+_HEAD_STEPS = 20_000
+"""Steps that following a shared head may take for a rule that joins it."""
 
 
 @record
@@ -211,7 +213,7 @@ class CommitHeads:
         """Follow a head before its own rules ask for it, with an allowance of its own."""
         if head is None:
             return
-        least = self._context.tuning.head_steps
+        least = _HEAD_STEPS
         allowed = max(least, int(min(self._context.fraction, 1.0) * head.work))
         if not self._followed_within(allowed, head, work, alone=True):
             self._dear.add(head.shared.key)
@@ -238,8 +240,7 @@ class CommitHeads:
         if self._versions.deltas.keys().isdisjoint(head.shared.body.rule.reads):
             self._done[head.shared.key] = _Done(head)
             return True
-        tuning = self._context.tuning
-        allowed = max(tuning.head_steps, int(_HEAD_SHARE * head.work))
+        allowed = max(_HEAD_STEPS, int(_HEAD_SHARE * head.work))
         return self._followed_within(allowed, head, work)
 
     def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork) -> _Done:

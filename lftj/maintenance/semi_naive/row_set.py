@@ -20,7 +20,6 @@ from lftj.maintenance.semi_naive.packed_rows import PACKED_BITS, Packed
 from lftj.maintenance.semi_naive.wide_rows import WideRows
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree.word_sort import sort_words
-from lftj.tuning import DEFAULT, Tuning
 
 Columns = list[np.ndarray]
 
@@ -29,6 +28,8 @@ _DENSE_SHARE = 64
 """Bits for each row up to which a larger bitmap is."""
 _LARGE_TABLE = 256 << 20
 """Bytes beyond which a hash table grows more slowly, to leave memory to others."""
+_DENSE_BITS = 1 << 28
+"""Bits of a bitmap that is cheaper than any hash table: 32 MiB."""
 
 
 class RowSet:
@@ -42,13 +43,11 @@ class RowSet:
         lows: np.ndarray,
         highs: np.ndarray,
         threads: ThreadExecutor | None = None,
-        tuning: Tuning = DEFAULT,
     ):
         """`lows` and `highs`: the ranges expected per column; they widen as needed. `threads`: they
         may add.
         """
         self.width = width
-        self._tuning = tuning
         self._lows = lows.astype(np.int64)
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
         self._shared = threads is not None and threads.workers > 1
@@ -149,7 +148,7 @@ class RowSet:
             self._wide = WideRows(self.width)
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
-        if 1 << sum(bits) <= max(self._tuning.dense_bits, _DENSE_SHARE * self.count):
+        if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None

@@ -24,6 +24,8 @@ _VARIANT_STALE = 8
 """Growth or shrinkage of a delta after which a variant is planned anew."""
 _VARIANT_STALE_ROWS = 1000
 """Deltas for which no order is so bad that choosing another pays."""
+_PLAN_STEPS = 50_000
+"""Steps in the time that choosing a variable order takes: the price of rent or buy."""
 
 
 class VariantPlans:
@@ -47,11 +49,10 @@ class VariantPlans:
 
     def plan(self, variant: Variant, size: int, readable: Relations) -> RulePlan:
         """The plan for a variant whose delta has so many rows."""
-        tuning = self._context.tuning
-        few, times, price = _VARIANT_STALE_ROWS, _VARIANT_STALE, tuning.plan_steps
-        grown = size > max(few, variant.planned_for * times)
-        shrunk = variant.planned_for > max(few, size * times) and variant.rent.lost > price
-        if variant.plan is None or grown or shrunk or variant.rent.due(price):
+        grown = size > max(_VARIANT_STALE_ROWS, variant.planned_for * _VARIANT_STALE)
+        fell = variant.planned_for > max(_VARIANT_STALE_ROWS, size * _VARIANT_STALE)
+        shrunk = fell and variant.rent.lost > _PLAN_STEPS
+        if variant.plan is None or grown or shrunk or variant.rent.due(_PLAN_STEPS):
             self._look_for_another(variant, size, readable, grown or shrunk)
         assert variant.plan is not None
         return variant.plan
@@ -62,7 +63,7 @@ class VariantPlans:
         read = (atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated))
         seen = {name: readable[name] for name in read}
         orders = _ORDER_COST * sum(readable[name].count for name in variant.others)
-        price = max(self._context.tuning.plan_steps, orders)
+        price = max(_PLAN_STEPS, orders)
         if variant.rent.due(price):
             seen |= {name: AnyOrder(readable[name]) for name in variant.others}
             other, variant.rent = True, variant.rent.paid()

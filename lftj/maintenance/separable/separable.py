@@ -25,6 +25,8 @@ from lftj.scantree.rows import distinct_values, equal_runs, sort_rows
 
 WALK_SPARSE = 8
 """Times wider than their number that a range of values is numbered anew for walks."""
+_WALK_ROWS = 1 << 20
+"""Rows that walks have room for at first: memory against growing."""
 
 
 class Walks(Strategy[dict[str, Columns]]):
@@ -145,7 +147,7 @@ def _walk(parts: Parts, graph: Graph, context: Context) -> np.ndarray:
             parts,
             graph,
             lambda rows: _Reached(np.empty(rows, np.int64)),
-            context.tuning.walk_rows,
+            _WALK_ROWS,
         )
 
     found = [piece.nodes for piece in walked(begin, parts, context)]

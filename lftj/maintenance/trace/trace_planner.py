@@ -28,6 +28,10 @@ from lftj.sensitivity.granularity_choice import GranularityChoice, choose_granul
 from lftj.sensitivity.shape import Position, PositionKey
 from lftj.syntax.attention import look
 
+_FIRST_PROOF = 8.0
+"""Estimated proofs for each head row from which on a search for the first one, and its trace, pays.
+"""
+
 
 @frozen
 class TraceOverride:
@@ -80,7 +84,7 @@ def choose_trace(
     )
     if (
         first is not None
-        and _proofs_per_row(first, relations, context) >= context.tuning.first_proof
+        and _proofs_per_row(first, relations, context) >= _FIRST_PROOF
         and not _few_in_all(first, relations, context)
         and not _sooner_counted(first, relations, context)
     ):

@@ -11,17 +11,18 @@ import pytest
 
 import lftj
 from lftj.errors import ValueRangeError
+from lftj.join.run import by_groups
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import plan_rule, run_plan
 from lftj.join.run.ladder import satisfying
 from lftj.scantree import Arena
-from lftj.tuning import Tuning
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 
 @pytest.mark.parametrize("piece", [1, 5])
-def test_pieces_have_all_rows_and_each_group_once(piece: int):
+def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(by_groups, "_GROUPED_BINDINGS", piece)
     several = 0
     for seed in range(1500):
         by = random.Random(seed)
@@ -30,7 +31,7 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int):
         width = by.randrange(len(needed) + 1)
         arena = Arena()
         data = database(random_rows(by), arena)
-        context = surroundings(arena, Tuning(grouped_bindings=piece))
+        context = surroundings(arena)
         query = BodyQuery(rule, needed, data, context, width=width)
         try:
             expected = run_plan(

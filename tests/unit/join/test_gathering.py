@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from lftj.join.access.gathering import Listed, Number, Totals, gathering, together
-from lftj.tuning import DEFAULT
 from tests.unit.join.evaluating import tallied
 
 LOW = -(2**63)
@@ -23,7 +22,7 @@ def gathered(
     needed: Sequence[int] = (3, 1),
     count: bool = True,
 ) -> Any:
-    return gathering(needed, bounds, rows, count=count, tuning=DEFAULT, held=lambda size: None)
+    return gathering(needed, bounds, rows, count=count, held=lambda size: None)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join.access import star_join
+from lftj.join import shared_work
+from lftj.join.access import gathering, star_join
 from lftj.join.access.computed_columns import _Known
 from lftj.join.access.lookup_tables import Buffers, row_table
 from lftj.join.run.body_query import BodyQuery
@@ -25,19 +27,22 @@ from lftj.join.run.ladder import StarJoin
 from lftj.join.strategy import Exhausted
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena
-from lftj.tuning import DEFAULT, Tuning
+from lftj.tuning import Tuning
+from tests.retuning import constants
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
 
 FACTS = 40_000
 
 
-ALWAYS = Tuning(columns_start=0, summed_rows=1, block_rows=7, star_span=15)
+ALWAYS = Tuning(columns_start=0, block_rows=7)
 """Facts are looked at however few they are, in blocks of a few, and added up where there are no
 more places than facts.
 """
 
 
+@constants(shared_work, _STAR_SPAN=15)
+@constants(gathering, _SUMMED_ROWS=1)
 def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = negated = counted = computed = 0
     kinds: Counter[str] = Counter()
@@ -166,15 +171,15 @@ STAR = """
 
 
 @pytest.fixture(params=[1, 3])
-def threads(request: pytest.FixtureRequest) -> int:
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     """So many look at spans of some thousand facts."""
-    return request.param
+    with constants(shared_work, _STAR_SPAN=3000):
+        yield request.param
 
 
 def star(threads: int = 1, **options: Any) -> Any:
     workspace = lftj.connect(
         executor=lftj.ThreadExecutor(threads, patience=1000),
-        tuning=Tuning(star_span=3000),
         **options,
     )
     workspace.add_rules(STAR)
@@ -186,11 +191,11 @@ def star(threads: int = 1, **options: Any) -> Any:
     return workspace
 
 
+@constants(shared_work, _STAR_SPAN=1)
+@constants(gathering, _SUMMED_ROWS=1)
 def test_spans_that_differ_by_a_row_are_gathered_alike() -> None:
     """Of 101 facts, four spans have 25, 25, 25 and 26, and there are as many groups as the last."""
-    workspace = lftj.connect(
-        executor=lftj.ThreadExecutor(2, patience=1), tuning=Tuning(star_span=1, summed_rows=1)
-    )
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(2, patience=1))
     workspace.add_rules(".decl fact(n: number, g: number)\n.decl found(g: number)")
     workspace.load("fact", [(n, n % 26) for n in range(101)])
     workspace.add_rules("found(g) :- fact(_, g).")

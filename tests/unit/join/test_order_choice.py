@@ -5,12 +5,13 @@ are chosen by.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lftj.join.plan import order_choice, order_costs
 from lftj.join.plan.atom_statistics import AtomStatistics, skew_of
 from lftj.join.plan.cardinality import RelationStatistics, estimate
 from lftj.join.plan.index_upkeep import Upkeep
@@ -23,15 +24,22 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
+from tests.retuning import constants
 from tests.unit.join.bodies import Body
 from tests.unit.join.random_rules import ARITIES, random_rule
 
 SEARCHES = {
-    "permutations": Tuning(permuted_variables=99, searched_variables=99),
-    "subsets": Tuning(permuted_variables=0, searched_variables=99),
-    "greedy": Tuning(permuted_variables=0, searched_variables=0),
+    "permutations": {"_PERMUTED_VARIABLES": 99, "_SEARCHED_VARIABLES": 99},
+    "subsets": {"_PERMUTED_VARIABLES": 0, "_SEARCHED_VARIABLES": 99},
+    "greedy": {"_PERMUTED_VARIABLES": 0, "_SEARCHED_VARIABLES": 0},
 }
-each_search = pytest.mark.parametrize("search", SEARCHES)
+
+
+@pytest.fixture(params=SEARCHES)
+def search(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A way to search for orders, which is taken meanwhile."""
+    with constants(order_choice, **SEARCHES[request.param]):
+        yield request.param
 
 
 def statistics(sizes: Mapping[str, Sequence[int]]) -> dict[str, RelationStatistics]:
@@ -58,7 +66,6 @@ def chosen(
     ).choose()
 
 
-@each_search
 def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: str):
     by = random.Random(11)
     for _ in range(300):
@@ -68,7 +75,7 @@ def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: s
             for name, arity in ARITIES.items()
         }
         leading = by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1))
-        choice = chosen(rule, sizes, leading, tuning=SEARCHES[search])
+        choice = chosen(rule, sizes, leading)
         assert sorted(choice.order) == list(range(len(rule.variables)))
         assert len(choice.bindings) == len(choice.order)
         in_atoms = {a.variable for atom in rule.atoms for a in atom.args if isinstance(a, Ref)}
@@ -93,42 +100,36 @@ def test_all_permutations_are_never_dearer_than_the_other_searches():
         }
         cost = {}
         for search in SEARCHES:
-            cost[search] = chosen(rule, sizes, tuning=SEARCHES[search]).cost
+            with constants(order_choice, **SEARCHES[search]):
+                cost[search] = chosen(rule, sizes).cost
         assert cost["permutations"] <= min(cost.values()) * (1 + 1e-9)
         better += cost["permutations"] < cost["greedy"] * (1 - 1e-9)
     assert better
 
 
-@each_search
 def test_a_selective_relation_comes_first(search: str):
     body = Body("x y z", [("e", "xy"), ("e", "yz"), ("few", "z")])
     choice = chosen(
         body.rule,
         {"e": (100_000, 1000, 1000), "few": (3, 3)},
         building=0.0,
-        tuning=SEARCHES[search],
     )
     assert choice.order[0] == body.names.index("z")
 
 
-@each_search
 def test_a_constant_makes_its_atom_selective(search: str):
     body = Body("x y z", [("e", "xy"), ("f", "yz"), ("f", ["z", 7])])
     choice = chosen(
         body.rule,
         {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)},
         building=0.0,
-        tuning=SEARCHES[search],
     )
     assert choice.order[0] == body.names.index("z")
 
 
-@each_search
 def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(search: str):
     body = Body("a x b y c", [("t", "axb"), ("t", "cyx"), ("e", "xy")])
-    choice = chosen(
-        body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)}, tuning=SEARCHES[search]
-    )
+    choice = chosen(body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)})
     assert set(choice.order[:2]) == set(body.numbers("x y"))
     last = [body.names[v] for v in choice.order[2:]]
     assert last in (["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["c", "b", "a"])
@@ -231,16 +232,15 @@ def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(search: 
     }
     identity = {name: [(0, 1, 2)] for name in sizes}
     kept, free = (
-        chosen(body.rule, sizes, body.numbers("x m o"), identity, building, tuning=SEARCHES[search])
+        chosen(body.rule, sizes, body.numbers("x m o"), identity, building)
         for building in (KEPT_ORDER, 0.0)
     )
     assert kept.order.index(body.names.index("l")) < kept.order.index(body.names.index("o"))
     assert kept.cost < free.cost + KEPT_ORDER * 2_000_000
 
 
-@each_search
 def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(search: str):
-    tuning = replace(SEARCHES[search], present_order=1.0)
+    tuning = Tuning(present_order=1.0)
     body = Body("x y z", [("r", "xy"), ("s", "yz"), ("r", "xz")])
     sizes = {
         "r": (513_000, 14_120, 20_913),
@@ -404,7 +404,7 @@ def test_what_many_atoms_of_a_kind_know_of_a_variable_is_known_once() -> None:
         )
         for number in range(1, 9)
     ]
-    skew = skew_of(atoms, [list(range(8))], DEFAULT.crowded)
+    skew = skew_of(atoms, [list(range(8))], order_costs._CROWDED)
     mine = about.sample.frequent(0) if about.sample is not None else {}
     rows = about.rows * sum(share * share for share in mine.values())
     for number in range(0, 8, 2):
@@ -413,9 +413,8 @@ def test_what_many_atoms_of_a_kind_know_of_a_variable_is_known_once() -> None:
     assert {number for number, _ in skew} == {0, 2, 4, 6}
 
 
-@each_search
 def test_a_key_order_that_two_atoms_read_is_made_once(search: str):
     body = Body("n c d m", [("p", "ncd"), ("p", "mcd")], filters=[("<", "n", "m")])
     sizes = {"p": (2_000_000, 2_000_000, 45_000, 28_000)}
-    order = chosen(body.rule, sizes, tuning=SEARCHES[search]).order
+    order = chosen(body.rule, sizes).order
     assert set(order[:2]) == {1, 2}, "both atoms by (c, d), not each n sought in a new key order"

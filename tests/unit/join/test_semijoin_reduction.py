@@ -19,20 +19,21 @@ from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
 from lftj.scantree import Arena
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
+from tests.retuning import constants
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 FACTS = 40_000
 
 
-ALWAYS = Tuning(
-    narrow_columns=0,
-    semijoin_rows=1,
-    semijoin_smaller=1,
-    semijoin_passing=1.0,
-    semijoin_worth=1.0,
+always = constants(
+    semijoin_reduction,
+    _SEMIJOIN_ROWS=1,
+    _SEMIJOIN_SMALLER=1,
+    _SEMIJOIN_PASSING=1.0,
+    _SEMIJOIN_WORTH=1.0,
 )
-"""Every relation is reduced, whatever its width and size."""
+"""Every relation is reduced, whatever its size."""
 
 
 def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[int, ...]] | str:
@@ -45,6 +46,7 @@ def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[
         return failure.code
 
 
+@always
 def test_what_is_left_gives_the_same_rows_and_the_same_failures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -60,7 +62,7 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        count, context = by.random() < 0.7, surroundings(arena, ALWAYS)
+        count, context = by.random() < 0.7, surroundings(arena, Tuning(narrow_columns=0))
         plan, reduced = plan_once(rule, data, context, needed=needed, count=count)
         if reduced is data:
             continue
@@ -171,11 +173,12 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     ]
 
 
-@pytest.mark.parametrize("tuning", [Tuning(semijoin_rows=FACTS + 1), Tuning(narrow_columns=5)])
+@pytest.mark.parametrize(("rows", "narrow"), [(FACTS + 1, 3), (1 << 15, 5)])
 def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(
-    tuning: Tuning,
+    rows: int, narrow: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = star(tuning)
+    monkeypatch.setattr(semijoin_reduction, "_SEMIJOIN_ROWS", rows)
+    workspace = star(Tuning(narrow_columns=narrow))
     rule = workspace.add_rules(RULES)[1]
     assert "only rows of sale" not in str(workspace.plan(rule))
     assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}

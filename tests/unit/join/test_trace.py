@@ -14,6 +14,7 @@ import pytest
 from lftj.errors import ValueRangeError
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
+from lftj.join.run import run
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.evaluate import chunks
 from lftj.join.run.log_buffer import EXACT, HULL, Logged
@@ -23,6 +24,7 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref,
 from lftj.scantree import Arena
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
+from tests.retuning import constants
 from tests.unit.join.evaluating import surroundings
 from tests.unit.join.random_rules import (
     DOMAIN,
@@ -42,8 +44,8 @@ ASKED = sorted(
 )
 ROOMS = {
     "plenty": DEFAULT,
-    "little": Tuning(run_rows=3, run_steps=1, run_records=1),
-    "little log": Tuning(run_records=1),
+    "little": Tuning(run_rows=3, run_steps=1),
+    "little log": DEFAULT,
 }
 Coverage = set[tuple[Channel, Row, int]]
 
@@ -183,7 +185,8 @@ def test_the_log_covers_what_a_slow_triejoin_depends_on(room: str):
         case = random_case(by, (EXACT, HULL))
         if (slow := slow_run(case)) is None:
             continue
-        records, _ = case.run(tuning=ROOMS[room])
+        with constants(run, _RUN_RECORDS=1 << 14 if room == "plenty" else 1):
+            records, _ = case.run(tuning=ROOMS[room])
         assert needed(covered(records), slow) == needed(
             covered(as_logged(case, slow.touched)), slow
         )
@@ -332,8 +335,8 @@ def test_a_search_broken_off_for_want_of_room_logs_the_same():
     rows = {name: set(by.sample(range(300), 60)) for name in "abc"}
     logged = Logged({(atom, 0): EXACT for atom in range(3)})
     expected = logged_by(unary("a", "b", "c"), rows, logged)
-    little = Tuning(run_records=1)
-    assert logged_by(unary("a", "b", "c"), rows, logged, tuning=little) == expected
+    with constants(run, _RUN_RECORDS=1):
+        assert logged_by(unary("a", "b", "c"), rows, logged) == expected
 
 
 def test_a_pinned_value_is_logged_as_a_point_and_its_landing():

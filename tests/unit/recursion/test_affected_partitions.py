@@ -5,7 +5,9 @@ import random
 import pytest
 
 import lftj
+from lftj.maintenance.dred import by_rows
 from lftj.tuning import DEFAULT
+from tests.retuning import constants
 
 PROGRAMS = {
     "kept first": "r(d, x, y) :- e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z).",
@@ -101,18 +103,20 @@ def test_a_small_change_of_a_large_part_is_followed_by_rows():
     assert max(took, needed) < whole / 39
 
 
+@constants(by_rows, _ROWS_SMALL=10_000)
 def test_a_part_that_comes_or_goes_is_evaluated_however_large():
     blocks = in_four_large_parts(
         [(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)],
-        lftj.Tuning(rows_small=10_000, elastic_steps=1000),
+        lftj.Tuning(elastic_steps=1000),
     )
     assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
 
 
+@constants(by_rows, _ROWS_SMALL=10_000)
 def test_a_large_part_is_evaluated_where_following_takes_too_much():
     dense = in_four_large_parts(
         [(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)],
-        lftj.Tuning(rows_small=10_000, elastic_steps=10_000),
+        lftj.Tuning(elastic_steps=10_000),
     )
     assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
 

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 import lftj
+from lftj.maintenance.lattice import best_rows
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
-from lftj.tuning import Tuning
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
+from tests.retuning import constants
 from tests.unit.recursion.best_values import LABELS
 from tests.unit.recursion.test_lattice_update import steps
 
@@ -110,13 +111,13 @@ def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
 
 @pytest.mark.parametrize("few", [True, False], ids=["much the same", "all different"])
 @pytest.mark.parametrize("function", [None, "min", "max"])
+@constants(best_rows, _OFFERED_ROWS=500)
 def test_of_very_many_offers_only_those_that_count_wait(function: str | None, few: bool):
     draw, schema = np.random.default_rng(8), RelationSchema("v", (("x", INT), ("value", INT)))
     rows = BestRows(
         RelationVersion.empty(schema, Arena()),
         function and Lattice(1, function),  # type: ignore[arg-type]
         Dictionary(),
-        tuning=Tuning(offered_rows=500),
     )
     expected: set[tuple[int, ...]] = set()
     for turn in range(2):
@@ -135,12 +136,12 @@ def test_of_very_many_offers_only_those_that_count_wait(function: str | None, fe
             assert found == (expected if function is None else set(of_group.items()))
 
 
+@constants(best_rows, _OFFERED_ROWS=500)
 def test_threads_that_add_very_many_offers_lose_none():
     rows = BestRows(
         RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()),
         None,
         Dictionary(),
-        tuning=Tuning(offered_rows=500),
     )
     with ThreadPoolExecutor(4) as threads:
         list(

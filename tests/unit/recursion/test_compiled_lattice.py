@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintenance.counting import iteration_kernels
+from lftj.maintenance.counting import compiled_runs, iteration_kernels
 from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 from lftj.maintenance.semi_naive import variant_plans
@@ -234,7 +234,8 @@ def test_limits_hold_on_the_way_and_leave_no_pages_behind(runs: list[Run]):
 def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(
     runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ):
-    tuning = replace(AT_ONCE, compiled_iterations=50, plan_steps=0)
+    monkeypatch.setattr(compiled_runs, "_COMPILED_ITERATIONS", 50)
+    monkeypatch.setattr(variant_plans, "_PLAN_STEPS", 0)
     made: list[str] = []
     plan_rule = variant_plans.plan_rule
     monkeypatch.setattr(
@@ -248,7 +249,7 @@ def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(
     with workspace(
         text,
         [(i + 1, i, 1) for i in range(400)] + [(1000 + i, i, 3) for i in range(400)],
-        tuning=tuning,
+        tuning=AT_ONCE,
     ) as ws:
         assert len(ws["dist"]) == 801
         assert ws.query("dist(1399, d)").fetchall() == [(402,)]

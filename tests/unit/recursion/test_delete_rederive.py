@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 import lftj
-from tests.retuning import retuned
+from lftj.maintenance import affected_partitions
+from lftj.maintenance.counting import forecast
+from lftj.maintenance.dred import rederive
+from tests.retuning import constants, retuned
 from tests.unit.recursion.following import (
     CLOSURE,
     EDGES,
@@ -52,13 +55,17 @@ FALLS_APART = {"closure", "mirrored closure", "negation"}
 # ── right ─────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int):
+def test_rows_and_what_changed_are_right_after_every_change(
+    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+):
     tuning = BY_ROWS
     if seed > 2:  # what returns is searched for in both ways in turn
-        tuning = replace(tuning, rederive_turn=0, rederive_steps=0)
+        monkeypatch.setattr(rederive, "_REDERIVE_TURN", 0)
+        monkeypatch.setattr(rederive, "_REDERIVE_STEPS", 0)
     if seed > 5:  # parts that are touched are evaluated, where there are some, or everything
         anew = {"rederivation", "counting from nothing"}
-        tuning = replace(tuning, affected_share=1.0, without=anew)
+        monkeypatch.setattr(affected_partitions, "_AFFECTED_SHARE", 1.0)
+        tuning = replace(tuning, without=anew)
     rules, rnd = PROGRAMS[name], random.Random(f"{name} {seed}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
     heads = sorted({rule.head[0] for rule in rules})
@@ -301,7 +308,7 @@ def test_one_fact_of_few_is_followed_although_its_share_is_large():
 
 def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same():
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
-    with retuned(closure, elastic_running=0, elastic_steps=10_000):
+    with retuned(closure, elastic_steps=10_000), constants(forecast, _ELASTIC_RUNNING=0):
         for row in BLOCKS[10:13]:
             change(closure, {}, {"e": [row]})
     assert (strategies(closure), states(closure)) == (["parts"], []), (

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import lftj
-from tests.retuning import retuned
+from lftj.maintenance.counting import forecast
+from tests.retuning import constants, retuned
 from tests.unit.recursion.following import (
     CLOSURE,
     EDGES,
@@ -289,7 +290,7 @@ def test_an_update_that_is_given_up_is_followed_by_an_evaluation_without_counts(
         assert state.work > 2 * state.alone > 0
         change(closure, {}, {"e": [(101, (101 * 7 + 1) % 300)]})
     assert strategies(closure) == ["update"]
-    with retuned(closure, elastic_running=0, elastic_steps=10_000):
+    with retuned(closure, elastic_steps=10_000), constants(forecast, _ELASTIC_RUNNING=0):
         change(closure, {}, {"e": [(x, (x * 7 + 1) % 300) for x in range(4)]})
     assert (strategies(closure), states(closure)) == (["fallback"], [])
     assert steps(closure) < 1.5 * without

@@ -13,6 +13,7 @@ import pytest
 
 import lftj
 from lftj.errors import LimitError
+from lftj.maintenance.counting import elastic_bootstrap as elastic_bootstraps
 from lftj.maintenance.counting import iterated_relation
 from lftj.maintenance.counting.apply_iteration_kernels import GONE
 from lftj.maintenance.counting.derivation_count import (
@@ -29,8 +30,7 @@ from lftj.maintenance.semi_naive.proof_table import ProofTable
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena
 from lftj.scantree.reorder import reordered
-from lftj.tuning import DEFAULT
-from tests.retuning import retuned
+from tests.retuning import constants, retuned
 from tests.unit.recursion.stratum import Rows, rows_of
 from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES
 
@@ -68,7 +68,7 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
         DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts
     )
     by_parts = bootstrapped(workspace)
-    with retuned(workspace, bootstrap_rows=2, run_steps=3):
+    with retuned(workspace, run_steps=3), constants(elastic_bootstraps, _BOOTSTRAP_ROWS=2):
         assert bootstrapped(workspace) == by_parts
         workspace._backend.threads = ThreadExecutor(2, parts=5, patience=1)
         assert bootstrapped(workspace) == by_parts
@@ -135,10 +135,9 @@ def test_a_version_gets_the_key_orders_of_an_earlier_one():
     after = before.moved(
         [np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))],
         [np.array([3]), np.array([7])],
-        DEFAULT,
     )
     before.tree((1, 0, 2))
-    moved = after.with_orders_of(before, DEFAULT).tree((1, 0, 2))
+    moved = after.with_orders_of(before).tree((1, 0, 2))
     assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
     assert iterations_of(moved.columns()[-1]).tolist() == [5, 5, 0]
     assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [
@@ -159,12 +158,10 @@ def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
     first = before.moved(
         [np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))],
         nothing[:2],
-        DEFAULT,
     )
     second = first.moved(
         nothing,
         [np.array([3]), np.array([7])],
-        DEFAULT,
         np.array([[1, 3], [9, 7], [7, GONE]]),
     )
     rows_then = {
@@ -176,6 +173,6 @@ def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
         assert np.transpose(version.tree((1, 0, 2)).columns()[:-1]).tolist() == expected
     assert made == [(1, 0)]
     assert proofs_of(second.tree((1, 0, 2)).columns()[-1]).tolist() == [0, 0, 0]
-    kept = second.with_orders_of(before, DEFAULT)
+    kept = second.with_orders_of(before)
     assert kept._began is None, "what is kept holds no version before it"
     assert kept.tree((1, 0, 2)) is second.tree((1, 0, 2))

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lftj
+from lftj.maintenance.counting import iterated_relation
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
-from lftj.tuning import DEFAULT
 from lftj.types import INT
-from tests.retuning import retuned
+from tests.retuning import constants
 from tests.unit.recursion.following import CLOSURE, change, strategies, workspace
 from tests.unit.recursion.stratum import check, states
 
@@ -44,9 +43,9 @@ def lags(target: Any) -> bool:
         max_size=8,
     ),
 )
+@constants(iterated_relation, _LATE_SHARE=1, _LATE_ORDER=1 << 20)
 def test_states_and_views_are_right_whenever_they_are_read(text, start, steps):
-    tuning = lftj.Tuning(late_share=1, late_order=1 << 20)
-    target = workspace(text, {"e": sorted(start)}, elastic=float("inf"), tuning=tuning)
+    target = workspace(text, {"e": sorted(start)}, elastic=float("inf"))
     edges, seen = set(start), []
     for wanted, unwanted, then in steps:
         change(target, {"e": sorted(wanted)}, {"e": sorted(unwanted - wanted)})
@@ -89,11 +88,11 @@ def test_changes_wait_from_one_update_to_the_next_and_are_applied_once(
 
 
 @pytest.mark.parametrize(
-    ("limit", "value"), [("late_rows", 10), ("late_share", 1000), ("late_order", 0)]
+    ("limit", "value"), [("_LATE_ROWS", 10), ("_LATE_SHARE", 1000), ("_LATE_ORDER", 0)]
 )
 def test_many_changes_do_not_wait(limit: str, value: int):
     target = workspace(CLOSURE, {"e": BLOCKS})
-    with retuned(target, **{limit: value}):
+    with constants(iterated_relation, **{limit: value}):
         change(target, {}, {"e": [(17, 18)]})
     assert (strategies(target), lags(target)) == (["update"], False)
     assert check(target) == 1
@@ -105,14 +104,12 @@ def test_many_changes_wait_on_when_few_follow_until_waiting_has_cost_as_much_as_
         RelationSchema("t", (("x", INT), ("y", INT))), Arena(), rows, zeros, zeros + 1
     )
     relation.tree((1, 0, 2))
-    relation = relation.moved(
-        [np.empty(0, np.int64)] * 3, [column[:1000] for column in rows], DEFAULT
-    )
+    relation = relation.moved([np.empty(0, np.int64)] * 3, [column[:1000] for column in rows])
     waited = 0
     while relation._late is not None:
         assert relation.standings([column[:1] for column in rows])[0].tolist() == [False]
         waited += 1
         one = [column[1000 + waited : 1001 + waited] for column in rows]
-        relation = relation.moved([np.empty(0, np.int64)] * 3, one, DEFAULT)
+        relation = relation.moved([np.empty(0, np.int64)] * 3, one)
     assert 5 < waited <= 10
     assert len(relation.identity) == 9000 - waited

@@ -10,6 +10,7 @@ import pytest
 
 import lftj
 from lftj.maintenance.ladder import OPTIONAL, STRATA
+from lftj.maintenance.reachability import doubt
 from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
 from lftj.scantree import Tree
 from tests.unit.recursion.programs import expected
@@ -36,14 +37,17 @@ def row(by: random.Random, nodes: int, apart: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_are_right_after_every_change(name: str, seed: int) -> None:
+def test_rows_are_right_after_every_change(
+    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With other strategies off, single searches or components first, and a budget that ends some
     of them midway. Values lie close to one another or far apart.
     """
     by = random.Random(f"{name} {seed}")
     nodes, apart = by.choice([5, 12]), by.choice([1, 1_000_003])
     least = by.choice([20_000, 10**9, 10**9])
-    tuning = lftj.Tuning(without=ALONE, searched_steps=by.choice([0, 16]), searched_least=least)
+    monkeypatch.setattr(doubt, "_SEARCHED_STEPS", by.choice([0, 16]))
+    tuning = lftj.Tuning(without=ALONE, searched_least=least)
     workspace = lftj.connect(elastic=1e9, tuning=tuning)
     workspace.add_rules(PROGRAMS[name])
     facts = {"e": {row(by, nodes, apart) for _ in range(2 * nodes)}, "s": set(), "b": set()}

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import lftj
+from lftj.maintenance.separable import separable
 from lftj.maintenance.separable.walk_kernels import _FEW, no_nodes_reached, take
+from tests.retuning import constants
 from tests.unit.recursion.programs import expected, views
 
 
@@ -45,8 +47,9 @@ path(x, z) :- path(x, y), edge(y, z).
 def test_a_walk_in_slices_with_little_room_is_the_same_walk(slice_of_work: int, room: int):
     by = random.Random(room)
     facts = {"edge": {(by.randrange(60), by.randrange(60)) for _ in range(110)}}
-    tuning = lftj.Tuning(run_steps=slice_of_work, walk_rows=room)
-    assert views(CLOSURE, facts, tuning=tuning) == expected(CLOSURE, facts)
+    with constants(separable, _WALK_ROWS=room):
+        found = views(CLOSURE, facts, tuning=lftj.Tuning(run_steps=slice_of_work))
+    assert found == expected(CLOSURE, facts)
 
 
 def test_a_walk_stops_at_the_limit_of_work():
@@ -58,10 +61,11 @@ def test_a_walk_stops_at_the_limit_of_work():
 
 @pytest.mark.parametrize("parts", [2, 7, 64])
 @pytest.mark.parametrize("patience", [1, 500])
+@constants(separable, _WALK_ROWS=60)
 def test_walks_on_threads_find_the_same(parts: int, patience: int):
     by = random.Random(parts)
     facts = {"edge": {(by.randrange(-30, 30), by.randrange(60)) for _ in range(150)}}
-    tuning = lftj.Tuning(walk_rows=60, shared_run_steps=11)
+    tuning = lftj.Tuning(shared_run_steps=11)
     executor = lftj.ThreadExecutor(2, parts=parts, patience=patience)
     found = views(CLOSURE, facts, executor=executor, tuning=tuning)
     assert found == expected(CLOSURE, facts)

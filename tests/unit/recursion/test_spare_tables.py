@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.maintenance.semi_naive import buffer_pool
+from lftj.maintenance.semi_naive import buffer_pool, row_set
 from lftj.maintenance.semi_naive.buffer_pool import give_back, unfilled, zeroed
 from lftj.maintenance.semi_naive.row_set import RowSet
-from lftj.tuning import Tuning
+from tests.retuning import constants
 
 SLOTS = 1 << 16
 
@@ -57,8 +57,9 @@ def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])
+@constants(row_set, _DENSE_BITS=1)
 def test_rows_at_the_end_of_half_a_word_are_told_apart(high: int) -> None:
-    rows = RowSet(2, np.zeros(2), np.full(2, high), tuning=Tuning(dense_bits=1))
+    rows = RowSet(2, np.zeros(2), np.full(2, high))
     ends = np.array([[high, high, high - 1, 0, 0, high], [high, high - 1, high, 0, 1, high]])
     rows.add(ends, np.arange(2))
     assert list(zip(*(column.tolist() for column in rows.columns()), strict=True)) == sorted(

@@ -35,7 +35,7 @@ def test_a_tuning_does_not_change():
         ({"sampled_rows": 2.5}, "sampled_rows is a whole number of at least 0, found 2.5"),
         ({"repeating": "x"}, "repeating is a number of at least 0, found 'x'"),
         ({"repeating": float("nan")}, "repeating is a number of at least 0, found nan"),
-        ({"head_steps": True}, "head_steps is a whole number of at least 0, found True"),
+        ({"update_steps": True}, "update_steps is a whole number of at least 0, found True"),
     ],
 )
 def test_what_is_no_amount_is_refused(given: dict[str, Any], found: str):
@@ -50,7 +50,7 @@ def test_what_is_no_amount_is_refused(given: dict[str, Any], found: str):
 )
 def test_what_is_no_threshold_is_refused(name: str, hint: str):
     with pytest.raises(lftj.OptionError, match=f"no threshold {name}=") as refused:
-        lftj.Tuning(**{name: 1})
+        lftj.Tuning(**{name: 1})  # pyright: ignore[reportArgumentType]
     assert refused.value.code == "E170"
     assert hint in str(refused.value)
 

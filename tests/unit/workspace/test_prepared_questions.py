@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lftj
+from lftj.engine import bound_search
 from lftj.engine.bound_search import BoundSearch
 from tests.distributed.inline import InlineExecutor
 
@@ -76,8 +77,9 @@ def same(reader: lftj.Workspace | lftj.Snapshot, question: str, values: Sequence
 
 
 @pytest.mark.parametrize("cost", [1e6, 0.0])
-def test_parameters_mean_what_constants_mean(cost: float) -> None:
-    ws = filled(lftj.connect(tuning=lftj.Tuning(bound_search_cost=cost)))
+def test_parameters_mean_what_constants_mean(cost: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound_search, "_BOUND_SEARCH_COST", cost)
+    ws = filled(lftj.connect())
     for question, values in QUESTIONS:
         same(ws, question, values)
 
