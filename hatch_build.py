@@ -70,7 +70,7 @@ class MachineProductsHook(BuildHookInterface[Any]):
 
     def _library(self) -> str | None:
         """The place of the library among the sources."""
-        from lftj.engine.kernel_library import build_library
+        from lftj.engine.machine_code.kernel_library import build_library
 
         self.app.display_info("compiling kernels: 50 seconds of a processor, once for a machine")
         found = build_library()

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from lftj.api.transaction import Transaction as Transaction
     from lftj.api.workspace import Workspace as Workspace
     from lftj.distributed.executors import SparkExecutor as SparkExecutor
-    from lftj.engine.handles import Relation as Relation
-    from lftj.engine.handles import RuleHandle as RuleHandle
-    from lftj.engine.program_change import ProgramChange as ProgramChange
-    from lftj.engine.result import Result as Result
-    from lftj.engine.subscription import Subscription as Subscription
-    from lftj.engine.verify import Discrepancy as Discrepancy
+    from lftj.engine.delivery.subscription import Subscription as Subscription
+    from lftj.engine.live.verify import Discrepancy as Discrepancy
+    from lftj.engine.programs.handles import Relation as Relation
+    from lftj.engine.programs.handles import RuleHandle as RuleHandle
+    from lftj.engine.programs.program_change import ProgramChange as ProgramChange
+    from lftj.engine.versions.result import Result as Result
     from lftj.errors import ArityError as ArityError
     from lftj.errors import BranchError as BranchError
     from lftj.errors import ConsumerError as ConsumerError
@@ -161,13 +161,13 @@ _NAMES = {
     "explain.analysis": "PlanAnalysis",
     "explain.plan_report": "PlanReport",
     "explain.profile": "Profile",
-    "engine.handles": "Relation RuleHandle",
-    "engine.program_change": "ProgramChange",
+    "engine.programs.handles": "Relation RuleHandle",
+    "engine.programs.program_change": "ProgramChange",
     "heads.user": "UserAggregate",
-    "engine.result": "Result",
+    "engine.versions.result": "Result",
     "api.history": "ViewHistory",
     "api.snapshot": "Snapshot",
-    "engine.subscription": "Subscription",
+    "engine.delivery.subscription": "Subscription",
     "proofs.change": "ChangeExplanation",
     "proofs.check": "ProofChecker check_proof",
     "proofs.missing": "WhyNot",
@@ -182,7 +182,7 @@ _NAMES = {
     "api.transaction": "Preview Transaction",
     "tuning": "Tuning",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",
-    "engine.verify": "Discrepancy",
+    "engine.live.verify": "Discrepancy",
     "api.workspace": "Workspace",
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}

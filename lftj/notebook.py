@@ -26,7 +26,7 @@ from lftj.errors import DeclarationError
 
 if TYPE_CHECKING:
     from lftj.api.workspace import Workspace
-    from lftj.engine.result import Result
+    from lftj.engine.versions.result import Result
 
 _DEFAULT = "ws"
 _DECLARED = re.compile(r"^\s*\.decl\s+([\w?]+)", re.MULTILINE)

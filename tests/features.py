@@ -17,11 +17,11 @@ from unittest.mock import patch
 import pytest
 
 import lftj.api.branching
-import lftj.engine.engine
-from lftj.engine.commit import Outcome, Proposal
-from lftj.engine.draft import Draft
-from lftj.engine.question import Questions
-from lftj.engine.state import State
+import lftj.engine.live.engine
+from lftj.engine.commit.commit import Outcome, Proposal
+from lftj.engine.questions.question import Questions
+from lftj.engine.transaction.draft import Draft
+from lftj.engine.versions.state import State
 from lftj.errors import LftjError, MergeConflictError
 from lftj.maintenance import ladder
 from lftj.program.normal_form import Stratum
@@ -189,7 +189,7 @@ def noted(met: Met) -> Iterator[None]:
     with ExitStack() as stack:
         for owner, name, wrapper in (
             (Draft, "_add", _watch_rules),
-            (lftj.engine.engine, "carry_out", _watch_commits),
+            (lftj.engine.live.engine, "carry_out", _watch_commits),
             (lftj.api.branching, "merge_changes", _watch_merges),
             (Questions, "known", _watch_questions),
         ):

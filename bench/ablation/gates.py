@@ -18,7 +18,7 @@ from bench.figure import Report, ResultsDiffer, require_equal
 from bench.resident import forget_freed, peak_bytes, resident_bytes
 from bench.workloads import WORKLOADS
 from bench.workloads.workload import Cost, outcome_of
-from lftj.engine.engine import Engine
+from lftj.engine.live.engine import Engine
 from lftj.maintenance.ladder import GATES as GATE_OF
 from lftj.tuning import Tuning
 

@@ -25,7 +25,7 @@ import lftj
 from bench.faults import workload
 from bench.faults.hooks import Call, Watcher, watched
 from bench.faults.power import durable_of
-from lftj.engine.durable_folder import TEMPORARY
+from lftj.engine.durable.folder import TEMPORARY
 from lftj.storage.durable.log_file import FILE
 
 _MOST_LEFT = 17

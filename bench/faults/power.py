@@ -13,8 +13,8 @@ import lftj
 from bench.faults import workload
 from bench.faults.disk import Disk, Recorder
 from bench.faults.hooks import watched
-from lftj.engine import vacuum
-from lftj.engine.durable import Durable
+from lftj.engine.durable import vacuum
+from lftj.engine.durable.durable import Durable
 
 KEEP = 3
 """Versions that histories keep."""

@@ -4,7 +4,7 @@
 committed versions, gathers the operations of a transaction, and commits them: the engine of this
 process, in memory or at a path (`api/in_process.py`), or parts on an executor
 (`distributed/backend.py`). Neither knows the classes above it. What a backend cannot do, it refuses
-by the list in `engine/refusals.py`.
+by the list in `engine/calls/refusals.py`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lftj.engine.branches import Branches
-from lftj.engine.consumers import Position
-from lftj.engine.handles import RuleHandle
-from lftj.engine.limits import LimitStack
-from lftj.engine.program_change import ProgramChange
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.question import Question
-from lftj.engine.refusals import Kind
-from lftj.engine.result import Result
-from lftj.engine.timeline import Timeline
-from lftj.engine.transaction_life import Committed, Pending, Writable
-from lftj.engine.verify import Discrepancy
+from lftj.engine.branches.branches import Branches
+from lftj.engine.calls.limits import LimitStack
+from lftj.engine.calls.refusals import Kind
+from lftj.engine.delivery.consumers import Position
+from lftj.engine.live.timeline import Timeline
+from lftj.engine.live.verify import Discrepancy
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.programs.program_change import ProgramChange
+from lftj.engine.questions.question import Question
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.transaction_life import Committed, Pending, Writable
+from lftj.engine.versions.result import Result
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
-from lftj.engine.branches import branches_of
-from lftj.engine.options import with_named_options
+from lftj.engine.branches.branches import branches_of
+from lftj.engine.calls.options import with_named_options
 from lftj.errors import BranchError, LftjError
 
 

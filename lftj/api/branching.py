@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lftj.api.backend import Backend
 from lftj.api.transaction import Transaction
-from lftj.engine.ancestry import MAIN
-from lftj.engine.branches import difference
-from lftj.engine.merging import merge as merge_changes
-from lftj.engine.options import with_named_options
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.result import Result
-from lftj.engine.state import name_of
+from lftj.engine.branches.branches import difference
+from lftj.engine.branches.merging import merge as merge_changes
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.versions.ancestry import MAIN
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import name_of
 from lftj.errors import BranchError
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.api.branch import Branch
     from lftj.api.in_process import InProcess
-    from lftj.engine.branches import Branches
-    from lftj.engine.draft import Draft
-    from lftj.engine.engine import Engine
+    from lftj.engine.branches.branches import Branches
+    from lftj.engine.live.engine import Engine
+    from lftj.engine.transaction.draft import Draft
 
 
 @with_named_options

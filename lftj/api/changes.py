@@ -6,12 +6,12 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 
-from lftj.engine.consumers import Position
-from lftj.engine.options import with_named_options
-from lftj.engine.result import Result
-from lftj.engine.state import State
-from lftj.engine.timeline import Timeline
-from lftj.engine.uncopied import Uncopied
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.calls.uncopied import Uncopied
+from lftj.engine.delivery.consumers import Position
+from lftj.engine.live.timeline import Timeline
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.errors import ConsumerError, DeclarationError, PastError
 
 _LOOK = 0.05

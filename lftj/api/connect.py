@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lftj.api.in_process import InProcess
 from lftj.api.workspace import Workspace
-from lftj.engine.compiled_ahead import WARM, compile_named
-from lftj.engine.options import named_options
-from lftj.engine.past import keep_of
-from lftj.engine.refusals import Kind, refused
+from lftj.engine.calls.options import named_options
+from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.machine_code.compiled_ahead import WARM, compile_named
+from lftj.engine.versions.past import keep_of
 from lftj.errors import DeclarationError, MissingDependencyError, as_ours
 from lftj.partition import executor as threads
 from lftj.partition.java import JavaMissingError
@@ -152,7 +152,9 @@ def connect(
     if path is None:
         _refuse(Kind.MEMORY, **of_path)
     else:
-        from lftj.engine.opening import open_path  # SQLite is imported where there are files
+        from lftj.engine.durable.opening import (
+            open_path,  # SQLite is imported where there are files
+        )
 
         open_path(
             engine, path, create=create, read_only=read_only, copy=copy, durability=durability

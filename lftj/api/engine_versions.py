@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj.api.backend import VersionsInOrder
-from lftj.engine.answer import answer, read
-from lftj.engine.engine import Engine
-from lftj.engine.handles import RuleHandle
-from lftj.engine.question import Question
-from lftj.engine.result import Result
-from lftj.engine.state import State
-from lftj.engine.verify import Discrepancy, discrepancies
+from lftj.engine.live.answers import answer, read
+from lftj.engine.live.engine import Engine
+from lftj.engine.live.verify import Discrepancy, discrepancies
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.questions.question import Question
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog

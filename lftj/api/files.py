@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 
 from lftj.api.backend import Backend
-from lftj.engine.options import with_named_options
+from lftj.engine.calls.options import with_named_options
 from lftj.scantree.interrupts import interrupts_as_such
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from lftj.api.backend import Backend
 from lftj.api.changes import Changes, Consumer, check_stream
 from lftj.api.snapshot import Snapshot
-from lftj.engine.options import with_named_options
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.result import Result
-from lftj.engine.state import name_of
-from lftj.engine.timeline import When
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.live.timeline import When
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import name_of
 from lftj.errors import PastError
 from lftj.scantree.interrupts import interrupts_as_such
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lftj.api.engine_versions import Changes, EngineVersion, EngineVersions
-from lftj.engine.ancestry import MAIN, Ancestry
-from lftj.engine.branches import Branches, branches_of
-from lftj.engine.commit import Outcome
-from lftj.engine.draft import Draft
-from lftj.engine.engine import Engine
-from lftj.engine.limits import short_of_memory
-from lftj.engine.past import Entry
-from lftj.engine.preparing import prepared
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.refusals import Kind, refused
-from lftj.engine.result import Result
-from lftj.engine.state import State
+from lftj.engine.branches.branches import Branches, branches_of
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.commit.commit import Outcome
+from lftj.engine.live.engine import Engine
+from lftj.engine.transaction.draft import Draft
+from lftj.engine.transaction.preparing import prepared
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.versions.ancestry import MAIN, Ancestry
+from lftj.engine.versions.past import Entry
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class InProcess(Engine):
         """Go on in files."""
         if self.durable is not None:
             raise refused("save_as", self.kind, self.durable.path)
-        from lftj.engine.opening import save  # SQLite is imported where there are files
+        from lftj.engine.durable.opening import save  # SQLite is imported where there are files
 
         save(self, path, durability)
 

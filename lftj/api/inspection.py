@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from lftj.api.backend import Backend
 from lftj.api.snapshot import Snapshot
-from lftj.engine.handles import RuleHandle
-from lftj.engine.options import with_named_options
-from lftj.engine.result import Result
-from lftj.engine.verify import Discrepancy
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.live.verify import Discrepancy
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.versions.result import Result
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:

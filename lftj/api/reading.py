@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from lftj.api.backend import Version
-from lftj.engine.options import with_named_options
-from lftj.engine.question import Question
-from lftj.engine.result import Result
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.questions.question import Question
+from lftj.engine.versions.result import Result
 from lftj.program.named_program import texts_of
 from lftj.syntax.builder import Predicate
 

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from lftj.api.backend import Version
 from lftj.api.reading import Reading
-from lftj.engine.handles import Relation, RuleHandle
-from lftj.engine.options import with_named_options
-from lftj.engine.program_change import no_such_program
-from lftj.engine.result import Result
-from lftj.engine.state import name_of
-from lftj.engine.uncopied import Uncopied
-from lftj.engine.verify import Discrepancy
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.calls.uncopied import Uncopied
+from lftj.engine.live.verify import Discrepancy
+from lftj.engine.programs.handles import Relation, RuleHandle
+from lftj.engine.programs.program_change import no_such_program
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import name_of
 from lftj.syntax.builder import Predicate
 
 

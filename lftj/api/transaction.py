@@ -13,14 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from lftj.api.backend import Backend, Draft
-from lftj.engine.handles import RuleHandle, handles_of
-from lftj.engine.options import with_named_options
-from lftj.engine.program_change import ProgramChange, between
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.result import Result
-from lftj.engine.staging import RowPolicy, strict
-from lftj.engine.state import name_of
-from lftj.engine.transaction_life import Committed, Writing
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.commit.staging import RowPolicy, strict
+from lftj.engine.programs.handles import RuleHandle, handles_of
+from lftj.engine.programs.program_change import ProgramChange, between
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.transaction_life import Committed, Writing
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import name_of
 from lftj.errors import ArityError, FrameError, TransactionError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate

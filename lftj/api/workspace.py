@@ -20,23 +20,23 @@ from lftj.api.inspection import Inspection
 from lftj.api.reading import Reading
 from lftj.api.snapshot import Snapshot
 from lftj.api.transaction import Transaction
-from lftj.engine.declared import (
+from lftj.engine.calls.limits import Limits
+from lftj.engine.calls.options import with_named_options
+from lftj.engine.calls.uncopied import Uncopied
+from lftj.engine.commit.staging import RowPolicy
+from lftj.engine.delivery.subscription import Callback, Subscription
+from lftj.engine.programs.declared import (
     ChoiceDomains,
     function_schema,
     is_news,
     relation_schema,
     view_schema,
 )
-from lftj.engine.handles import Relation, RuleHandle
-from lftj.engine.limits import Limits
-from lftj.engine.options import with_named_options
-from lftj.engine.program_change import ProgramChange
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.result import Result
-from lftj.engine.staging import RowPolicy
-from lftj.engine.state import name_of
-from lftj.engine.subscription import Callback, Subscription
-from lftj.engine.uncopied import Uncopied
+from lftj.engine.programs.handles import Relation, RuleHandle
+from lftj.engine.programs.program_change import ProgramChange
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import name_of
 from lftj.errors import LftjError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate

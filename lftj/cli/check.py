@@ -56,8 +56,8 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     """The strata in the order of their evaluation, then the plan of each rule for relations of
     unknown size; with `passes` each rule after each rewrite that changed it.
     """
-    from lftj.engine.engine import Engine
-    from lftj.engine.handles import RuleHandle
+    from lftj.engine.live.engine import Engine
+    from lftj.engine.programs.handles import RuleHandle
     from lftj.explain.plan_report import plan_report
     from lftj.program.program import Program
     from lftj.storage.relation import RelationVersion

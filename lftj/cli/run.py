@@ -19,7 +19,7 @@ from lftj.cli.directives import (
     rows_kept,
 )
 from lftj.cli.renewing import renew
-from lftj.engine.program_draft import outside
+from lftj.engine.transaction.program_draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
 from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
 from lftj.scantree.jit.announcing import said_by

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lftj.cli.statements import statements
-from lftj.engine.text_difference import appended
+from lftj.engine.programs.text_difference import appended
 from lftj.errors import LftjError
 from lftj.program.checks.program_checks import is_fact
 from lftj.syntax import tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from lftj.engine.kernel_library import build_library
-from lftj.engine.kernel_signatures import GROUPS
+from lftj.engine.machine_code.kernel_library import build_library
+from lftj.engine.machine_code.kernel_signatures import GROUPS
 from lftj.scantree.jit.announcing import said_by
 from lftj.scantree.jit.directory import ADDRESSES
 from lftj.scantree.jit.library import library

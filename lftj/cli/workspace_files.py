@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from lftj.errors import DurableError
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def _engine() -> Engine:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
     return Engine(writer_timeout=0, progress=None)
 
 
 def check(path: Path, *, deep: bool) -> bool:
     """Print each problem of a workspace's files; True where there is none."""
-    from lftj.engine.file_checks import problems
+    from lftj.engine.durable.file_checks import problems
 
     found = list(dict.fromkeys(problems(_engine(), path, deep=deep)))
     if found:
@@ -34,7 +34,7 @@ def check(path: Path, *, deep: bool) -> bool:
 
 def info(path: Path) -> None:
     """Print sizes and numbers of a workspace."""
-    from lftj.engine.file_checks import info as numbers
+    from lftj.engine.durable.file_checks import info as numbers
 
     found = numbers(_engine(), path)
     since = f", since {found.oldest:%Y-%m-%d %H:%M:%S}" if found.oldest else ""
@@ -57,7 +57,7 @@ def _size(size: float) -> str:
 def compact(path: Path) -> None:
     """Write a workspace's pages anew, and remove all else."""
     from lftj import connect
-    from lftj.engine.file_checks import sizes
+    from lftj.engine.durable.file_checks import sizes
 
     before = sum(sizes(path).values())
     with connect(path, create=False) as workspace:
@@ -69,9 +69,9 @@ def dump(path: Path, folder: Path, *, salvage: bool, branch: str) -> bool:
     """Write a branch of a workspace as Parquet and rule text; False where relations could not be
     read.
     """
-    from lftj.engine import dump as dumping
-    from lftj.engine.branches import branches_of
-    from lftj.engine.opening import opened_to_read
+    from lftj.engine.branches.branches import branches_of
+    from lftj.engine.durable import dump as dumping
+    from lftj.engine.durable.opening import opened_to_read
 
     whole = True
     with opened_to_read(_engine(), path, salvage=salvage) as engine:
@@ -89,7 +89,7 @@ def dump(path: Path, folder: Path, *, salvage: bool, branch: str) -> bool:
 def load(folder: Path, path: Path) -> None:
     """Begin a workspace with what a dump has, in one commit."""
     from lftj import connect
-    from lftj.engine.dump import dumped
+    from lftj.engine.durable.dump import dumped
 
     found = dumped(folder)
     if path.exists() and any(path.iterdir()):

@@ -17,12 +17,12 @@ from lftj.distributed.result import relation_rows, rows_as_change
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.verify import discrepancies
-from lftj.engine.handles import RuleHandle
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.question import Question, values_of
-from lftj.engine.refusals import Kind, refused
-from lftj.engine.result import Result
-from lftj.engine.verify import Discrepancy
+from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.live.verify import Discrepancy
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.questions.question import Question, values_of
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.versions.result import Result
 from lftj.explain.analysis import PlanAnalysis
 from lftj.explain.plan_report import PlanReport
 from lftj.explain.profile import Profile, last_commits

@@ -11,7 +11,7 @@ from math import isinf
 from typing import Any
 
 from lftj.distributed.parts.failure import checked, guarded
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
 from lftj.errors import LimitError
 from lftj.join.budget import Budget, timed_out, worked_out
 from lftj.partition.executor import Executor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
-from lftj.engine.result import Result
+from lftj.engine.versions.result import Result
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 

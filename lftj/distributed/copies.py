@@ -14,11 +14,11 @@ from threading import Lock
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.result import gathered
-from lftj.engine.engine import Engine
-from lftj.engine.handles import RuleHandle
-from lftj.engine.limits import LimitStack
-from lftj.engine.question import question_body
-from lftj.engine.state import State
+from lftj.engine.calls.limits import LimitStack
+from lftj.engine.live.engine import Engine
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.questions.question import question_body
+from lftj.engine.versions.state import State
 from lftj.explain.explain import reads_of, relations_below
 from lftj.explain.explain_plan import written
 from lftj.maintenance.refresh import refresh

@@ -24,10 +24,10 @@ from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.staged_steps import folded, push
 from lftj.distributed.work.resolve import GONE, NEW, UPSERT
-from lftj.engine.handles import RuleHandle, without
-from lftj.engine.program_draft import Input, ProgramDraft, RelationOrName
-from lftj.engine.refusals import Kind, refused
-from lftj.engine.staging import codes_of, last_of_keys, require_key
+from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.commit.staging import codes_of, last_of_keys, require_key
+from lftj.engine.programs.handles import RuleHandle, without
+from lftj.engine.transaction.program_draft import Input, ProgramDraft, RelationOrName
 from lftj.errors import (
     DeclarationError,
     FrameError,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lftj.engine.refusals import Kind, refused
+from lftj.engine.calls.refusals import Kind, refused
 from lftj.errors import as_ours
 
 with as_ours():

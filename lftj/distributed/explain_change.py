@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lftj.distributed.copies import Copies
-from lftj.engine.commit import Proposal, carry_out
-from lftj.engine.staging import Staging
-from lftj.engine.state import State
+from lftj.engine.commit.commit import Proposal, carry_out
+from lftj.engine.commit.staging import Staging
+from lftj.engine.versions.state import State
 from lftj.explain.dry_run import writing
 from lftj.explain.explain import relations_below
 from lftj.explain.why_changed import changed_row, explain_change

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from lftj.distributed.committed_version import Present
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
-from lftj.engine.engine import Engine
-from lftj.engine.handles import RuleHandle
-from lftj.engine.result import Result
-from lftj.engine.state import State
+from lftj.engine.live.engine import Engine
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.explain.plan_report import (
     PLACE_COLUMNS,
     PlanReport,

@@ -19,8 +19,8 @@ from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
-from lftj.engine.question import Question, asked, question_body, values_of
-from lftj.engine.result import Result
+from lftj.engine.questions.question import Question, asked, question_body, values_of
+from lftj.engine.versions.result import Result
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
 from lftj.program.schema import Catalog
@@ -58,8 +58,8 @@ def answer(
     *,
     held: bool,
 ) -> Result:
-    """The distinct bindings of the question's variables; see `lftj.engine.answer`. `held`: the
-    version is the last one, whose rows parts hold. `files`: what keeps those of many answers;
+    """The distinct bindings of the question's variables; see `lftj.engine.live.answers`. `held`:
+    the version is the last one, whose rows parts hold. `files`: what keeps those of many answers;
     `kernels`: those that workers have.
 
     Raises what a rule with this body would raise, LimitError, and DistributedError (E401) when a

@@ -18,7 +18,7 @@ from lftj.distributed.files.manifest import ROWS, reported_by_the_system
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
-from lftj.engine.result import Result, change_result
+from lftj.engine.versions.result import Result, change_result
 from lftj.partition.executor import Executor
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.rows import difference, sort_rows

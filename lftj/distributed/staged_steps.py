@@ -10,7 +10,7 @@ import numpy as np
 
 from lftj.distributed.sending import Dependent, Staged
 from lftj.distributed.work.resolve import UPSERT
-from lftj.engine.staging import last_of_keys
+from lftj.engine.commit.staging import last_of_keys
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 

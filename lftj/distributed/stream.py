@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.store import Store
-from lftj.engine.program_draft import RelationOrName
-from lftj.engine.transaction_life import Writing
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.transaction_life import Writing
 from lftj.errors import FrameError, ValueTypeError
 
 _QUERY = "sql.streaming.queryId"

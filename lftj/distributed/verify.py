@@ -25,8 +25,8 @@ from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.work.worker import forget
-from lftj.engine.result import Result, change_result
-from lftj.engine.verify import Discrepancy
+from lftj.engine.live.verify import Discrepancy
+from lftj.engine.versions.result import Result, change_result
 from lftj.partition.executor import Executor
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.scantree.frozen import frozen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.api.connect import connect, local_spark
 from lftj.api.workspace import Workspace
-from lftj.engine.result import Result
+from lftj.engine.versions.result import Result
 from lftj.errors import (
     KeyViolationError,
     MissingDependencyError,

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from lftj.engine.question import question_body
-from lftj.engine.result import Result
-from lftj.engine.state import State, name_of
+from lftj.engine.questions.question import question_body
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State, name_of
 from lftj.errors import ArityError, ExplanationError, LftjError, OptionError
 from lftj.program.normal_form import RelationSchema
 from lftj.proofs.kinds import ArithmeticFailure

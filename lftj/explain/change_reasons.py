@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.answer import answer
-from lftj.engine.question import question_body
-from lftj.engine.state import State
+from lftj.engine.live.answers import answer
+from lftj.engine.questions.question import question_body
+from lftj.engine.versions.state import State
 from lftj.errors import ExplanationError, LftjError, LimitError
 from lftj.explain.explain import explain, reads_of, relations_below
 from lftj.explain.literals import rows_with
@@ -29,7 +29,7 @@ from lftj.proofs.terms import value_of
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 _DEEPEST = 8
 """Bodies one below the other that are followed to base facts."""

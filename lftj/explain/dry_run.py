@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lftj.engine.commit import Proposal, carry_out
-from lftj.engine.staging import Staging
-from lftj.engine.state import State
+from lftj.engine.commit.commit import Proposal, carry_out
+from lftj.engine.commit.staging import Staging
+from lftj.engine.versions.state import State
 from lftj.errors import LftjError, LimitError
 from lftj.explain.version import Codes
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 class Change(NamedTuple):

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, overload
 
-from lftj.engine.limits import short_of_memory
-from lftj.engine.state import State
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.versions.state import State
 from lftj.errors import ExplanationError, LftjError
 from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.checking import check_before_showing
@@ -27,7 +27,7 @@ from lftj.scantree.interrupts import interrupts_as_such
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 @overload

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lftj.engine.answer import evaluated, read
-from lftj.engine.handles import RuleHandle
-from lftj.engine.state import State
+from lftj.engine.live.answers import evaluated, read
+from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.versions.state import State
 from lftj.explain.analysis import PlanAnalysis
 from lftj.explain.level_costs import Bodies
 from lftj.explain.plan_report import PlanReport, needed, plan_report
@@ -16,7 +16,7 @@ from lftj.program.normal_form import NormalRule
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 def explain_plan(engine: Engine, state: State, what: object, analyze: bool) -> PlanAnalysis:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.result import Result
-from lftj.engine.state import State
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.explain.upkeep import all_memory_rows
 from lftj.types import INT, STR
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 COLUMNS = (("relation", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lftj.engine.past import Entry
-from lftj.engine.state import State
-from lftj.engine.timeline import Timeline
+from lftj.engine.live.timeline import Timeline
+from lftj.engine.versions.past import Entry
+from lftj.engine.versions.state import State
 from lftj.explain.version import Codes, Goal, matrix
 from lftj.program.schema import dropped_since
 from lftj.proofs.steps import Origin
@@ -22,7 +22,7 @@ from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 def origins(engine: Engine, state: State, facts: Iterable[Goal]) -> dict[Goal, Origin]:

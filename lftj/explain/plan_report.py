@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.handles import RuleHandle, number_of
-from lftj.engine.result import Result
-from lftj.engine.state import State
+from lftj.engine.programs.handles import RuleHandle, number_of
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
 from lftj.errors import UnknownNameError
 from lftj.explain.analysis import BodyCost, PlanAnalysis
 from lftj.explain.level_costs import Bodies
@@ -32,7 +32,7 @@ from lftj.types.sources import Role, without_role
 if TYPE_CHECKING:
     import pandas
 
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 COLUMNS = (
     ("rule", STR),

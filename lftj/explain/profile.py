@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lftj.engine.result import Result
+from lftj.engine.versions.result import Result
 from lftj.errors import DeclarationError
 from lftj.explain.analysis import duration
 from lftj.explain.reasons import reason
@@ -22,7 +22,7 @@ from lftj.types import FLOAT, INT, STR, Type
 if TYPE_CHECKING:
     import pandas
 
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 Commit = TypeVar("Commit")
 

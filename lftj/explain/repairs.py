@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lftj.engine.state import State
+from lftj.engine.versions.state import State
 from lftj.explain.derivations import Derivation, Goal, Rules
 from lftj.explain.dry_run import Change, dry_run
 from lftj.explain.explain import relations_below
@@ -34,7 +34,7 @@ from lftj.program.normal_form import Filter
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 STEPS, TRIES, FIXES = 400, 60, 10
 """Goals that are taken up, dry runs, and sets of changes that are returned, at most."""

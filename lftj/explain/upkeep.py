@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lftj.engine.state import State
+from lftj.engine.versions.state import State
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.rules.rule_state import RelationState, RuleState
 from lftj.maintenance.rules.shared_head import SharedHead

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.commit import Proposal, carry_out
-from lftj.engine.limits import short_of_memory
-from lftj.engine.state import State
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.commit.commit import Proposal, carry_out
+from lftj.engine.versions.state import State
 from lftj.errors import ExplanationError
 from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.change_reasons import ChangeReasons
@@ -17,7 +17,7 @@ from lftj.proofs.steps import Row
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 def explain_change(

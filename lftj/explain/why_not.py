@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.limits import short_of_memory
-from lftj.engine.state import State
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.versions.state import State
 from lftj.errors import ExplanationError, OptionError
 from lftj.explain.asked_row import asked_row, check_count
 from lftj.explain.attempts import Attempts
@@ -18,7 +18,7 @@ from lftj.proofs.missing import BaseChange, WhyNot
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.engine import Engine
+    from lftj.engine.live.engine import Engine
 
 
 def why_not(

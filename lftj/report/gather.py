@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.handles import RuleHandle
+from lftj.engine.programs.handles import RuleHandle
 from lftj.errors import LftjError
 from lftj.proofs.instances import atom_text, value_text
 

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
 from lftj.errors import DistributedError, ExplanationError, LftjError
 from lftj.proofs.proof import Proof
 from lftj.proofs.text import proof_text

@@ -10,7 +10,7 @@ import pytest
 
 import lftj
 from lftj.distributed.work import worker
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
 from lftj.join.budget import Budget
 from tests.distributed.inline import InlineExecutor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lftj.engine.durable import Durable
+from lftj.engine.durable.durable import Durable
 
 
 def durable_of(workspace: Any) -> Durable:

@@ -16,7 +16,7 @@ import lftj
 from bench.faults import filling, flipping
 from bench.faults.flipping import flips
 from bench.faults.refusing import refusals
-from lftj.engine import durable
+from lftj.engine.durable import durable
 from lftj.errors import DurableError
 from lftj.scantree import segment
 from lftj.storage.durable.log_file import FILE

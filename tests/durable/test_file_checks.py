@@ -150,7 +150,7 @@ def test_a_backup_is_whole_while_commits_go_on(tmp_path: Path) -> None:
 def test_room_of_dropped_versions_is_given_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr("lftj.engine.schedule._PAUSE", 0)
+    monkeypatch.setattr("lftj.engine.durable.schedule._PAUSE", 0)
     path = tmp_path / "w.lftj"
     tuning = lftj.Tuning(checkpoint_commits=50)
     with lftj.connect(path, durability="off", tuning=tuning) as workspace:

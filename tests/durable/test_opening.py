@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.engine import checkpoint, schedule
-from lftj.engine.checkpoint import OpenedRecord
-from lftj.engine.engine import Engine
-from lftj.engine.file_checks import problems
+from lftj.engine.durable import checkpoint, schedule
+from lftj.engine.durable.checkpoint import OpenedRecord
+from lftj.engine.durable.file_checks import problems
+from lftj.engine.live.engine import Engine
 from lftj.errors import DeclarationError, DurableError
 from lftj.join.context import Context
 from tests.durable import workload

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.engine.engine import Engine
-from lftj.engine.file_checks import problems
+from lftj.engine.durable.file_checks import problems
+from lftj.engine.live.engine import Engine
 from lftj.errors import DurableError
 from tests.durable import workload
 from tests.durable.inside import durable_of

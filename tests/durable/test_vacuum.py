@@ -11,9 +11,9 @@ import pytest
 import lftj
 from bench.faults import workload
 from bench.faults.power import giving_back
-from lftj.engine import vacuum
-from lftj.engine.engine import Engine
-from lftj.engine.file_checks import problems
+from lftj.engine.durable import vacuum
+from lftj.engine.durable.file_checks import problems
+from lftj.engine.live.engine import Engine
 from tests.durable.inside import durable_of
 
 PROGRAM = """

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.engine import file_checks
+from lftj.engine.durable import file_checks
 from lftj.errors import KeyViolationError, ValueRangeError
 from tests.durable.inside import durable_of
 from tests.durable.test_histories import steps_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lftj.engine.engine import Engine
+from lftj.engine.live.engine import Engine
 from tests.record.lines import Work
 
 Seen = Callable[[int, int, list[Work]], None]

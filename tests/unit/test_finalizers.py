@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.engine.durable_folder import ReadersLock
-from lftj.engine.limits import LimitStack
+from lftj.engine.calls.limits import LimitStack
+from lftj.engine.durable.folder import ReadersLock
 from lftj.scantree import Arena, Tree
 from lftj.scantree.segment import SegmentFile
 from lftj.scantree.stretch import Stretch

@@ -26,15 +26,15 @@ KNOTS = {
     frozenset(
         f"lftj.engine.{name}"
         for name in (
-            "branches",
-            "checkpoint",
-            "durable",
-            "durable_reading",
-            "engine",
-            "replay",
-            "stored_past",
-            "timeline",
-            "vacuum",
+            "branches.branches",
+            "durable.checkpoint",
+            "durable.durable",
+            "durable.reading",
+            "durable.replay",
+            "durable.stored_past",
+            "durable.vacuum",
+            "live.engine",
+            "live.timeline",
         )
     ),
     # Records are made of manifests, and read as manifests.

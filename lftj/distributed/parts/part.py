@@ -18,8 +18,8 @@ from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.recursive_stage import Exchange
 from lftj.distributed.parts.task import Settings
-from lftj.engine.keys import check_key
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
+from lftj.engine.commit.keys import check_key
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.resources import Buffer, Resources

@@ -10,7 +10,7 @@ from typing import Any
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.partitioning.steps import Step
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.scantree.frozen import frozen
 from lftj.tuning import DEFAULT, Tuning

@@ -15,7 +15,7 @@ from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure, failure_of
-from lftj.engine.staging import last_of_keys
+from lftj.engine.commit.staging import last_of_keys
 from lftj.errors import LftjError, NullValueError
 from lftj.frames import Place
 from lftj.program.normal_form import RelationSchema

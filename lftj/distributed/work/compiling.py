@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lftj.distributed.parts.failure import Failure, failure_of
-from lftj.engine.compiled_ahead import compile_named, missing
-from lftj.engine.limits import Limits, in_time
+from lftj.engine.calls.limits import Limits, in_time
+from lftj.engine.machine_code.compiled_ahead import compile_named, missing
 from lftj.errors import LftjError
 from lftj.scantree.frozen import frozen
 from lftj.syntax.attention import attending
@@ -12,7 +12,9 @@ from lftj.syntax.attention import attending
 
 @frozen
 class CompileTask:
-    """Groups of kernels (`lftj.engine.compiled_ahead`), for the machine that has this part."""
+    """Groups of kernels (`lftj.engine.machine_code.compiled_ahead`), for the machine that has this
+    part.
+    """
 
     part: int
     groups: tuple[str, ...]

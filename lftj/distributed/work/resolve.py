@@ -17,7 +17,7 @@ from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.engine.staging import Staging, codes_of
+from lftj.engine.commit.staging import Staging, codes_of
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.storage.database import base_name

@@ -17,7 +17,7 @@ from lftj.distributed.parts.task import PartTask, Settings
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
-from lftj.engine.limits import Limits
+from lftj.engine.calls.limits import Limits
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.types.dictionary import Dictionary

@@ -33,7 +33,7 @@ from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
-from lftj.engine.limits import in_time, while_reading
+from lftj.engine.calls.limits import in_time, while_reading
 from lftj.errors import LftjError
 from lftj.scantree.watched_files import FileDamagedError
 from lftj.storage.delta import Delta

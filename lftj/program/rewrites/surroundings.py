@@ -59,7 +59,7 @@ def asked_in_cycle(
     must not. Yet what it says of a value depends on finished relations alone: only the values are
     not known before. So it is kept for the values of a relation without rules. A commit puts the
     values that the cycle asks for there, and goes on with the cycle until it asks for no others
-    (`lftj.engine.demanded_views`).
+    (`lftj.engine.commit.demanded_views`).
     """
     if relations_of(needed).isdisjoint(draft.cyclic):
         return None

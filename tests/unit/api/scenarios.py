@@ -25,7 +25,7 @@ held(o, count(), sum(b)) :- acct(_, o, b).
 """
 ACCOUNTS = [(1, "a", 0.5), (2, "b", 1.0), (3, "a", 2.0)]
 EDGES = [(1, 2), (2, 3)]
-WATCHED = ("engine/transaction_life.py", "api/transaction.py")
+WATCHED = ("engine/transaction/transaction_life.py", "api/transaction.py")
 
 
 def filled(ws: lftj.Workspace) -> lftj.Workspace:

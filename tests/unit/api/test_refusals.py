@@ -13,7 +13,7 @@ import pyspark.sql
 import pytest
 
 import lftj
-from lftj.engine.refusals import REFUSALS, Kind
+from lftj.engine.calls.refusals import REFUSALS, Kind
 from tests.distributed.inline import InlineExecutor
 from tests.docs.blocks import ROOT
 from tests.unit.api.scenarios import filled

@@ -16,7 +16,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.engine.result import Result
+from lftj.engine.versions.result import Result
 from lftj.frames import read, to_tuples, value_order
 from lftj.types import INT, STR, Type, type_of_python
 from lftj.types.dictionary import Dictionary

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.engine import compiled_ahead
-from lftj.engine.kernel_library import build_library
+from lftj.engine.machine_code import compiled_ahead
+from lftj.engine.machine_code.kernel_library import build_library
 from lftj.scantree.jit import ahead as groups
 from lftj.scantree.jit import building
 from lftj.scantree.jit.directory import ADDRESSES

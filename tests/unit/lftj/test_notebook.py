@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.engine import progress
+from lftj.engine.calls import progress
 
 CELL = """%%datalog
 .decl edge(x: number, y: number)

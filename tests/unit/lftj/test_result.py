@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.engine.result import Result
+from lftj.engine.versions.result import Result
 from lftj.types import BOOL, DATE, FLOAT, INT, STR
 from lftj.types.dictionary import Dictionary
 

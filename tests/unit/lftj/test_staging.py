@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lftj
-from lftj.engine import staged_rows
-from lftj.engine import staging as staging_module
-from lftj.engine.staged_rows import StagedRows
-from lftj.engine.staging import Staging
+from lftj.engine.commit import staged_rows
+from lftj.engine.commit import staging as staging_module
+from lftj.engine.commit.staged_rows import StagedRows
+from lftj.engine.commit.staging import Staging
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.tree import Arena
 from lftj.storage.delta import Delta

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import logging
 
-from lftj.engine.result import Result
-from lftj.engine.subscription import Subscriptions
+from lftj.engine.delivery.subscription import Subscriptions
+from lftj.engine.versions.result import Result
 from lftj.types import INT
 
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from lftj.engine.writer_lock import WriterLock
+from lftj.engine.delivery.writer_lock import WriterLock
 from lftj.errors import TransactionError
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.engine.kernel_library import kernel_lines
+from lftj.engine.machine_code.kernel_library import kernel_lines
 from lftj.maintenance.separable.walk_kernels import Graph
 from lftj.scantree.jit.decorators import Kernel
 from lftj.scantree.jit.fitting import ARRAYS, call_fitted

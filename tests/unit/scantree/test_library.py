@@ -107,7 +107,7 @@ class Refusing:
             raise ModuleNotFoundError(f"{name} is no requirement of the build")
 
 sys.meta_path.insert(0, Refusing())
-from lftj.engine.kernel_library import kernel_lines
+from lftj.engine.machine_code.kernel_library import kernel_lines
 from lftj.scantree.jit import object_code
 for line in kernel_lines():
     object_code._found(line)

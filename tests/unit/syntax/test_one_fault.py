@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lftj.engine.question import question_body
+from lftj.engine.questions.question import question_body
 from lftj.errors import LftjError, ProgramErrors
 from lftj.syntax.parser import parse
 

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 import lftj
-import lftj.engine.commit
-import lftj.engine.engine
+import lftj.engine.commit.commit
+import lftj.engine.live.engine
 from lftj.scantree.arena import Arena
 from tests.unit.workspace.reading import everything, rows
 
@@ -28,7 +28,7 @@ def test_a_failure_in_any_phase_changes_nothing(bank, monkeypatch, phase, proble
 
     expected = lftj.LimitError if problem is MemoryError else problem
     with monkeypatch.context() as patch:
-        patch.setattr(lftj.engine.commit, phase, fail)
+        patch.setattr(lftj.engine.commit.commit, phase, fail)
         with pytest.raises(expected), bank.transaction() as tx:
             tx.add_rules(".decl q(x: number)\nq(x) :- reach(x, _).")
             tx.insert("edge", [(3, 4)])
@@ -44,13 +44,13 @@ def test_a_failure_in_any_phase_changes_nothing(bank, monkeypatch, phase, proble
 
 def test_a_failure_after_evaluation_changes_nothing(bank, monkeypatch):
     before = everything(bank)
-    original = lftj.engine.commit.refresh
+    original = lftj.engine.commit.commit.refresh
 
     def evaluate_and_fail(*args, **rest):
         original(*args, **rest)
         raise Boom
 
-    monkeypatch.setattr(lftj.engine.commit, "refresh", evaluate_and_fail)
+    monkeypatch.setattr(lftj.engine.commit.commit, "refresh", evaluate_and_fail)
     with pytest.raises(Boom):
         bank.load("edge", [(3, 4)])
     assert everything(bank) == before
@@ -225,7 +225,7 @@ def test_a_result_that_is_no_number_is_refused(ws, type, expression, row):
 
 
 def test_memory_that_runs_out_rolls_back(monkeypatch):
-    monkeypatch.setattr(lftj.engine.engine, "Arena", lambda *_: Arena(1 << 20))
+    monkeypatch.setattr(lftj.engine.live.engine, "Arena", lambda *_: Arena(1 << 20))
     ws = lftj.connect()
     ws.relation("p", {"x": int})
     ws.load("p", [(1,)])

@@ -139,9 +139,9 @@ def test_the_collector_waits_for_short_commits_alone(monkeypatch: pytest.MonkeyP
     def load(number: int) -> None:
         ws.load("e", [(number % 3, 100 + number)])
 
-    monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", 60.0)
+    monkeypatch.setattr("lftj.engine.transaction.transaction_life._PAUSE", 60.0)
     assert _collections_within("carry_out", load) == 0
-    monkeypatch.setattr("lftj.engine.transaction_life._PAUSE", -1.0)
+    monkeypatch.setattr("lftj.engine.transaction.transaction_life._PAUSE", -1.0)
     assert _collections_within("carry_out", load) > 0
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.engine import bound_search
-from lftj.engine.bound_search import BoundSearch
+from lftj.engine.questions import bound_search
+from lftj.engine.questions.bound_search import BoundSearch
 from tests.distributed.inline import InlineExecutor
 
 PROGRAM = """

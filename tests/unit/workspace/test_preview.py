@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.engine import engine
+from lftj.engine.live import engine
 
 Changes = dict[str, list[Any]]
 

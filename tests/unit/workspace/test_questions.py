@@ -142,7 +142,7 @@ def test_a_question_that_is_asked_again_of_other_relations_is_another(ws):
 
 def test_a_question_that_is_asked_again_is_not_read_again(graph, monkeypatch):
     graph.query("reach(1, y)")
-    monkeypatch.setattr("lftj.engine.question.parse", None)
+    monkeypatch.setattr("lftj.engine.questions.question.parse", None)
     assert graph.query("reach(1, y)").fetchall() == [(2,), (3,)]
 
 

@@ -1,0 +1,1 @@
+"""Branches of a workspace: their engines, and merging one into another."""

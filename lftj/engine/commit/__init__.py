@@ -1,0 +1,3 @@
+"""Commits: from a state and what a transaction proposes to the next state. Nothing here publishes
+one.
+"""

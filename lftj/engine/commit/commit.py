@@ -1,0 +1,275 @@
+"""Commit: a function from the old state and a transaction's request to the next version, so a
+failure anywhere leaves the old state alone.
+
+Phases: the database gets the shape of the new program, base relations get their net changes, keys
+are checked on what changed, views are refreshed. Nothing is published here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from typing import NamedTuple
+
+from lftj.engine.commit.demanded_views import refresh
+from lftj.engine.commit.keys import check_key
+from lftj.engine.commit.staging import Staging
+from lftj.engine.versions.state import State
+from lftj.errors import DeclarationError
+from lftj.heads.user import UserAggregate
+from lftj.join.context import Context
+from lftj.join.plan.cardinality import tells
+from lftj.maintenance.inputs.affected import choosing_elsewhere
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.refresh import Refreshed
+from lftj.maintenance.rules.view_states import (
+    ViewStates,
+    still_serving,
+    stratum_key,
+    without_states,
+)
+from lftj.program.named_program import texts_of
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.scantree.frozen import frozen, record
+from lftj.storage.database import Database, base_name
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from lftj.types.sources import is_hidden
+
+
+@frozen
+class Proposal:
+    """The request of a transaction: a program, the users' relations whose rules changed, pending
+    operations per relation, and relations that are `dropped`, or begin anew under their names.
+    """
+
+    program: Program
+    views: frozenset[str]
+    aggregates: Mapping[str, UserAggregate]
+    changed_rules: frozenset[str]
+    staged: Mapping[str, Staging]
+    dropped: frozenset[str] = frozenset()
+
+
+class Outcome(NamedTuple):
+    """The result of a proposal: the state to publish, net changes per relation of the user's, those
+    of base rows alone, and the work it took.
+    """
+
+    state: State
+    changes: dict[str, Delta]
+    base_changes: dict[str, Delta]
+    work: int
+    works: Sequence[RuleWork]
+
+
+@record
+class _Draft:
+    """The database as it takes shape, and what changed in it so far."""
+
+    database: Database
+    updates: dict[str, RelationVersion] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    deltas: dict[str, Delta] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        return self.updates[name] if name in self.updates else self.database[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.updates or name in self.database
+
+    def finished(self) -> Database:
+        return self.database.replace(self.updates, drop=self.dropped)
+
+
+def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
+    """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then
+    nothing has happened.
+    """
+    version, texts = before.version, before.program.catalog.programs
+    if proposal.dropped:
+        before = _without(before, proposal.dropped, context)
+    draft = _Draft(before.database)
+    if proposal.program is not before.program:
+        _reshape(draft, before.program, proposal, context)
+    base_changes = _change_base_rows(draft, before, proposal, context)
+    proposal = _suited(draft, proposal, context)
+    changed, heads, was = frozenset[str](), before.heads, before.program.stratified.order
+    if proposal.program is not before.program or proposal.changed_rules:
+        changed, heads = _with_other_rules(draft, before, proposal, context)
+    refreshed = Refreshed(draft.finished(), {}, heads)
+    if proposal.program.order.strata and (draft.deltas or changed):
+        refreshed = refresh(
+            proposal.program,
+            before.database,
+            refreshed.database,
+            draft.deltas,
+            heads,
+            context,
+            changed_rules=changed,
+            was=was,
+        )
+    database = refreshed.database
+    context.budget.spend(0)  # limits hold for a commit without views too
+    changes = {
+        name: delta
+        for name, delta in (draft.deltas | refreshed.deltas).items()
+        if len(delta) and not is_hidden(name)
+    }
+    happened = bool(changes or base_changes or proposal.changed_rules or proposal.dropped)
+    if not happened and (programs := proposal.program.catalog.programs) is not texts:
+        happened = texts_of(programs) != texts_of(texts)
+    database = database.replace({}, version=version + happened)
+    _count_rows(refreshed.works, database)
+    state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
+    return Outcome(state, changes, base_changes, context.budget.work, refreshed.works)
+
+
+def _without(before: State, dropped: frozenset[str], context: Context) -> State:
+    """The state without the rows of relations and what is kept of them, and of whatever reads them:
+    that has other rules, and what those before derived cannot be evaluated again.
+    """
+    names = dropped | {base_name(name) for name in dropped}
+    for name in names:
+        context.resources.kept_orders.pop(name, None)
+    order = before.program.stratified.order
+    strata = order.strata_of(dropped.union(*(order.readers.get(name, ()) for name in names)))
+    keys = {stratum_key(each.relations) for each in strata}
+    keys.update(name for each in strata for name in each.relations)
+    heads = without_states(before.heads, sorted(key for key in keys if key in before.heads))
+    return replace(before, database=before.database.replace({}, drop=names), heads=heads)
+
+
+def _with_other_rules(
+    draft: _Draft, before: State, proposal: Proposal, context: Context
+) -> tuple[frozenset[str], ViewStates]:
+    """The relations to derive anew under another program, and the states that still serve."""
+    old, new, rules = before.program, proposal.program, proposal.changed_rules
+    _make_room_for_asked(draft, old, new, context)
+    changed = {name for name in rules if _derived(new, name)}
+    changed |= choosing_elsewhere(new.stratified, old.stratified.order, rules)
+    return frozenset(changed), still_serving(before.heads, old.stratified, new.stratified, rules)
+
+
+def _count_rows(works: Iterable[RuleWork], database: Database) -> None:
+    """Note the rows of each relation that had work. O(relations)."""
+    for work in works:
+        name = work.relation
+        if name in database:
+            work.rows = database[name].count
+        else:  # several, of a recursive stratum
+            names = name.split(", ")
+            work.rows = sum(database[name].count for name in names if name in database)
+
+
+def _derived(program: Program, name: str) -> bool:
+    return program.derives(name) or (is_hidden(name) and name in program.stratified.relations)
+
+
+# ── the shape ─────────────────────────────────────────────────────────────────────────────────────
+def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) -> None:
+    """Relations that the new program adds or no longer has, and the base rows of relations that
+    gain or lose their rules.
+    """
+    new = proposal.program
+    schemas = new.stratified.relations
+    changed = (*sorted(proposal.dropped), *sorted(proposal.changed_rules))
+    for name in (*new.catalog.since(old.catalog), *changed):
+        if name in schemas and name not in draft.database:
+            schema = schemas[name]
+            draft.updates[name] = RelationVersion.empty(schema, context.resources.arena)
+            if schema.choice and not schema.hidden:
+                _move_base_rows(draft, schema, derived=True)
+    for name in proposal.changed_rules:
+        if name not in schemas:
+            draft.dropped.append(name)
+        elif not is_hidden(name):
+            _move_base_rows(draft, schemas[name], new.derives(name))
+
+
+def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Context) -> None:
+    """Begin relations for values that cycles ask for, and drop those that are not in the new
+    program.
+    """
+    for name in new.asked:
+        if name not in draft.database:
+            draft.updates[name] = RelationVersion.empty(new.hidden[name], context.resources.arena)
+    draft.dropped += [name for name in old.asked if name not in new.asked]
+
+
+def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> None:
+    name, base = schema.name, base_name(schema.name)
+    if derived and base not in draft.database:
+        draft.updates[base] = draft[name].renamed(replace(schema, name=base))
+    elif not derived and base in draft.database:
+        remaining = draft[base].renamed(schema)
+        draft.deltas[name] = remaining.difference(draft[name])
+        draft.updates[name] = remaining
+        draft.dropped.append(base)
+
+
+def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
+    """Replace the normal forms of rules that were added before there were enough rows, by forms
+    that suit the rows loaded now.
+    """
+    loaded = [
+        name
+        for name, delta in draft.deltas.items()
+        if 2 * delta.inserted > draft[name].count and tells(draft[name], context.tuning)
+    ]
+    if not loaded:
+        return proposal
+    program, changed = proposal.program.suited(loaded, partial(context.statistics.repeats, draft))
+    for name in changed:
+        if name not in program.stratified.relations:
+            draft.dropped.append(name)
+        elif name not in draft:
+            draft.updates[name] = RelationVersion.empty(
+                program.hidden[name], context.resources.arena
+            )
+    return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
+
+
+# ── base rows ─────────────────────────────────────────────────────────────────────────────────────
+def _change_base_rows(
+    draft: _Draft, before: State, proposal: Proposal, context: Context
+) -> dict[str, Delta]:
+    """Apply the net changes; returns them by the relation's own name."""
+    net = {}
+    for name, staging in proposal.staged.items():
+        target = base_name(name) if proposal.program.derives(name) else name
+        present = draft[target]
+        delta, changed = staging.applied(present)
+        if not len(delta):
+            continue
+        net[name], draft.updates[target] = delta, changed
+        check_key(staging.committed.schema, present, changed, delta, context.resources.dictionary)
+        old = before.database.get(target)
+        draft.deltas[target] = (
+            changed.difference(old) if target in draft.deltas and old is not None else delta
+        )
+    for name in {*net, *proposal.changed_rules}:
+        _check_mixture(draft, proposal.program, name)
+    return net
+
+
+def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
+    """An aggregated relation gets its rows from its rule alone: a group with two values would be
+    the result otherwise.
+    """
+    if (
+        not is_hidden(name)
+        and program.catalog.aggregated(name)
+        and draft[base_name(name) if program.derives(name) else name].count
+    ):
+        hint = (
+            f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, "
+            f"n) ; own(x, n)."
+        )
+        raise DeclarationError(
+            f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well",
+            code="E163",
+            hint=hint,
+        )

@@ -1,0 +1,1 @@
+"""Word of commits to those who wait for them: one writer after another, subscribers, consumers."""

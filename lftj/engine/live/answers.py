@@ -1,0 +1,103 @@
+"""Answers to questions in this process: the rule that a question stands for is evaluated on the
+reader's own version, and forgotten.
+
+Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.live.engine import Engine
+from lftj.engine.machine_code.compiled_ahead import compile_for
+from lftj.engine.questions.bound_search import search_for
+from lftj.engine.questions.question import Asked
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
+from lftj.join.context import Context
+from lftj.maintenance.refresh import refresh
+from lftj.scantree.interrupts import interrupts_as_such
+from lftj.storage.database import Database
+from lftj.storage.delta import Columns
+from lftj.storage.relation import RelationVersion
+from lftj.syntax.attention import attending
+
+
+def read(engine: Engine, state: State, question: object) -> Asked:
+    """Read a question, and compile what it needs. Raises what a rule with this body would raise."""
+    known = engine.questions.known(state.program, question)
+    if known is not None:
+        return known
+    with attending(engine.context(state.aggregates).budget.read_on):
+        asked = engine.questions.asked(
+            state.program, question, partial(engine.statistics.repeats, state.database)
+        )
+        compile_for(asked.fresh.values(), asked.program.order.strata)
+    return asked
+
+
+def evaluated(
+    engine: Engine, state: State, asked: Asked, context: Context, codes: Sequence[int] = ()
+) -> Database:
+    """The version with the rows of the relations that a question is about; `codes`: the values of
+    its parameters. Raises what evaluation raises.
+    """
+    empty = {name: RelationVersion.empty(each, engine.arena) for name, each in asked.fresh.items()}
+    if asked.values is not None:
+        row = [np.array([code], np.int64) for code in codes]
+        empty[asked.values.name] = RelationVersion.build(asked.values, engine.arena, row)
+    database = state.database.replace(empty)
+    with attending(context.budget.plan_on):
+        return refresh(
+            asked.program, database, database, {}, {}, context, changed_rules=frozenset(asked.fresh)
+        ).database
+
+
+def answer(engine: Engine, state: State, question: object, values: Sequence[object] = ()) -> Result:
+    """The distinct bindings of the question's variables, one column each in order of appearance;
+    without variables one row for yes. `values`: of its parameters.
+
+    Raises what a rule with this body would raise: ProgramErrors with places in the text,
+    LimitError, ValueRangeError …, and what a value of a wrong type raises.
+    """
+    asked = read(engine, state, question)
+    asked.question.require(values)
+    schema = asked.schema
+    with (
+        interrupts_as_such(),
+        engine.dictionary.in_use(),
+        short_of_memory("there is no answer", "ask for less at a time"),
+    ):
+        found, count = _rows(engine, state, asked, values)
+        texts = engine.dictionary.texts()
+        return Result(
+            schema.columns,
+            engine.whole(found, schema, texts),
+            count,
+            texts,
+            version=state.version,
+            name="answers",
+        )
+
+
+def _rows(
+    engine: Engine, state: State, asked: Asked, values: Sequence[object]
+) -> tuple[Callable[[], Columns], int]:
+    """The rows of the answers, and their number."""
+    codes: list[int] = []
+    if asked.values is not None:
+        codes = asked.question.encoded(asked.values, values, engine.dictionary)
+        context = engine.context(state.aggregates)
+        with attending(context.budget.plan_on):
+            search = search_for(asked, codes, state.database, context)
+        if search is not None:
+            rows = search.rows(codes, state.database, context)
+            asked.searches.append(search)
+            return lambda: rows, len(rows[0])
+    context = engine.passing_context(state.aggregates)
+    found = evaluated(engine, state, asked, context, codes)[asked.schema.name]
+    return found.columns, found.count

@@ -1,0 +1,95 @@
+"""Checking the promise that every view equals what the rules derive from the base rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
+from lftj.maintenance.refresh import refresh
+from lftj.maintenance.rules.rule_state import RelationState
+from lftj.maintenance.rules.view_states import ViewState
+from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.rows import difference
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+
+if TYPE_CHECKING:
+    from lftj.engine.live.engine import Engine
+
+
+@frozen(guarded=True)
+class Discrepancy:
+    """A view that is not what it should be. `difference` holds the rows it lacks (`__diff__` +1)
+    and has in excess (−1).
+    """
+
+    relation: str
+    difference: Result
+
+
+def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
+    """The views that differ from a fresh evaluation; empty when all is well. As expensive as
+    computing every view from nothing.
+    """
+    with (
+        interrupts_as_such(),
+        engine.dictionary.in_use(),
+        short_of_memory(
+            "views were not compared", "let go of snapshots and results that are not needed"
+        ),
+    ):
+        return list(_discrepancies(engine, state))
+
+
+def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
+    program = state.program.stratified
+    derived = frozenset(name for stratum in program.strata for name in stratum.relations)
+    bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
+    empty = state.database.replace(bare)
+    fresh = refresh(
+        program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived
+    )
+    database = fresh.database
+    for name, domain in state.program.asked.items():
+        delta = state.database[domain].difference(state.database[name])
+        if len(delta):
+            yield Discrepancy(
+                name, engine.change_set(state.version, program.relations[name], delta)
+            )
+    for name in sorted(derived):
+        supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
+        if supports is not None:
+            yield supports
+        delta = database[name].difference(state.database[name])
+        if len(delta):
+            schema = program.relations[name]
+            yield Discrepancy(name, engine.change_set(state.version, schema, delta))
+
+
+def _supports(
+    engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None
+) -> Discrepancy | None:
+    """The support counts that are not what a fresh evaluation counts; rules kept by traces count
+    what their searches found.
+    """
+    if not isinstance(kept, RelationState) or not isinstance(fresh, RelationState):
+        return None
+    if kept.support is None or fresh.support is None:
+        return None
+    if any(rule.trace is not None for rule in (*kept.rules, *fresh.rules)):
+        return None
+    inserts, erases = (
+        [*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts())
+    )
+    delta = Delta(difference(inserts, erases), difference(erases, inserts))
+    if not len(delta):
+        return None
+    columns = state.program.stratified.relations[name].columns
+    schema = RelationSchema(f"{name} (supports)", (*(columns or (("", INT),)), ("supports", INT)))
+    return Discrepancy(schema.name, engine.change_set(state.version, schema, delta))

@@ -1,0 +1,286 @@
+"""A program of users in the place of the one that had its name: which rules, declarations and facts
+come and go, as a value. Nothing is said here of the rows that lie anywhere.
+
+What is equal stays. What the old program alone held goes. A declaration goes only where nobody else
+needs it, or where the user says that it is to be dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from lftj.engine.programs.text_difference import Difference, difference, relations_of
+from lftj.errors import StillNeededError, UnknownNameError
+from lftj.program.named_program import (
+    NamedProgram,
+    NamedPrograms,
+    Row,
+    Rows,
+    others_of,
+)
+from lftj.program.program import Program
+from lftj.program.statistics_hints import Repeats
+from lftj.scantree.frozen import frozen
+from lftj.syntax import tree
+
+_NO_ROWS: frozenset[Row] = frozenset()
+RowsOtherwise = Callable[[str, frozenset[Row]], int]
+"""The number of rows of a relation beside these."""
+
+
+@frozen
+class Change:
+    """The program after the change, and what its rows are to become: facts that `came` and that
+    `went`, by relation; `dropped` relations lose all rows. `removed` and `added`: numbers of rules.
+
+    The named program does not tell yet which of the facts that came were there already.
+    """
+
+    program: Program
+    removed: frozenset[int]
+    added: tuple[int, ...]
+    dropped: frozenset[str]
+    came: Rows
+    went: Rows
+
+
+def changed(
+    program: Program,
+    name: str,
+    text: str,
+    *,
+    file: str,
+    drop: bool,
+    repeats: Repeats,
+    rows_otherwise: RowsOtherwise,
+) -> Change:
+    """The change that makes a text the program of a name. Raises ProgramErrors, and
+    StillNeededError (E327) for declarations that others need, unless they are to be dropped.
+    """
+    found = difference(program, name, text, file)
+    programs = program.catalog.programs
+    old, others = programs.get(name, NamedProgram("")), others_of(programs, name)
+    held = frozenset().union(old.lent_rules, *(each.rules for each in others))
+    removed = old.rules - found.stays - held
+    if found.dropped:
+        needs = _Needs(program, found.dropped, removed, rows_otherwise)
+        needed = needs.by_others(old, others)
+        if needed and not drop:
+            raise _still_needed(found, needed)
+        removed |= needs.rules.keys()
+    bare = program
+    for number in sorted(removed):
+        bare = bare.remove(number)
+    bare = bare.undeclare(found.dropped, found.types_dropped)
+    bare = _without_facts(bare, old, others, found)
+    after, added = bare.add(tree.ParsedProgram(found.clauses), repeats)
+    made = _made(program, old, others, found, text, added, after.facts)
+    went = _went(old, made, others, found.dropped)
+    came = {
+        each: rows - (_NO_ROWS if each in found.dropped else old.facts.get(each, _NO_ROWS))
+        for each, rows in made.facts.items()
+    }
+    left = _others_left(programs, name, removed, found.dropped)
+    if text.strip():
+        left[name] = made
+    return Change(after.with_programs(left), removed, tuple(added), found.dropped, came, went)
+
+
+def _made(
+    program: Program,
+    old: NamedProgram,
+    others: list[NamedProgram],
+    found: Difference,
+    text: str,
+    added: list[int],
+    rows: Mapping[str, list[Row]],
+) -> NamedProgram:
+    """The program of the text, with all that it holds but facts of others."""
+    held = frozenset().union(*(each.rules for each in others))
+    lent = frozenset().union(old.lent_rules, *(each.lent_rules for each in others))
+    new_lent = {number for number in found.found if number in lent or number not in held}
+    facts = {name: frozenset(each) for name, each in rows.items()}
+    repeats = found.repeats or any(len(facts[name]) < len(rows[name]) for name in facts)
+    facts = {
+        name: facts.get(name, _NO_ROWS) | found.facts.get(name, _NO_ROWS)
+        for name in {**found.facts, **facts}
+    }
+    catalog = program.catalog
+    relations = old.relations.union(*(each.relations for each in others))
+    types = old.types.union(*(each.types for each in others))
+    return NamedProgram(
+        str(text),  # a preprocessor's text is a string and more
+        found.stays | found.found | frozenset(added),
+        (old.lent_rules & found.stays) | new_lent,
+        frozenset(n for n in found.declared if n in relations or n not in catalog.relations),
+        frozenset(n for n in found.types if n in types or n not in catalog.definitions),
+        {name: each for name, each in facts.items() if each},
+        {
+            name: lent
+            for name, each in facts.items()
+            if name not in found.dropped and (lent := old.lent_facts.get(name, _NO_ROWS) & each)
+        },
+        repeats=repeats,
+    )
+
+
+def _without_facts(
+    program: Program, old: NamedProgram, others: list[NamedProgram], found: Difference
+) -> Program:
+    """The program of which relations that have no facts in texts any more may have an aggregate
+    rule again.
+    """
+    heads = {
+        head.relation
+        for clause in found.clauses
+        if isinstance(clause, tree.Rule) and not clause.body.literals
+        for head in clause.heads
+    }
+    left = {name for name, rows in found.facts.items() if rows}.union(
+        heads, *(each.facts for each in others)
+    )
+    gone = old.facts.keys() - left
+    if not gone:
+        return program
+    catalog = program.catalog
+    catalog = replace(catalog, fact_relations=catalog.fact_relations - gone)
+    return replace(program, catalog=catalog)
+
+
+def _went(
+    old: NamedProgram, made: NamedProgram, others: list[NamedProgram], dropped: frozenset[str]
+) -> dict[str, frozenset[Row]]:
+    """The facts that nobody holds any more."""
+    found: dict[str, frozenset[Row]] = {}
+    for name, rows in old.facts.items():
+        if name not in dropped:
+            kept = (made.facts, old.lent_facts, *(each.facts for each in others))
+            found[name] = rows.difference(*(each.get(name, _NO_ROWS) for each in kept))
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _others_left(
+    programs: NamedPrograms, name: str, removed: Iterable[int], dropped: frozenset[str]
+) -> dict[str, NamedProgram]:
+    """The other programs, without what was dropped."""
+    left = {each: program for each, program in programs.items() if each != name}
+    for each, program in left.items():
+        program = program.without_rules(removed)
+        for relation in dropped & program.facts.keys():
+            program = program.without_facts(relation, program.facts[relation])
+        left[each] = program
+    return left
+
+
+def no_such_program(name: object, programs: Iterable[str]) -> UnknownNameError:
+    """The error for a program that is not there."""
+    there = ", ".join(sorted(programs)) or "none"
+    return UnknownNameError(
+        f"there is no program {name!r}",
+        code="E115",
+        hint=f"programs that are there: {there}; ws.program(text, name=…) makes one",
+    )
+
+
+# ── what is still needed ──────────────────────────────────────────────────────────────────────────
+class _Needs:
+    """Needs of relations that are to be dropped: rules but those that are removed, and rows."""
+
+    def __init__(
+        self,
+        program: Program,
+        dropped: frozenset[str],
+        removed: frozenset[int],
+        rows_otherwise: RowsOtherwise,
+    ):
+        self._program, self._dropped, self._rows = program, dropped, rows_otherwise
+        self.rules = {
+            number: named
+            for number, source in program.sources.items()
+            if number not in removed and (named := relations_of(source.rule) & dropped)
+        }
+        """The relations that such a rule names."""
+
+    def by_others(self, old: NamedProgram, others: list[NamedProgram]) -> dict[str, list[str]]:
+        """The reasons of each relation, in words."""
+        needed: dict[str, list[str]] = {}
+        for number, names in self.rules.items():
+            for name in sorted(names):
+                needed.setdefault(name, []).append(f"the rule  {self._program.rule(number)}")
+        for name in sorted(self._dropped):
+            theirs = [each.facts.get(name, _NO_ROWS) for each in others]
+            own = old.facts.get(name, _NO_ROWS) - old.lent_facts.get(name, _NO_ROWS)
+            if rows := self._rows(name, own.difference(*theirs)):
+                reason = f"{rows:,} row{'s' if rows > 1 else ''} that came otherwise"
+                needed.setdefault(name, []).append(reason)
+        return needed
+
+
+def _still_needed(found: Difference, needed: dict[str, list[str]]) -> StillNeededError:
+    otherwise = [name for name in needed if name in found.declared]
+    return StillNeededError.of(needed, otherwise)
+
+
+# ── what changed, in words ────────────────────────────────────────────────────────────────────────
+class ProgramChange(NamedTuple):
+    """The rules that came and went, and the relations that were declared and dropped, as text.
+    False where there are none.
+    """
+
+    came: tuple[str, ...]
+    went: tuple[str, ...]
+    declared: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(map(len, self))
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                *(f"- .decl {name}" for name in self.dropped),
+                *(f"- {rule}" for rule in self.went),
+                *(f"+ .decl {name}" for name in self.declared),
+                *(f"+ {rule}" for rule in self.came),
+            ]
+        )
+
+
+def between(before: Program, after: Program) -> ProgramChange:
+    """The change from one program to another. O(names), and O(rules that changed)."""
+    if after is before:
+        return ProgramChange((), ())
+    old, new = before.sources, after.sources
+    relations, since = before.catalog.relations, after.catalog.relations
+    return ProgramChange(
+        tuple(str(new[number].rule) for number in new if number not in old),
+        tuple(str(old[number].rule) for number in old if number not in new),
+        tuple(name for name in since if relations.get(name) != since[name]),
+        tuple(name for name in relations if since.get(name) != relations[name]),
+    )
+
+
+def summary(before: Program, after: Program) -> str:
+    """The change as `ws.log()` has it: `main: rules +1 -2`; empty where there is none."""
+    counts = [
+        *_counts("rules", before.sources.keys(), after.sources.keys()),
+        *_counts("relations", before.catalog.relations, after.catalog.relations),
+    ]
+    old, new = before.catalog.programs, after.catalog.programs
+    names = [
+        name
+        for name in sorted({*old, *new})
+        if name not in old or name not in new or old[name].text != new[name].text
+    ]
+    return ": ".join(
+        filter(None, (", ".join(names), ", ".join(counts) or ("" if not names else "text")))
+    )
+
+
+def _counts(what: str, before: Iterable[object], after: Iterable[object]) -> Iterator[str]:
+    old, new = set(before), set(after)
+    signs = [f"{sign}{len(each)}" for sign, each in (("+", new - old), ("-", old - new)) if each]
+    if signs:
+        yield " ".join([what, *signs])
