@@ -128,13 +128,11 @@ class InProcess(Engine):
             return False
         if draft.merged is None and (self.writer.waiting or durable.group):
             with interrupts_wait():
-                waiting = durable.enter(
-                    self, draft.before, outcome, entry, draft.positions, publish
-                )
-                if waiting is not None:
+                wait = durable.enter(self, draft.before, outcome, entry, draft.positions, publish)
+                if wait is not None:
                     draft.unlocked = True
                     self.writer.release()
-                    durable.group.wait(waiting)
+                    wait()
                     return True
         durable.group.flush()
         durable.group.require_sound(draft.before is self.state)

@@ -13,7 +13,7 @@ from lftj.errors import LftjError
 from lftj.proofs.instances import atom_text, value_text
 
 if TYPE_CHECKING:
-    from lftj.api.backend import Backend, Version
+    from lftj.report.subject import ShownVersion, Subject
 
 SAMPLED = 8
 """Rows of each relation that a page shows."""
@@ -27,40 +27,40 @@ _TOTALS = ("(rows)", "(pages)", "(dictionary)")
 
 
 def gather(
-    backend: Backend, samples: int = SAMPLED, explaining: float = EXPLAINING
+    subject: Subject, samples: int = SAMPLED, explaining: float = EXPLAINING
 ) -> dict[str, Any]:
     """The contents of a page about the last version. Up to `samples` rows of each relation are
     shown, and explained as long as that takes no more than these seconds in all.
 
     O(rules + commits that are known), and what the explanations cost.
     """
-    version = backend.current()
+    version = subject.current()
     overview = version.overview()
     sampled = {each.name: _sample(version, each.name, samples) for each in overview.relations}
     relations = overview.to_dict()["relations"]
-    memory = _structures(backend)
+    memory = _structures(subject)
     for each in relations:
         each["bytes"] = sum(row[3] for row in memory if row[0] == each["name"])
         each["samples"] = [
             {"cells": list(map(_shown, row)), "atom": atom_text(each["name"], row)}
             for row in sampled[each["name"]]
         ]
-    profile = backend.profile(None).to_dict()["commits"]
+    profile = subject.profile(None).to_dict()["commits"]
     spent = _spent(profile)
     return {
         "version": version.number,
-        "where": backend.title,
+        "where": subject.title,
         "made": datetime.now().isoformat(" ", "seconds"),
         "relations": relations,
         "rules": list(_rules(version, spent)),
-        "commits": _commits(backend, profile),
+        "commits": _commits(subject, profile),
         "memory": _memory(memory),
         "slowest": sorted(spent.values(), key=lambda each: -each["seconds"])[:20],
         "explained": _explained(version, sampled, explaining),
     }
 
 
-def _sample(version: Version, relation: str, rows: int) -> list[tuple[Any, ...]]:
+def _sample(version: ShownVersion, relation: str, rows: int) -> list[tuple[Any, ...]]:
     return version.sample(version.program.catalog.relation(relation), rows) if rows else []
 
 
@@ -69,7 +69,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _rules(version: Version, spent: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict]:
+def _rules(version: ShownVersion, spent: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict]:
     by_rule = {rule: each for (_, rule), each in spent.items()}
     for number, source in enumerate(version.program.sources, 1):
         rule = version.program.rule(source)
@@ -104,14 +104,14 @@ def _spent(profile: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any
     return found
 
 
-def _commits(backend: Backend, profile: list[dict[str, Any]]) -> list[list[Any]]:
+def _commits(subject: Subject, profile: list[dict[str, Any]]) -> list[list[Any]]:
     """Commits as lists: version, time, message, rows that came and went, seconds of the commit, of
     views and of compilation; None where that is not known. The last first.
     """
     views = {each["version"]: each for each in profile}
     found: list[list[Any]] = []
     with suppress(LftjError):  # parts keep no log
-        for version, when, message, rows, seconds, _ in backend.timeline("log").log():
+        for version, when, message, rows, seconds, _ in subject.timeline("log").log():
             each = views.pop(version, {})
             took = [seconds, each.get("seconds"), each.get("compile_seconds")]
             rounded = [None if figure is None else round(figure, 6) for figure in took]
@@ -126,9 +126,9 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _structures(backend: Backend) -> list[tuple[Any, ...]]:
+def _structures(subject: Subject) -> list[tuple[Any, ...]]:
     """Relation, key order, rows and bytes of everything that is kept."""
-    found = backend.memory()
+    found = subject.memory()
     places = [found.columns.index(name) for name in ("relation", "key_order", "rows", "bytes")]
     return [tuple(row[place] for place in places) for row in found.fetchall()]
 
@@ -141,7 +141,7 @@ def _memory(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def _explained(
-    version: Version, sampled: dict[str, list[tuple[Any, ...]]], seconds: float
+    version: ShownVersion, sampled: dict[str, list[tuple[Any, ...]]], seconds: float
 ) -> dict[str, str]:
     """Explanations of samples, as text: one row of each relation, then a second one of each, and so
     on, as long as there is time and room.
@@ -161,7 +161,7 @@ def _explained(
     return found
 
 
-def explanation(version: Version, relation: str, row: tuple[Any, ...]) -> str | None:
+def explanation(version: ShownVersion, relation: str, row: tuple[Any, ...]) -> str | None:
     """The proof of a row as text; None where it cannot be explained."""
     from lftj.proofs.proof import Proof
     from lftj.proofs.text import proof_text

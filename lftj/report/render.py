@@ -16,7 +16,7 @@ from lftj.report.gather import EXPLAINING, SAMPLED, gather
 from lftj.report.strata import layout
 
 if TYPE_CHECKING:
-    from lftj.api.backend import Backend
+    from lftj.report.subject import Subject
 
 _PARTS = Path(__file__).parent / "page"
 _BARS = 120
@@ -55,7 +55,7 @@ def data_of(contents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_report(
-    backend: Backend,
+    subject: Subject,
     destination: str | os.PathLike[str],
     samples: int = SAMPLED,
     explaining: float = EXPLAINING,
@@ -64,7 +64,7 @@ def write_report(
     where it cannot be written.
     """
     path = Path(destination)
-    text = page(gather(backend, samples, explaining))
+    text = page(gather(subject, samples, explaining))
     with whole_write(path) as sink:
         sink.write(text.encode())
     return path.resolve()

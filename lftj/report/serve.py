@@ -24,7 +24,7 @@ from lftj.report.gather import SAMPLED, gather
 from lftj.report.render import content, data_of, page
 
 if TYPE_CHECKING:
-    from lftj.api.backend import Backend
+    from lftj.report.subject import Subject
 
 ADDRESS = "127.0.0.1"
 _LIMITS = Limits(seconds=20.0)
@@ -42,12 +42,12 @@ _HEADERS = {
 
 
 class Followed:
-    """A backend that follows whoever commits, with the contents of the page about its last version,
-    made once for each. Any thread may use it.
+    """A workspace that follows whoever commits, with the contents of the page about its last
+    version, made once for each. Any thread may use it.
     """
 
-    def __init__(self, backend: Backend, samples: int = SAMPLED):
-        self._backend, self._samples = backend, samples
+    def __init__(self, subject: Subject, samples: int = SAMPLED):
+        self._subject, self._samples = subject, samples
         self._news, self._making = threading.Condition(), threading.Lock()
         self._contents: dict[str, Any] = {}
         self._rows: dict[str, tuple[str, tuple[Any, ...]]] = {}
@@ -64,22 +64,22 @@ class Followed:
 
     def _follow(self) -> None:
         while not self._ended:
-            before = self._backend.version
+            before = self._subject.version
             try:
-                self._backend.wait_for(before + 1, _LOOK)
+                self._subject.wait_for(before + 1, _LOOK)
             except DistributedError:
                 time.sleep(_LOOK)
             except LftjError:  # the writer is in the way, or away; the next look tells
                 time.sleep(_LOOK)
-            if self._backend.version != before:
+            if self._subject.version != before:
                 with self._news:
                     self._news.notify_all()
 
     def contents(self) -> dict[str, Any]:
         """The contents of the page about the last version."""
         with self._making:
-            if self._contents.get("version") != self._backend.current().number:
-                made = gather(self._backend, self._samples, explaining=0.0)
+            if self._contents.get("version") != self._subject.current().number:
+                made = gather(self._subject, self._samples, explaining=0.0)
                 made["explained"] = {
                     row["atom"]: ""
                     for each in made["relations"]
@@ -94,8 +94,8 @@ class Followed:
         while.
         """
         with self._news:
-            self._news.wait_for(lambda: self._ended or self._backend.version != version, _WAIT)
-        if self._ended or self._backend.version == version:
+            self._news.wait_for(lambda: self._ended or self._subject.version != version, _WAIT)
+        if self._ended or self._subject.version == version:
             return {}
         found = self.contents()
         return {"content": content(found), "data": data_of(found)}
@@ -104,8 +104,8 @@ class Followed:
         """The reason why a row, written as an atom, is there, or why it is not. Raises
         LftjError.
         """
-        version = self._backend.current()
-        with self._backend.limits.set(_LIMITS):
+        version = self._subject.current()
+        with self._subject.limits.set(_LIMITS):
             try:
                 proof = version.explain(row, None, 3, None)
             except ExplanationError as problem:
@@ -119,10 +119,10 @@ class Followed:
 class Served:
     """A server of one page. `url` has the token. Use `run`, and `close` from another thread."""
 
-    def __init__(self, backend: Backend, port: int = 0, samples: int = SAMPLED):
+    def __init__(self, subject: Subject, port: int = 0, samples: int = SAMPLED):
         """`port`: 0 for any that is free. Raises OSError where it is taken."""
         self.token = secrets.token_urlsafe(24)
-        self.followed = Followed(backend, samples)
+        self.followed = Followed(subject, samples)
         try:
             self._server = ThreadingHTTPServer((ADDRESS, port), partial(_Handler, self))
         except OSError:

@@ -22,21 +22,6 @@ LAZY = {"pandas", "polars", "pyspark", "matplotlib", "duckdb"}
 KNOTS = {
     # A branch is a workspace, and workspaces give branches.
     frozenset({"lftj.api.branch", "lftj.api.branching", "lftj.api.workspace"}),
-    # An engine has files and branches, which are files and branches of an engine.
-    frozenset(
-        f"lftj.engine.{name}"
-        for name in (
-            "branches.branches",
-            "durable.checkpoint",
-            "durable.durable",
-            "durable.reading",
-            "durable.replay",
-            "durable.stored_past",
-            "durable.vacuum",
-            "live.engine",
-            "live.timeline",
-        )
-    ),
     # Records are made of manifests, and read as manifests.
     frozenset(f"lftj.distributed.files.{name}" for name in ("manifest", "manifest_records")),
     # A kernel finds its dispatcher when Numba is there to make one.
@@ -92,7 +77,9 @@ def test_no_files_import_one_another_in_a_circle() -> None:
         for other in graph.find_modules_directly_imported_by(name)
     )
     circles = {frozenset(each) for each in networkx.strongly_connected_components(arrows)}
-    assert {each for each in circles if len(each) > 1} == KNOTS
+    found = {each for each in circles if len(each) > 1}
+    assert max(map(len, found), default=0) <= 3
+    assert found == KNOTS
 
 
 @pytest.mark.parametrize("folder", ["tests", "bench", "examples"])

@@ -111,7 +111,7 @@ class Branches:
 
 def branches_of(engine: Engine) -> Branches:
     """The branches of an engine's workspace."""
-    if engine.branches is None:
+    if not isinstance(engine.branches, Branches):
         engine.branches = Branches(engine)
     return engine.branches
 

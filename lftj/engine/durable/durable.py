@@ -121,9 +121,9 @@ class Durable(DurableReading):
         entry: Entry,
         positions: Mapping[str, Position],
         publish: Callable[[], object],
-    ) -> Waiting | None:
-        """Have a commit, which builds on a state, wait to be logged and published with others; None
-        for one that is to be appended. Raises DurableError.
+    ) -> Callable[[], None] | None:
+        """Have a commit, which builds on a state, wait to be logged and published with others; a
+        call that waits for that, or None where the commit is to be appended. Raises DurableError.
         """
         if self._paged(self._rows(outcome)):
             return None
@@ -138,7 +138,7 @@ class Durable(DurableReading):
 
         waiting = Waiting(logged, outcome.state, publish)
         self.group.enter(waiting, sound)
-        return waiting
+        return partial(self.group.wait, waiting)
 
     def _logged(
         self,

@@ -10,8 +10,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.delivery.consumers import Position
@@ -23,7 +23,7 @@ from lftj.errors import DurableError, PastError
 from lftj.program.schema import Catalog
 from lftj.scantree import Arena
 from lftj.storage.delta import Delta
-from lftj.storage.durable.log import Commit
+from lftj.storage.durable.log import Commit, Log
 from lftj.storage.durable.log_branches import LAST, Line, commits_of, on_line
 from lftj.storage.durable.log_records import (
     RecordDamagedError,
@@ -36,7 +36,6 @@ from lftj.storage.durable.packed_changes import unpacked
 from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
 
 if TYPE_CHECKING:
-    from lftj.engine.durable.reading import DurableReading
     from lftj.engine.live.engine import Engine
 
 _REACHED = 8
@@ -47,10 +46,38 @@ Reached = tuple[State, int, int]
 """A state, and the number and checksum of its commit."""
 
 
+class Files(Protocol):
+    """Files of a workspace, as their past needs them."""
+
+    write: bool
+    pages: StoredPages
+
+    @property
+    def log(self) -> Log:
+        """The log. Raises DurableError (E350) in a forked child."""
+        ...
+
+    def line(self, engine: Engine) -> Line:
+        """The commits that lead to a branch."""
+        ...
+
+    def strange(self) -> list[int]:
+        """Checkpoints that this process cannot open."""
+        ...
+
+    def storing(self) -> AbstractContextManager[object]:
+        """For the length of a block, no checkpoint is written."""
+        ...
+
+    def damaged(self, reason: BaseException) -> DurableError:
+        """The error for files that are not what was written."""
+        ...
+
+
 class StoredPast:
     """Versions that the log leads to. Any thread may read; a commit never waits for one."""
 
-    def __init__(self, durable: DurableReading, engine: Engine):
+    def __init__(self, durable: Files, engine: Engine):
         self._durable, self._engine = durable, engine
         self._number = engine.number
         self._lock = threading.RLock()
@@ -262,8 +289,7 @@ class StoredPast:
             point, commits = found
             state, sum_ = engine.blank(), 0
             if point is not None:
-                pages: StoredPages = durable.pages
-                opened = OpenedRecord(engine, point.record, pages)
+                opened = OpenedRecord(engine, point.record, durable.pages)
                 state, sum_ = opened.tip(self._line).state, point.sum
         if commits:
             state, sum_ = self._followed(engine, state, commits), commits[-1].sum

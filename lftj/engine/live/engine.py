@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from lftj import frames
 from lftj.engine.calls.limits import LimitStack, short_of_memory
@@ -22,6 +22,7 @@ from lftj.engine.delivery.consumers import Position
 from lftj.engine.delivery.publishing import Publishing
 from lftj.engine.delivery.subscription import News, Subscriptions
 from lftj.engine.delivery.writer_lock import WriterLock
+from lftj.engine.live.beside import Files, OtherBranches
 from lftj.engine.programs.program_change import summary
 from lftj.engine.questions.question import Questions
 from lftj.engine.versions.ancestry import MAIN
@@ -47,10 +48,6 @@ from lftj.syntax.attention import attending
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary, PassingNames
 from lftj.types.texts import Texts
-
-if TYPE_CHECKING:
-    from lftj.engine.branches.branches import Branches
-    from lftj.engine.durable.durable import Durable
 
 _LOOK, _LONG_LOOK = 0.001, 0.05
 """Seconds between two looks at the log of another process, at first and later."""
@@ -91,7 +88,7 @@ class Engine:
         self.positions: dict[str, Position] = {}
         """Consumers by name."""
         self.past = Past(keep or keep_of(None, files=False))
-        self.durable: Durable | None = None
+        self.durable: Files[Engine] | None = None
         """The files of a durable workspace; None for one in memory."""
         self.shown: Engine | None = None
         """The engine as readers see it, where a refresh may give this one another memory and
@@ -99,7 +96,7 @@ class Engine:
         """
         self.name, self.number = MAIN, 0
         """Name of the branch, and a number that no other branch of the workspace ever had."""
-        self.branches: Branches | None = None
+        self.branches: OtherBranches[Engine] | None = None
         """All branches; None as long as there is only main."""
         self.begin_anew()
 
