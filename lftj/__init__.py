@@ -78,9 +78,9 @@ if TYPE_CHECKING:
     from lftj.evaluators.compare import Step as Step
     from lftj.evaluators.compare import compare as compare
     from lftj.evaluators.evaluate import evaluate as evaluate
-    from lftj.explain.analysis import PlanAnalysis as PlanAnalysis
-    from lftj.explain.plan_report import PlanReport as PlanReport
-    from lftj.explain.profile import Profile as Profile
+    from lftj.explain.figures.profile import Profile as Profile
+    from lftj.explain.plans.analysis import PlanAnalysis as PlanAnalysis
+    from lftj.explain.plans.plan_report import PlanReport as PlanReport
     from lftj.heads.user import UserAggregate as UserAggregate
     from lftj.proofs.change import ChangeExplanation as ChangeExplanation
     from lftj.proofs.check import ProofChecker as ProofChecker
@@ -158,9 +158,9 @@ _NAMES = {
     "ValueTypeError",
     "evaluators.compare": "Difference Step compare",
     "evaluators.evaluate": "evaluate",
-    "explain.analysis": "PlanAnalysis",
-    "explain.plan_report": "PlanReport",
-    "explain.profile": "Profile",
+    "explain.plans.analysis": "PlanAnalysis",
+    "explain.plans.plan_report": "PlanReport",
+    "explain.figures.profile": "Profile",
     "engine.programs.handles": "Relation RuleHandle",
     "engine.programs.program_change": "ProgramChange",
     "heads.user": "UserAggregate",

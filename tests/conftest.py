@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from xdist.scheduler import LoadFileScheduling
 
-from lftj.explain import checking
+from lftj.explain.present import checking
 from tests.interrupting import heeding_interrupts as heeding_interrupts
 from tests.spark.session import (
     spark as spark,

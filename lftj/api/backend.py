@@ -32,10 +32,10 @@ from lftj.program.program import Program
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.explain.analysis import PlanAnalysis
-    from lftj.explain.plan_report import PlanReport
-    from lftj.explain.profile import Profile
-    from lftj.explain.views import Overview
+    from lftj.explain.figures.profile import Profile
+    from lftj.explain.figures.views import Overview
+    from lftj.explain.plans.analysis import PlanAnalysis
+    from lftj.explain.plans.plan_report import PlanReport
     from lftj.proofs.change import ChangeExplanation
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof

@@ -25,9 +25,9 @@ from lftj.storage.delta import Delta
 from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
-    from lftj.explain.analysis import PlanAnalysis
-    from lftj.explain.plan_report import PlanReport
-    from lftj.explain.views import Overview
+    from lftj.explain.figures.views import Overview
+    from lftj.explain.plans.analysis import PlanAnalysis
+    from lftj.explain.plans.plan_report import PlanReport
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 
@@ -122,7 +122,7 @@ class EngineVersion:
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans on the rows of this version."""
-        from lftj.explain.plan_report import plan_report, plans_report  # as below
+        from lftj.explain.plans.plan_report import plan_report, plans_report  # as below
 
         if rule is None:
             return plans_report(self.engine, self.state, passes=passes)
@@ -130,13 +130,13 @@ class EngineVersion:
 
     def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
         """Plans, and what their levels take on the rows of this version."""
-        from lftj.explain.explain_plan import explain_plan  # as below
+        from lftj.explain.plans.explain_plan import explain_plan  # as below
 
         return explain_plan(self.engine, self.state, what, analyze)
 
     def overview(self) -> Overview:
         """Relations with their rows."""
-        from lftj.explain.views import overview  # as below
+        from lftj.explain.figures.views import overview  # as below
 
         counts = self.state.database
         return overview(self.number, self.program, lambda name: counts[name].count)
@@ -145,13 +145,13 @@ class EngineVersion:
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
         """Proofs, searched for on the rows of this version."""
-        from lftj.explain.explain import explain  # only those who ask pay for importing it
+        from lftj.explain.present.explain import explain  # only those who ask pay for importing it
 
         return explain(self.engine, self.state, what, row, rows, proofs)
 
     def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
         """Attempts and changes, searched for on the rows of this version."""
-        from lftj.explain.why_not import why_not  # only those who ask pay for importing it
+        from lftj.explain.missing.why_not import why_not  # only those who ask pay for importing it
 
         return why_not(self.engine, self.state, what, row, rows, changes)
 

@@ -26,7 +26,7 @@ from lftj.engine.versions.state import State
 from lftj.scantree.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
-    from lftj.explain.profile import Profile
+    from lftj.explain.figures.profile import Profile
     from lftj.proofs.change import ChangeExplanation
 
 
@@ -190,7 +190,7 @@ class InProcess(Engine):
         self, draft: Draft | None, committed: Any, what: object, row: object, rows: int
     ) -> ChangeExplanation:
         """Proofs from the versions before and after a commit, or after a dry run of a draft."""
-        from lftj.explain.why_changed import after_proposal, explain_change  # as `why_not`
+        from lftj.explain.changes.why_changed import after_proposal, explain_change  # as `why_not`
 
         if draft is None:
             return explain_change(self, committed.before, committed.after, what, row, rows)
@@ -200,14 +200,14 @@ class InProcess(Engine):
 
     def memory(self) -> Result:
         """Rows and bytes of the committed version."""
-        from lftj.explain.memory import memory_report  # as above
+        from lftj.explain.figures.memory import memory_report  # as above
 
         engine = self.shown or self
         return memory_report(engine, engine.state)
 
     def profile(self, last: int | None) -> Profile:
         """One row per commit and rule that had work."""
-        from lftj.explain.profile import profile_report  # as above
+        from lftj.explain.figures.profile import profile_report  # as above
 
         return profile_report(self, last)
 

@@ -16,8 +16,8 @@ from lftj.engine.versions.result import Result
 from lftj.scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.explain.plan_report import PlanReport
-    from lftj.explain.profile import Profile
+    from lftj.explain.figures.profile import Profile
+    from lftj.explain.plans.plan_report import PlanReport
 
 
 @with_named_options

@@ -14,7 +14,7 @@ from lftj.program.named_program import texts_of
 from lftj.syntax.builder import Predicate
 
 if TYPE_CHECKING:
-    from lftj.explain.analysis import PlanAnalysis
+    from lftj.explain.plans.analysis import PlanAnalysis
     from lftj.proofs.missing import WhyNot
     from lftj.proofs.proof import Proof
 

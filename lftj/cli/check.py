@@ -17,7 +17,7 @@ from lftj.syntax import tree
 from lftj.syntax.depth import children
 
 if TYPE_CHECKING:
-    from lftj.explain.plan_report import PlanReport
+    from lftj.explain.plans.plan_report import PlanReport
     from lftj.join.plan.cardinality import Statistics
     from lftj.storage.relation import RelationVersion
 
@@ -58,7 +58,7 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     """
     from lftj.engine.live.engine import Engine
     from lftj.engine.programs.handles import RuleHandle
-    from lftj.explain.plan_report import plan_report
+    from lftj.explain.plans.plan_report import plan_report
     from lftj.program.program import Program
     from lftj.storage.relation import RelationVersion
     from lftj.syntax.parser import parse

@@ -23,10 +23,10 @@ from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.questions.question import Question, values_of
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.versions.result import Result
-from lftj.explain.analysis import PlanAnalysis
-from lftj.explain.plan_report import PlanReport
-from lftj.explain.profile import Profile, last_commits
-from lftj.explain.views import Overview, overview
+from lftj.explain.figures.profile import Profile, last_commits
+from lftj.explain.figures.views import Overview, overview
+from lftj.explain.plans.analysis import PlanAnalysis
+from lftj.explain.plans.plan_report import PlanReport
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.proofs.change import ChangeExplanation
@@ -104,7 +104,7 @@ class PartsVersion:
     def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
         """Plans, and what their levels take on a copy of the relations that they read."""
         from lftj.distributed.copies import relations_of  # only those who ask pay for importing it
-        from lftj.explain.explain_plan import explain_plan
+        from lftj.explain.plans.explain_plan import explain_plan
 
         rules = [RuleHandle(each, self.program.rule(each)) for each in self.program.sources]
         copies = self._copies()
@@ -129,8 +129,8 @@ class PartsVersion:
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
         """Proofs, searched for on a copy of what the row is derived from."""
-        from lftj.explain.asked_row import asked_row
-        from lftj.explain.explain import explain
+        from lftj.explain.present.asked_row import asked_row
+        from lftj.explain.present.explain import explain
 
         copies = self._copies()
         relation, values = asked_row(copies.state, what, row)
@@ -138,8 +138,8 @@ class PartsVersion:
 
     def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
         """Attempts and changes, searched for on a copy; a dry run derives what it touches anew."""
-        from lftj.explain.asked_row import asked_row
-        from lftj.explain.why_not import why_not
+        from lftj.explain.missing.why_not import why_not
+        from lftj.explain.present.asked_row import asked_row
 
         copies = self._copies()
         relation, values = asked_row(copies.state, what, row)

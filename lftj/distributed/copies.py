@@ -19,8 +19,8 @@ from lftj.engine.live.engine import Engine
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.questions.question import question_body
 from lftj.engine.versions.state import State
-from lftj.explain.explain import reads_of, relations_below
-from lftj.explain.explain_plan import written
+from lftj.explain.plans.explain_plan import written
+from lftj.explain.present.explain import reads_of, relations_below
 from lftj.maintenance.refresh import refresh
 from lftj.program.normal_form import RelationSchema
 from lftj.program.stratification import Stratification, StratifiedProgram

@@ -9,9 +9,9 @@ from lftj.distributed.copies import Copies
 from lftj.engine.commit.commit import Proposal, carry_out
 from lftj.engine.commit.staging import Staging
 from lftj.engine.versions.state import State
-from lftj.explain.dry_run import writing
-from lftj.explain.explain import relations_below
-from lftj.explain.why_changed import changed_row, explain_change
+from lftj.explain.changes.why_changed import changed_row, explain_change
+from lftj.explain.missing.dry_run import writing
+from lftj.explain.present.explain import relations_below
 from lftj.proofs.change import ChangeExplanation
 from lftj.storage.relation import RelationVersion
 

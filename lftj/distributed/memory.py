@@ -15,7 +15,7 @@ from lftj.distributed.parts.task import OnPart
 from lftj.distributed.placement_report import how
 from lftj.distributed.work.worker import Worker, carefully
 from lftj.engine.versions.result import Result
-from lftj.explain.upkeep import all_memory_rows
+from lftj.explain.plans.upkeep import all_memory_rows
 from lftj.scantree.frozen import frozen
 from lftj.types import INT, STR
 

@@ -11,7 +11,7 @@ from lftj.engine.live.engine import Engine
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
-from lftj.explain.plan_report import (
+from lftj.explain.plans.plan_report import (
     PLACE_COLUMNS,
     PlanReport,
     ProgramPlan,

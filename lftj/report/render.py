@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lftj.explain.analysis import duration, size
+from lftj.explain.plans.analysis import duration, size
 from lftj.frames.whole_files import whole_write
 from lftj.report.gather import EXPLAINING, SAMPLED, gather
 from lftj.report.strata import layout

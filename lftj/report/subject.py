@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from lftj.engine.calls.limits import LimitStack
     from lftj.engine.programs.handles import RuleHandle
     from lftj.engine.versions.result import Result
-    from lftj.explain.plan_report import PlanReport
-    from lftj.explain.profile import Profile
-    from lftj.explain.views import Overview
+    from lftj.explain.figures.profile import Profile
+    from lftj.explain.figures.views import Overview
+    from lftj.explain.plans.plan_report import PlanReport
     from lftj.program.normal_form import RelationSchema
     from lftj.program.program import Program
     from lftj.proofs.missing import WhyNot

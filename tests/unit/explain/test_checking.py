@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.explain import checking, conjunction_steps
+from lftj.explain.derivations import conjunction_steps
+from lftj.explain.present import checking
 from lftj.proofs.steps import Chosen
 from tests.unit.explain.small_programs import worlds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.explain.reasons import BY_MOVE, OUTCOMES, STRATEGIES, reason
+from lftj.explain.figures.reasons import BY_MOVE, OUTCOMES, STRATEGIES, reason
 from lftj.maintenance.inputs.rule_work import MOVES
 from lftj.maintenance.ladder import NAMES
 from lftj.tuning.aids import EXTREMES, FINER_HEADS

@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 import lftj
-from lftj.explain.proof_search import Heights, Node
+from lftj.explain.present.proof_search import Heights, Node
 from tests.unit.explain.proven import PROGRAMS, history
 
 _E = ".decl e(x: number, y: number) .decl r(x: number, y: number) r(x, y) :- e(x, y). "

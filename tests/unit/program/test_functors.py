@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import LftjError
-from lftj.explain.values import folded
+from lftj.explain.derivations.values import folded
 from lftj.functions import FUNCTIONS, FUNCTORS, OPERATORS, call, conversion_of, functor_of
 from lftj.functions.aggregates import AGGREGATES
 from lftj.program.monotone import FUNCTIONS as FUNCTIONS_IN_CYCLES

@@ -1,0 +1,1 @@
+"""Rows that a commit brought or took, and the base facts behind that."""

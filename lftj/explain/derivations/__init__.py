@@ -1,0 +1,1 @@
+"""Derivations of rows by the rules of users: bodies searched with some of their variables given."""

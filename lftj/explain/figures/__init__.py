@@ -1,0 +1,1 @@
+"""Figures of a workspace: rows, memory, and the work of commits."""

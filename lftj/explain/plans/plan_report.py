@@ -1,0 +1,346 @@
+"""Explanation of a rule's evaluation: the variable order, the atoms at each level, the key orders
+that are read, and the estimates behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lftj.engine.programs.handles import RuleHandle, number_of
+from lftj.engine.versions.result import Result
+from lftj.engine.versions.state import State
+from lftj.errors import UnknownNameError
+from lftj.explain.plans.analysis import BodyCost, PlanAnalysis
+from lftj.explain.plans.level_costs import Bodies
+from lftj.explain.plans.plan_parts import part_lines
+from lftj.explain.plans.upkeep import state_of, upkeep_lines
+from lftj.join.access.semijoin_reduction import SemijoinReduction
+from lftj.join.plan.cardinality import Statistics
+from lftj.join.plan.plan import RulePlan
+from lftj.join.run.body_query import BodyQuery
+from lftj.join.run.evaluate import plan_rule
+from lftj.join.run.ladder import asked_first
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule
+from lftj.program.program import Program
+from lftj.program.rewrites.pipeline import Rewritten
+from lftj.storage.relation import RelationVersion
+from lftj.types import FLOAT, INT, STR
+from lftj.types.sources import Role, without_role
+
+if TYPE_CHECKING:
+    import pandas
+
+    from lftj.engine.live.engine import Engine
+
+COLUMNS = (
+    ("rule", STR),
+    ("level", INT),
+    ("variable", STR),
+    ("source", STR),
+    ("atoms", STR),
+    ("tests", INT),
+    ("bindings", FLOAT),
+)
+
+
+PLACE_COLUMNS = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
+
+
+class PlanReport:
+    """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or
+    take `.df()`: one row per level.
+
+    `bindings` is the estimated number of bindings after the level. `places()` tells where their
+    relations lie.
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        plans: list[RulePlan],
+        functors: list[FunctorRule],
+        state: State,
+        engine: Engine,
+        passes: Sequence[Rewritten] = (),
+    ):
+        """For `plan_report`."""
+        self.passes = tuple(passes)
+        self.rule = rule
+        self.plans = plans
+        self.functors = functors
+        self._state = state
+        self._engine = engine
+
+    def result(self) -> Result:
+        """The levels as a table."""
+        rows = [row for plan in self.plans for row in self._rows(plan)]
+        return Result.of_rows(COLUMNS, rows, version=self._state.version, name="plan")
+
+    def df(self) -> pandas.DataFrame:
+        """The levels as a pandas DataFrame."""
+        return self.result().df()
+
+    def places(self) -> Result:
+        """Places of the relations that the plans read or derive, one row each: `what` ("stored" or
+        "derived"), the `stage` that derives it, the `relation`, `how` it lies, and its `rows`.
+        """
+        stages = {
+            name: stage
+            for stage, stratum in enumerate(self._state.program.order.strata, 1)
+            for name in stratum.relations
+        }
+        rows = [
+            (
+                "derived" if name in stages else "stored",
+                stages.get(name, 0),
+                name,
+                "in this process",
+                self._state.database[name].count,
+            )
+            for name in self.relations()
+        ]
+        rows.sort(key=lambda row: (row[1], row[2]))
+        return Result.of_rows(PLACE_COLUMNS, rows, version=self._state.version, name="places")
+
+    def relations(self) -> list[str]:
+        """The relations of the user's that the plans read or derive."""
+        names = {rule.relation for rule in self.functors} | {rule.domain for rule in self.functors}
+        for plan in self.plans:
+            names |= {plan.rule.relation, *(relation for relation, _ in plan.key_orders())}
+        names = {without_role(name, Role.BASE) for name in names}
+        return sorted(names & self._state.program.catalog.relations.keys())
+
+    def describe(self) -> str:
+        """The plans as text."""
+        return "\n".join(
+            [
+                self.rule,
+                *self.pass_lines(),
+                *(line for plan in self.plans for line in self._lines(plan)),
+                *map(_functor_line, self.functors),
+            ]
+        )
+
+    def costs(self, bodies: Bodies) -> PlanAnalysis:
+        """The plans with their costs, which `bodies` finds."""
+        found = [
+            bodies.of(plan, tuple(line.strip() for line in upkeep_lines(plan.rule, self._state)))
+            for plan in self.plans
+        ]
+        found += [
+            BodyCost(rule.relation, (), 0.0, (), (_functor_line(rule).strip(),))
+            for rule in self.functors
+        ]
+        version = self._state.version
+        return PlanAnalysis(
+            self.rule, version, bodies.analyze, tuple(found), bodies.compile_seconds
+        )
+
+    def _costs(self) -> PlanAnalysis:
+        context = self._engine.context(self._state.aggregates)
+        return self.costs(Bodies(self._state.database, context, analyze=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plans as dictionaries and lists."""
+        return self._costs().to_dict()
+
+    def to_dot(self) -> str:
+        """The levels as a graph for Graphviz, each behind the one before it."""
+        return self._costs().to_dot()
+
+    def to_networkx(self) -> Any:
+        """The levels as a `networkx.DiGraph` of (body, level) pairs. Needs networkx."""
+        return self._costs().to_networkx()
+
+    def _repr_html_(self) -> str:
+        return self._costs()._repr_html_()
+
+    def pass_lines(self) -> Iterator[str]:
+        """The rule after each rewrite that changed it, where these were asked for."""
+        for each in self.passes:
+            yield f"  after {each.name}: {each.reason}"
+            yield from (f"    {rule}" for rule in each.rules)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    # ── parts ─────────────────────────────────────────────────────────────────────────────────────
+    def _rows(self, plan: RulePlan) -> Iterator[tuple[object, ...]]:
+        estimates = dict(zip(plan.choice.order, plan.choice.bindings, strict=False))
+        for number, level in enumerate(plan.levels):
+            source = (
+                "constant"
+                if level.variable is None
+                else "computed"
+                if level.value is not None
+                else "leapfrog"
+            )
+            atoms = ", ".join(
+                self.key_order(atom.relation, atom.order)
+                for atom in plan.atoms
+                if number in atom.levels
+            )
+            tests = len(level.filters) + len(level.probes)
+            bindings = estimates.get(level.variable, 1.0) if level.variable is not None else 1.0
+            yield plan.rule.relation, number, level.name, source, atoms, tests, float(bindings)
+
+    def _lines(self, plan: RulePlan) -> Iterator[str]:
+        order = ", ".join(plan.variable_order) or "none"
+        yield (
+            f"  {plan.rule.relation}: variable order {order}; estimated cost "
+            f"{plan.choice.cost:,.0f}"
+        )
+        for _, number, name, source, atoms, tests, bindings in self._rows(plan):
+            tested = f", {tests} test{'s' if tests != 1 else ''}" if tests else ""
+            where = f" of {atoms}" if atoms else ""
+            yield f"    {number}  {name}: {source}{where}{tested}, about {bindings:,.0f} bindings"
+        for probe in plan.probes:
+            yield f"    absent from {self.key_order(probe.relation, probe.order)}"
+        if plan.emit_level < len(plan.levels):
+            what = "counts proofs" if plan.count else "stops at the first proof"
+            yield f"    below level {plan.emit_level} it {what}"
+        if matching := self._matching(plan):
+            about = f"about {100 * matching.share:.1f} %"
+            yield (
+                f"    from nothing only rows of {matching.name} that match "
+                f"{matching.restricted_by} are read, {about}"
+            )
+        elif other := self._read_otherwise(plan):
+            yield f"    {other}"
+        yield from part_lines(self._engine, self._state, plan, self.key_order)
+        yield from upkeep_lines(plan.rule, self._state)
+
+    def _matching(self, plan: RulePlan) -> SemijoinReduction | None:
+        """The rows that the rule is evaluated over; None for all, as where it is traced or
+        recursive.
+        """
+        if not self._searched(plan):
+            return None
+        return SemijoinReduction.of(
+            plan.rule,
+            self._state.database,
+            plan.choice.cost,
+            self._engine.context(self._state.aggregates),
+        )
+
+    def _read_otherwise(self, plan: RulePlan) -> str:
+        """The way in which rows are found where the rule is not searched."""
+        if not self._searched(plan):
+            return ""
+        context = self._engine.context(self._state.aggregates)
+        query = BodyQuery(plan.rule, needed(plan.rule), self._state.database, context, plan.count)
+        query.planned = (plan, self._state.database)
+        return asked_first(query).explained()
+
+    def _searched(self, plan: RulePlan) -> bool:
+        """True when the rule is evaluated from nothing by itself: neither traced nor recursive."""
+        found = state_of(plan.rule, self._state)
+        return found is not None and found.trace is None
+
+    def key_order(self, relation: str, order: tuple[int, ...]) -> str:
+        """A relation with its columns in a key order, as `edge(y, x)`."""
+        columns = [name for name, _ in self._state.database.schema(relation).columns]
+        return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
+
+
+def plan_report(
+    engine: Engine,
+    state: State,
+    handle: RuleHandle,
+    statistics: Statistics | None = None,
+    passes: bool = False,
+) -> PlanReport:
+    """The plans of a rule on the present data, or for relations of which `statistics` tells the
+    sizes. `passes`: with the rule after each rewrite that changed it.
+
+    Raises UnknownNameError (E114) for a rule that is not there.
+    """
+    if not isinstance(handle, RuleHandle) or handle.source is None:
+        raise UnknownNameError(
+            f"no such rule: {handle}",
+            code="E114",
+            hint="pass a handle from add_rule(…) or from ws.rules",
+        )
+    source = number_of(handle, state.program)
+    rules = state.program.sources[source].normal.rules
+    context = engine.context(state.aggregates)
+    context.statistics = statistics or context.statistics
+    conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
+    # a plan may have been made for an equal rule, such as one with which this shares a head; what
+    # is kept is known by the rule itself
+    plans = [
+        replace(
+            plan_rule(rule, state.database, context, needed=needed(rule), count=True), rule=rule
+        )
+        for rule in conjunctive
+    ]
+    return PlanReport(
+        str(handle),
+        plans,
+        [rule for rule in rules if isinstance(rule, FunctorRule)],
+        state,
+        engine,
+        state.program.passes(source) if passes else (),
+    )
+
+
+class ProgramPlan(PlanReport):
+    """The plans of several rules."""
+
+    def __init__(self, reports: Sequence[PlanReport], state: State, engine: Engine):
+        """For `plans_report`."""
+        plans = [plan for report in reports for plan in report.plans]
+        functors = [rule for report in reports for rule in report.functors]
+        passes = [each for report in reports for each in report.passes]
+        rules = "\n".join(report.rule for report in reports)
+        super().__init__(rules, plans, functors, state, engine, passes)
+        self._reports = reports
+
+    def relations(self) -> list[str]:
+        """All relations of the user's."""
+        return sorted(self._state.program.catalog.relations)
+
+    def describe(self) -> str:
+        """The plans as text, rule by rule."""
+        return "\n\n".join(report.describe() for report in self._reports)
+
+
+def plans_report(
+    engine: Engine, state: State, statistics: Statistics | None = None, passes: bool = False
+) -> ProgramPlan:
+    """The plans of all rules, in the order they were added; `statistics` and `passes` as for
+    `plan_report`.
+    """
+    program = state.program
+    handles = [RuleHandle(source, program.rule(source)) for source in program.sources]
+    reports = [plan_report(engine, state, handle, statistics, passes) for handle in handles]
+    return ProgramPlan(reports, state, engine)
+
+
+def state_without_rows(engine: Engine, program: Program) -> State:
+    """A program on empty relations, to plan rules whose rows are not in this process."""
+    empty = {
+        name: RelationVersion.empty(schema, engine.arena)
+        for name, schema in program.stratified.relations.items()
+    }
+    return replace(engine.state, program=program, database=engine.state.database.replace(empty))
+
+
+def needed(rule: NormalRule) -> tuple[int, ...]:
+    """The values that evaluating a rule asks for, in that order: plans are remembered by it."""
+    arguments = [
+        argument.variable
+        for term in rule.head
+        if isinstance(term, AggregateTerm)
+        for argument in term.args
+    ]
+    return tuple(dict.fromkeys([*rule.group, *arguments]))
+
+
+def _functor_line(rule: FunctorRule) -> str:
+    return f"  {rule.relation}: {rule.functor} on each row of {rule.domain}"
