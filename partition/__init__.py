@@ -1,0 +1,20 @@
+"""Places where work runs: threads of this process, and executors of Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lftj.partition.executor import Executor
+
+if TYPE_CHECKING:
+    from lftj.partition.spark import SparkExecutor, UnsupportedError
+
+__all__ = ["Executor", "SparkExecutor", "UnsupportedError"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lftj.partition import spark  # only where there is Spark
+
+    return getattr(spark, name)

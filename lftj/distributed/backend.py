@@ -17,23 +17,18 @@ from lftj.distributed.result import relation_rows, rows_as_change
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.verify import discrepancies
-from lftj.engine.calls.refusals import Kind, refused
-from lftj.engine.live.verify import Discrepancy
-from lftj.engine.programs.handles import RuleHandle
-from lftj.engine.questions.question import Question, values_of
-from lftj.engine.transaction.program_draft import RelationOrName
-from lftj.engine.versions.result import Result
-from lftj.explain.figures.profile import Profile, last_commits
-from lftj.explain.figures.views import Overview, overview
-from lftj.explain.plans.analysis import PlanAnalysis
-from lftj.explain.plans.plan_report import PlanReport
-from lftj.program.normal_form import RelationSchema
-from lftj.program.program import Program
-from lftj.proofs.change import ChangeExplanation
-from lftj.proofs.missing import WhyNot
-from lftj.proofs.proof import Proof
-from lftj.scantree.interrupts import interrupts_as_such
-from lftj.syntax.attention import attending
+from lftj.engine.calls import Kind, refused
+from lftj.engine.live import Discrepancy
+from lftj.engine.programs import RuleHandle
+from lftj.engine.questions import Question, values_of
+from lftj.engine.transaction import RelationOrName
+from lftj.engine.versions import Result
+from lftj.explain.figures import Overview, Profile, last_commits, overview
+from lftj.explain.plans import PlanAnalysis, PlanReport
+from lftj.program import Program, RelationSchema
+from lftj.proofs import ChangeExplanation, Proof, WhyNot
+from lftj.scantree import interrupts_as_such
+from lftj.syntax import attending
 from lftj.types import FLOAT, INT
 
 if TYPE_CHECKING:
@@ -104,7 +99,7 @@ class PartsVersion:
     def explain_plan(self, what: object, analyze: bool) -> PlanAnalysis:
         """Plans, and what their levels take on a copy of the relations that they read."""
         from lftj.distributed.copies import relations_of  # only those who ask pay for importing it
-        from lftj.explain.plans.explain_plan import explain_plan
+        from lftj.explain.plans import explain_plan
 
         rules = [RuleHandle(each, self.program.rule(each)) for each in self.program.sources]
         copies = self._copies()
@@ -129,8 +124,7 @@ class PartsVersion:
         self, what: object, row: object, rows: int, proofs: int | None
     ) -> Proof | Iterator[Proof]:
         """Proofs, searched for on a copy of what the row is derived from."""
-        from lftj.explain.present.asked_row import asked_row
-        from lftj.explain.present.explain import explain
+        from lftj.explain.present import asked_row, explain
 
         copies = self._copies()
         relation, values = asked_row(copies.state, what, row)
@@ -138,8 +132,8 @@ class PartsVersion:
 
     def why_not(self, what: object, row: object, rows: int, changes: int) -> WhyNot:
         """Attempts and changes, searched for on a copy; a dry run derives what it touches anew."""
-        from lftj.explain.missing.why_not import why_not
-        from lftj.explain.present.asked_row import asked_row
+        from lftj.explain.missing import why_not
+        from lftj.explain.present import asked_row
 
         copies = self._copies()
         relation, values = asked_row(copies.state, what, row)

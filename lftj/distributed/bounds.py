@@ -11,10 +11,10 @@ from math import isinf
 from typing import Any
 
 from lftj.distributed.parts.failure import checked, guarded
-from lftj.engine.calls.limits import Limits
+from lftj.engine.calls import Limits
 from lftj.errors import LimitError
-from lftj.join.budget import Budget, timed_out, worked_out
-from lftj.partition.executor import Executor
+from lftj.join import Budget, timed_out, worked_out
+from lftj.partition import Executor
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
-from lftj.engine.versions.result import Result
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
+from lftj.engine.versions import Result
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
 
 
 @frozen

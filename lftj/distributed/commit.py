@@ -29,9 +29,8 @@ from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.sending import Sending, Staged
 from lftj.distributed.stage_supersteps import Entries, StageSupersteps, allowed
 from lftj.distributed.work.stage import run_stage
-from lftj.storage.database import base_name
-from lftj.types.dictionary import Dictionary
-from lftj.types.sources import Role, in_role
+from lftj.storage import base_name
+from lftj.types import Dictionary, Role, in_role
 
 
 class Commit:

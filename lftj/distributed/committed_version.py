@@ -9,10 +9,10 @@ from typing import Any
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import Settings
-from lftj.engine.calls.limits import Limits
-from lftj.partition.executor import Executor
-from lftj.program.program import Program
-from lftj.scantree.frozen import frozen
+from lftj.engine.calls import Limits
+from lftj.partition import Executor
+from lftj.program import Program
+from lftj.scantree import frozen
 
 
 @frozen

@@ -20,13 +20,12 @@ from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import guarded
 from lftj.distributed.stored.stored_files import STATE, records, state_files, sweep_compacted
 from lftj.distributed.work.compact_state import StateTask, compact_state
-from lftj.partition.executor import Executor
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
+from lftj.partition import Executor
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
+from lftj.storage import Delta, base_name
 from lftj.tuning import Tuning
-from lftj.types.dictionary import Dictionary
+from lftj.types import Dictionary
 
 
 def most_entries(parts: int, tuning: Tuning) -> int:

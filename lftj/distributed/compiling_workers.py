@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.work.compiling import CompileTask, compile_here, count_missing
-from lftj.engine.machine_code.compiled_ahead import DRIVER, PARTS, compile_named, groups_for
-from lftj.partition.executor import Executor
-from lftj.program.normal_form import RelationSchema, Stratum
+from lftj.engine.machine_code import DRIVER, PARTS, compile_named, groups_for
+from lftj.partition import Executor
+from lftj.program import RelationSchema, Stratum
 from lftj.scantree.jit import announcing
-from lftj.syntax.attention import attending
+from lftj.syntax import attending
 
 
 class Kernels:

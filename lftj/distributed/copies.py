@@ -14,19 +14,17 @@ from threading import Lock
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.result import gathered
-from lftj.engine.calls.limits import LimitStack
-from lftj.engine.live.engine import Engine
-from lftj.engine.programs.handles import RuleHandle
-from lftj.engine.questions.question import question_body
-from lftj.engine.versions.state import State
-from lftj.explain.plans.explain_plan import written
-from lftj.explain.present.explain import reads_of, relations_below
-from lftj.maintenance.refresh import refresh
-from lftj.program.normal_form import RelationSchema
-from lftj.program.stratification import Stratification, StratifiedProgram
-from lftj.storage.database import Database, base_name
-from lftj.storage.relation import RelationVersion
-from lftj.syntax.attention import attending
+from lftj.engine.calls import LimitStack
+from lftj.engine.live import Engine
+from lftj.engine.programs import RuleHandle
+from lftj.engine.questions import question_body
+from lftj.engine.versions import State
+from lftj.explain.plans import written
+from lftj.explain.present import reads_of, relations_below
+from lftj.maintenance import refresh
+from lftj.program import RelationSchema, Stratification, StratifiedProgram
+from lftj.storage import Database, RelationVersion, base_name
+from lftj.syntax import attending
 
 
 @dataclass
@@ -137,7 +135,7 @@ class Copies:
         empty = {schema.name: RelationVersion.empty(schema, self.engine.arena) for schema in hidden}
         database = database.replace(empty)
         with attending(context.budget.plan_on):
-            return refresh(
+            return refresh.refresh(
                 stratified, database, database, {}, {}, context, changed_rules=frozenset(names)
             ).database
 

@@ -24,23 +24,20 @@ from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.staged_steps import folded, push
 from lftj.distributed.work.resolve import GONE, NEW, UPSERT
-from lftj.engine.calls.refusals import Kind, refused
-from lftj.engine.commit.staging import codes_of, last_of_keys, require_key
-from lftj.engine.programs.handles import RuleHandle, without
-from lftj.engine.transaction.program_draft import Input, ProgramDraft, RelationOrName
+from lftj.engine.calls import Kind, refused
+from lftj.engine.commit import codes_of, last_of_keys, require_key
+from lftj.engine.programs import RuleHandle, without
+from lftj.engine.transaction import Input, ProgramDraft, RelationOrName
 from lftj.errors import (
     DeclarationError,
     FrameError,
     ValueTypeError,
 )
-from lftj.heads.user import UserAggregate
-from lftj.program.hidden import source_of
-from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
-from lftj.syntax import tree
-from lftj.syntax.attention import attending
-from lftj.types.dictionary import Dictionary
+from lftj.heads import UserAggregate
+from lftj.program import RelationSchema, source_of
+from lftj.storage import Delta, base_name
+from lftj.syntax import attending, tree
+from lftj.types import Dictionary
 
 
 class PartsDraft(ProgramDraft):

@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.calls import Kind, refused
 from lftj.errors import as_ours
 
 with as_ours():
-    from lftj.partition.spark import SparkExecutor as _SparkExecutor
-    from lftj.partition.spark import UnsupportedError
+    from lftj.partition import SparkExecutor as _SparkExecutor
+    from lftj.partition import UnsupportedError
 
 if TYPE_CHECKING:
     import pyspark.sql

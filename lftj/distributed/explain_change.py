@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lftj.distributed.copies import Copies
-from lftj.engine.commit.commit import Proposal, carry_out
-from lftj.engine.commit.staging import Staging
-from lftj.engine.versions.state import State
-from lftj.explain.changes.why_changed import changed_row, explain_change
-from lftj.explain.missing.dry_run import writing
-from lftj.explain.present.explain import relations_below
-from lftj.proofs.change import ChangeExplanation
-from lftj.storage.relation import RelationVersion
+from lftj.engine.commit import Proposal, Staging, carry_out
+from lftj.engine.versions import State
+from lftj.explain.changes import changed_row, explain_change
+from lftj.explain.missing import writing
+from lftj.explain.present import relations_below
+from lftj.proofs import ChangeExplanation
+from lftj.storage import RelationVersion
 
 if TYPE_CHECKING:
     from lftj.distributed.committed_version import Present

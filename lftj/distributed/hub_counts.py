@@ -15,11 +15,10 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, sampled_rows
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Hub
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import distinct_values
-from lftj.storage.database import base_name
-from lftj.types.dictionary import Dictionary
+from lftj.program import RelationSchema
+from lftj.scantree import distinct_values, frozen
+from lftj.storage import base_name
+from lftj.types import Dictionary
 
 _SAMPLED = 200_000  # rows of a relation that are counted, over all parts
 _SHARE = 2  # a hub has at least half as many rows as a part

@@ -14,9 +14,9 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.placement_report import how
 from lftj.distributed.work.worker import Worker, carefully
-from lftj.engine.versions.result import Result
-from lftj.explain.plans.upkeep import all_memory_rows
-from lftj.scantree.frozen import frozen
+from lftj.engine.versions import Result
+from lftj.explain.plans import all_memory_rows
+from lftj.scantree import frozen
 from lftj.types import INT, STR
 
 COLUMNS = (("relation", STR), ("held", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from lftj.distributed.committed_version import Present
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
-from lftj.engine.live.engine import Engine
-from lftj.engine.programs.handles import RuleHandle
-from lftj.engine.versions.result import Result
-from lftj.engine.versions.state import State
-from lftj.explain.plans.plan_report import (
+from lftj.engine.live import Engine
+from lftj.engine.programs import RuleHandle
+from lftj.engine.versions import Result, State
+from lftj.explain.plans import (
     PLACE_COLUMNS,
     PlanReport,
     ProgramPlan,
@@ -19,13 +18,10 @@ from lftj.explain.plans.plan_report import (
     plans_report,
     state_without_rows,
 )
-from lftj.join.plan.cardinality import RelationStatistics, Statistics
-from lftj.program.normal_form import RelationSchema
-from lftj.program.program import Program
-from lftj.storage.database import base_name
-from lftj.storage.delta import stored_width
-from lftj.storage.relation import RelationVersion
-from lftj.types.sources import Role, lineage, without_role
+from lftj.join.plan import RelationStatistics, Statistics
+from lftj.program import Program, RelationSchema
+from lftj.storage import RelationVersion, base_name, stored_width
+from lftj.types import Role, lineage, without_role
 
 _WORDS = {ALL: "whole in every part", ONE: "in the first part"}
 _UNKNOWN_ROWS = 10_000

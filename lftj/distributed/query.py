@@ -19,15 +19,12 @@ from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
-from lftj.engine.questions.question import Question, asked, question_body, values_of
-from lftj.engine.versions.result import Result
+from lftj.engine.questions import Question, asked, question_body, values_of
+from lftj.engine.versions import Result
 from lftj.errors import DistributedError
-from lftj.program.normal_form import QUESTION, RelationSchema
-from lftj.program.schema import Catalog
-from lftj.syntax import tree
-from lftj.syntax.attention import attending
-from lftj.syntax.conversion import to_term
-from lftj.types.dictionary import Dictionary
+from lftj.program import QUESTION, Catalog, RelationSchema
+from lftj.syntax import attending, to_term, tree
+from lftj.types import Dictionary
 
 _ANSWER = "query"
 

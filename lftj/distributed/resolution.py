@@ -15,9 +15,9 @@ from lftj.distributed.partitioning.cuts import ONE, Cut, holders, readers
 from lftj.distributed.partitioning.partition_keys import home_columns
 from lftj.distributed.sending import Dependent, Sending, Sent, Staged
 from lftj.distributed.work.resolve import CHANGE, Resolved, ResolveTask, resolve
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.types.dictionary import Dictionary
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
+from lftj.types import Dictionary
 
 Where = Mapping[str, object]
 Operation = tuple[str, tuple[Entry, ...]]

@@ -18,13 +18,12 @@ from lftj.distributed.files.manifest import ROWS, reported_by_the_system
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
-from lftj.engine.versions.result import Result, change_result
-from lftj.partition.executor import Executor
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.rows import difference, sort_rows
-from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
-from lftj.types.dictionary import Dictionary
+from lftj.engine.versions import Result, change_result
+from lftj.partition import Executor
+from lftj.program import RelationSchema
+from lftj.scantree import difference, sort_rows
+from lftj.storage import Columns, Delta, base_name
+from lftj.types import Dictionary
 
 
 class PartRows:

@@ -17,11 +17,11 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
 from lftj.distributed.parts.transport import RouteTask, count_rows, route
 from lftj.distributed.work.resolve import UPSERT
-from lftj.partition.executor import Executor
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.storage.delta import Delta
-from lftj.types.dictionary import Dictionary
+from lftj.partition import Executor
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
+from lftj.storage import Delta
+from lftj.types import Dictionary
 
 
 @frozen

@@ -14,7 +14,7 @@ from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.steps import Move, Step
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.task import PartDone
-from lftj.types.sources import Role, Source
+from lftj.types import Role, Source
 
 _NO_LIMIT = 1 << 62
 

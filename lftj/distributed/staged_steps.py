@@ -10,9 +10,9 @@ import numpy as np
 
 from lftj.distributed.sending import Dependent, Staged
 from lftj.distributed.work.resolve import UPSERT
-from lftj.engine.commit.staging import last_of_keys
-from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Delta
+from lftj.engine.commit import last_of_keys
+from lftj.program import RelationSchema
+from lftj.storage import Delta
 
 
 def push(steps: list[Staged], step: Staged, schema: RelationSchema) -> None:

@@ -37,14 +37,13 @@ from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
-from lftj.engine.calls.limits import LimitStack
-from lftj.engine.delivery.subscription import News, Subscriptions
-from lftj.engine.delivery.writer_lock import WriterLock
+from lftj.engine.calls import LimitStack
+from lftj.engine.delivery import News, Subscriptions, WriterLock
 from lftj.errors import DistributedError, LftjError
-from lftj.partition.executor import Executor
-from lftj.program.program import Program
-from lftj.syntax.attention import attending
-from lftj.types.sources import Role, in_role
+from lftj.partition import Executor
+from lftj.program import Program
+from lftj.syntax import attending
+from lftj.types import Role, in_role
 
 _log = logging.getLogger(__name__)
 

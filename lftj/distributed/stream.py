@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.store import Store
-from lftj.engine.transaction.program_draft import RelationOrName
-from lftj.engine.transaction.transaction_life import Writing
+from lftj.engine.transaction import RelationOrName, Writing
 from lftj.errors import FrameError, ValueTypeError
 
 _QUERY = "sql.streaming.queryId"

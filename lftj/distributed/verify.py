@@ -25,14 +25,13 @@ from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.work.worker import forget
-from lftj.engine.live.verify import Discrepancy
-from lftj.engine.versions.result import Result, change_result
-from lftj.partition.executor import Executor
-from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import differences
-from lftj.storage.delta import Delta
-from lftj.types.dictionary import Dictionary
+from lftj.engine.live import Discrepancy
+from lftj.engine.versions import Result, change_result
+from lftj.partition import Executor
+from lftj.program import CHANGE_COLUMNS, RelationSchema
+from lftj.scantree import differences, frozen
+from lftj.storage import Delta
+from lftj.types import Dictionary
 
 _FOLDER = "verify-"
 

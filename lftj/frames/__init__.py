@@ -38,6 +38,7 @@ from lftj.frames.out import (
 )
 from lftj.frames.parquet import open_parquet, parquet_schema
 from lftj.frames.read import read, read_options
+from lftj.frames.whole_files import new_file, whole_file
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "is_table_file",
     "known_parameters",
     "name_within",
+    "new_file",
     "open_folder",
     "open_parquet",
     "parquet_schema",
@@ -73,6 +75,7 @@ __all__ = [
     "to_values",
     "unknown_parameters",
     "value_order",
+    "whole_file",
     "write_delimited",
     "write_facts",
     "write_parquet",

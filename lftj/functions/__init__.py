@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.functions.bits import BITS
 from lftj.functions.conditions import CONDITIONS
 from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
 from lftj.functions.floats import FLOATS
 from lftj.functions.numbers import NUMBERS
+from lftj.functions.patterns import translated
 from lftj.functions.ranges import RANGE
-from lftj.functions.record import Conversion, Function, Functor, Operator
+from lftj.functions.record import Conversion, Function, Functor, Operator, Sql
 from lftj.functions.texts import TEXTS
 from lftj.types import Type
 
@@ -65,6 +67,18 @@ def call(functor: str, values: tuple[object, ...]) -> Any:
 
 
 __all__ = [
-    "FUNCTIONS", "FUNCTORS", "OPERATORS", "Conversion", "Function", "Functor", "Operator", "call",
-    "conversion_of", "functor_of",
-]  # fmt: skip
+    "AGGREGATES",
+    "EXTREMES",
+    "FUNCTIONS",
+    "FUNCTORS",
+    "OPERATORS",
+    "Conversion",
+    "Function",
+    "Functor",
+    "Operator",
+    "Sql",
+    "call",
+    "conversion_of",
+    "functor_of",
+    "translated",
+]

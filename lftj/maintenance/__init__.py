@@ -3,3 +3,12 @@
 `refresh` goes through the strata; `ladder` lists the strategies for a recursive stratum in the
 order in which they are tried, `rules.ladder` the strategies for other relations.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lftj.maintenance import refresh as refresh
+
+__all__ = ["refresh"]

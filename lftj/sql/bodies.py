@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from lftj.functions.aggregates import AGGREGATES
-from lftj.program.checked import (
+from lftj.functions import AGGREGATES
+from lftj.program import (
+    Apply,
     Block,
     CheckedAggregate,
     CheckedAtom,
@@ -23,10 +24,12 @@ from lftj.program.checked import (
     CheckedDisjunction,
     CheckedLiteral,
     CheckedNegation,
+    Expression,
+    Filter,
     FunctorCall,
+    Ref,
 )
-from lftj.program.normal_form import Apply, Expression, Filter, Ref
-from lftj.scantree.frozen import record
+from lftj.scantree import record
 from lftj.sql.dialects import cannot_say, conjunction
 from lftj.sql.expressions import Terms
 

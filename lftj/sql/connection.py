@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from lftj.errors import LftjError, OptionError, SqlError, ValueRangeError
 from lftj.frames import read, to_arrow
-from lftj.program.normal_form import RelationSchema
+from lftj.program import RelationSchema
 from lftj.sql.dialects import Dialect, DuckDB, Spark
-from lftj.types.dictionary import Dictionary
+from lftj.types import Dictionary
 
 if TYPE_CHECKING:
     import duckdb

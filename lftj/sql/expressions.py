@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
-from lftj.functions import FUNCTORS, OPERATORS
-from lftj.functions.aggregates import AGGREGATES
-from lftj.functions.patterns import translated
-from lftj.functions.record import Sql
-from lftj.program.checked import FunctorCall
-from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
+from lftj.functions import AGGREGATES, FUNCTORS, OPERATORS, Sql, translated
+from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
 

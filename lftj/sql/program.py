@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedProgram, Row
-from lftj.program.checks.program_checks import check
-from lftj.program.normal_form import RelationSchema
-from lftj.program.program import Program
-from lftj.program.schema import Catalog
-from lftj.program.strata import components
+from lftj.program import (
+    Catalog,
+    CheckedAtom,
+    CheckedHeadAggregate,
+    CheckedProgram,
+    Program,
+    RelationSchema,
+    Row,
+    components,
+)
+from lftj.program.checks import check
 from lftj.sql.bodies import Tables, reads
 from lftj.sql.dialects import Dialect, cannot_say, dialect_of
 from lftj.sql.rules import Head
-from lftj.syntax import tree
-from lftj.syntax.parser import parse
+from lftj.syntax import parse, tree
 
 
 def to_sql(program: str | tree.ParsedProgram, dialect: str = "duckdb") -> SqlProgram:

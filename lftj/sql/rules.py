@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
-from lftj.program.checked import (
+from lftj.program import (
     CheckedAtom,
     CheckedChoice,
     CheckedDisjunction,
@@ -14,9 +14,12 @@ from lftj.program.checked import (
     CheckedHeadAggregate,
     CheckedLiteral,
     CheckedRule,
+    Filter,
     FunctorCall,
+    Ref,
+    RelationSchema,
+    Value,
 )
-from lftj.program.normal_form import Filter, Ref, RelationSchema, Value
 from lftj.sql.bodies import ColumnNames, Query, Tables, mentioned, variables_of
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.sql.expressions import Terms

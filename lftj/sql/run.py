@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from lftj.errors import KeyViolationError, UnknownNameError
-from lftj.program.checked import CheckedAtom
-from lftj.program.normal_form import RelationSchema
+from lftj.program import CheckedAtom, RelationSchema
 from lftj.sql.connection import Connection, opened, table_of, typed
 from lftj.sql.program import Derived, Names, SqlProgram
 from lftj.syntax import tree

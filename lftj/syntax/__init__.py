@@ -6,3 +6,10 @@ text that parses back to an equal tree.
 """
 
 from lftj.syntax import printer as printer  # gives the classes of `tree` their text
+from lftj.syntax import tree
+from lftj.syntax.attention import attending
+from lftj.syntax.builder import Predicate
+from lftj.syntax.conversion import to_term
+from lftj.syntax.parser import parse
+
+__all__ = ["Predicate", "attending", "parse", "to_term", "tree"]

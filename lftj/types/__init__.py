@@ -17,6 +17,8 @@ that does not fit exactly is an error.
 
 from __future__ import annotations
 
+from lftj.types.arrow_arrays import arrow_array
+from lftj.types.arrow_validity import require_valid
 from lftj.types.codes import (
     INT64_MAX,
     INT64_MIN,
@@ -48,6 +50,8 @@ from lftj.types.column import (
     parse_type,
     type_of_python,
 )
+from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source, in_role, lineage, read_name, without_role
 
 __all__ = [
     "BOOL",
@@ -60,9 +64,13 @@ __all__ = [
     "STR",
     "TIMESTAMP",
     "UNSIGNED",
+    "Dictionary",
     "Interning",
+    "Role",
+    "Source",
     "Type",
     "Unsigned",
+    "arrow_array",
     "code_of",
     "code_range",
     "codes_to_floats",
@@ -72,9 +80,14 @@ __all__ = [
     "encode_scalar",
     "float_text",
     "floats_to_codes",
+    "in_role",
+    "lineage",
     "lookup_scalar",
     "parse_type",
     "plain",
+    "read_name",
+    "require_valid",
     "type_of_python",
     "type_of_value",
+    "without_role",
 ]

@@ -11,6 +11,7 @@ With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1`
 
 from __future__ import annotations
 
+from lftj.scantree.jit import announcing
 from lftj.scantree.jit.decorators import compile_seconds, compiled, inlined
 from lftj.scantree.jit.directory import ADDRESSES, cache_directory
 from lftj.scantree.jit.memory import (
@@ -27,6 +28,7 @@ from lftj.scantree.jit.memory import (
 __all__ = [
     "ADDRESSES",
     "address",
+    "announcing",
     "bits_to_float",
     "cache_directory",
     "claim",

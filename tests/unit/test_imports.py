@@ -5,6 +5,7 @@ what `import lftj` may load.
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,74 @@ def test_no_files_import_one_another_in_a_circle() -> None:
     found = {each for each in circles if len(each) > 1}
     assert max(map(len, found), default=0) <= 3
     assert found == KNOTS
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _exported(package: str) -> list[str]:
+    """The names in `__all__` of a package; none where it is a module, or exports nothing."""
+    init = ROOT.joinpath(*package.split("."), "__init__.py")
+    for node in _tree(init).body if init.exists() else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+def _taken(floor: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that a file of a floor takes of other floors, and where from."""
+    whole = dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((each.name, "") for each in node.names if each.name.startswith("lftj"))
+        elif isinstance(node, ast.ImportFrom) and node.module == "lftj":
+            whole |= {each.asname or each.name: f"lftj.{each.name}" for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            first, second, *_ = [*(node.module or "").split("."), ""]
+            if first == "lftj" and second != floor:
+                yield from ((node.module or "", each.name) for each in node.names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (of := ast.unparse(node.value)) in whole:
+            yield whole[of], node.attr
+
+
+@pytest.mark.parametrize("floor", ["explain", "sql", "distributed"])
+def test_these_floors_take_of_others_only_what_their_rooms_export(floor: str) -> None:
+    taken = [
+        (str(path.relative_to(ROOT)), *each)
+        for path in sorted((ROOT / "lftj" / floor).rglob("*.py"))
+        for each in _taken(floor, _tree(path))
+    ]
+    assert taken
+    assert [each for each in taken if each[2] not in _exported(each[1])] == []
+
+
+def _package(name: str) -> str:
+    package = name.removesuffix("/__init__.py").replace("/", ".")
+    return package if package.startswith("lftj") else f"lftj.{package}"
+
+
+EXPORTING = [
+    name
+    for name in NAMES
+    if name.endswith("/__init__.py") and name != "lftj/__init__.py" and _exported(_package(name))
+]
+
+
+@pytest.mark.parametrize("name", EXPORTING)
+def test_a_room_gives_what_it_exports(name: str) -> None:
+    package = _package(name)
+    room, exported = importlib.import_module(package), _exported(package)
+    assert len(set(exported)) == len(exported)
+    assert all(hasattr(room, each) for each in exported)
+    for node in ast.walk(_tree(ROOT / name)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
+            home = importlib.import_module(node.module or "")
+            for each in node.names:
+                assert getattr(room, each.name) is getattr(home, each.name)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = room.nothing
 
 
 @pytest.mark.parametrize("folder", ["tests", "bench", "examples"])

@@ -16,8 +16,8 @@ import numpy as np
 
 from lftj.distributed.files.entry import Entry, Piece, damaged, missing
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut
-from lftj.storage.durable.sealed import sealed, unsealed
-from lftj.types.sources import read_name
+from lftj.storage.durable import sealed, unsealed
+from lftj.types import read_name
 
 Log = Mapping[str, Sequence[Entry]]
 """Entries by relation."""

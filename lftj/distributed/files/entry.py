@@ -22,15 +22,12 @@ import pyarrow as pa
 
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
 from lftj.errors import DistributedError, LftjError
-from lftj.frames.whole_files import whole_file
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import equal_runs
-from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.durable.signed_rows import coded_rows, signed_table
-from lftj.types.arrow_arrays import arrow_array
-from lftj.types.arrow_validity import require_valid
-from lftj.types.dictionary import Dictionary
+from lftj.frames import whole_file
+from lftj.program import RelationSchema
+from lftj.scantree import equal_runs, frozen
+from lftj.storage import Columns, Delta, no_rows
+from lftj.storage.durable import coded_rows, signed_table
+from lftj.types import Dictionary, arrow_array, require_valid
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from lftj.frames.whole_files import new_file
+from lftj.frames import new_file
 
 _KEPT = 4  # files before the last one: who lists a folder while others go on finds one of these
 _MARK = re.compile(rb'"mark": "(\w*)"')

@@ -39,11 +39,9 @@ from lftj.distributed.files.manifest_records import (
     whole_fields,
 )
 from lftj.errors import DistributedError, LftjError
-from lftj.scantree.file_locks import lock_file
-from lftj.scantree.frozen import frozen
-from lftj.storage.durable.folder_lock import LOCK, ProcessLock
-from lftj.storage.durable.sealed import sealed, unsealed
-from lftj.types.sources import Role, in_role
+from lftj.scantree import frozen, lock_file
+from lftj.storage.durable import LOCK, ProcessLock, sealed, unsealed
+from lftj.types import Role, in_role
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.files.entry import Entry
-from lftj.types.sources import read_name
+from lftj.types import read_name
 
 if TYPE_CHECKING:
     from lftj.distributed.files.manifest import Manifest

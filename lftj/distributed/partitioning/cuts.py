@@ -15,11 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import distinct_values
-from lftj.types import Type, encode_scalar
-from lftj.types.dictionary import Dictionary
-from lftj.types.sources import Role, Source, in_role
+from lftj.scantree import distinct_values, frozen
+from lftj.types import Dictionary, Role, Source, Type, encode_scalar, in_role
 
 ALL = -1
 ONE = -2

@@ -11,7 +11,7 @@ from typing import Any
 
 from lftj.distributed.partitioning.cuts import Cut, Hub
 from lftj.distributed.partitioning.partition_keys import Rule
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema
+from lftj.program import FunctorRule, NormalRule, Ref, RelationSchema
 from lftj.types import Type
 
 

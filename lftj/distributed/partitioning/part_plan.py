@@ -16,11 +16,10 @@ from lftj.distributed.partitioning.cuts import ALL, Cut, local_name
 from lftj.distributed.partitioning.hub_columns import Hubs
 from lftj.distributed.partitioning.placement import Placement
 from lftj.distributed.partitioning.supersteps import Supersteps
-from lftj.program.normal_form import RelationSchema, Stratum
-from lftj.program.program import Program
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import base_name
-from lftj.types.sources import Role, in_role, without_role
+from lftj.program import Program, RelationSchema, Stratum
+from lftj.scantree import frozen
+from lftj.storage import base_name
+from lftj.types import Role, in_role, without_role
 
 
 @frozen

@@ -29,13 +29,20 @@ from lftj.distributed.partitioning.superstep_cuts import asked_cut, asking, own_
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.partitioning.witnesses import Witnessed, witnessed
 from lftj.errors import DeclarationError
-from lftj.program.lattice_deletion_check import optimal_support
-from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
-from lftj.program.program import Program
-from lftj.scantree.layout import PAGE_COLUMNS
-from lftj.storage.database import base_name
-from lftj.types.sources import Role, Source
+from lftj.program import (
+    FunctorRule,
+    Lattice,
+    NormalRule,
+    PositiveAtom,
+    Program,
+    RelationSchema,
+    Stratum,
+    lattices,
+    optimal_support,
+)
+from lftj.scantree import PAGE_COLUMNS
+from lftj.storage import base_name
+from lftj.types import Role, Source
 
 
 def plan_of(description: Mapping[str, Any]) -> PartPlan:

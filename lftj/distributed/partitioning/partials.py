@@ -20,11 +20,9 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.errors import ValueRangeError
-from lftj.functions.aggregates import AGGREGATES, EXTREMES
-from lftj.heads.float_sum import ExactSum
-from lftj.heads.integer_sum import outside_range
-from lftj.heads.user import UserAggregate
-from lftj.program.normal_form import (
+from lftj.functions import AGGREGATES, EXTREMES
+from lftj.heads import ExactSum, UserAggregate, outside_range
+from lftj.program import (
     AggregateTerm,
     Apply,
     Assignment,
@@ -35,9 +33,8 @@ from lftj.program.normal_form import (
     RuleVariable,
     Value,
 )
-from lftj.scantree.frozen import frozen
-from lftj.types import FLOAT, INT, STR, Type
-from lftj.types.sources import Role, Source
+from lftj.scantree import frozen
+from lftj.types import FLOAT, INT, STR, Role, Source, Type
 
 PART = (Source("part", Role.HIDDEN), INT)
 """The first column of shares: the part that they come from."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import permutations
 
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, Hub, HubCut
-from lftj.program.normal_form import (
+from lftj.program import (
     FunctorRule,
     NegatedAtom,
     NormalRule,
@@ -18,7 +18,7 @@ from lftj.program.normal_form import (
     Stratum,
     Value,
 )
-from lftj.scantree.frozen import frozen
+from lftj.scantree import frozen
 from lftj.types import Type
 
 Rule = NormalRule | FunctorRule

@@ -41,8 +41,7 @@ from lftj.distributed.partitioning.partition_keys import (
     rules_of,
 )
 from lftj.distributed.partitioning.superstep_cuts import exchanged
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
-from lftj.program.stratification import StratifiedProgram
+from lftj.program import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lftj.errors import Span
-from lftj.program.description import relation_data, relation_schema_of
-from lftj.program.program import Program
-from lftj.syntax.parser import parse
+from lftj.program import Program, relation_data, relation_schema_of
+from lftj.syntax import parse
 
 LAYOUT = 3
 """Another number whenever parts tell other relations under the same rules: what another version of

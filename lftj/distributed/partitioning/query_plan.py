@@ -23,13 +23,10 @@ from lftj.distributed.partitioning.partition_keys import (
     pairs,
 )
 from lftj.distributed.partitioning.placement import Partitioner
-from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum, Value
-from lftj.program.program import Program
-from lftj.program.stratification import StratifiedProgram
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import base_name
-from lftj.types import INT
-from lftj.types.sources import Role, without_role
+from lftj.program import NormalRule, Program, Ref, RelationSchema, StratifiedProgram, Stratum, Value
+from lftj.scantree import frozen
+from lftj.storage import base_name
+from lftj.types import INT, Role, without_role
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from lftj.scantree.frozen import frozen
+from lftj.scantree import frozen
 
 
 class Move(Enum):

@@ -22,17 +22,18 @@ from lftj.distributed.partitioning.partition_keys import (
     leading,
     rules_of,
 )
-from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import (
+from lftj.program import (
     AggregateTerm,
+    Lattice,
     NormalRule,
     PositiveAtom,
     Ref,
     RuleVariable,
+    StratifiedProgram,
     Stratum,
+    lattices,
 )
-from lftj.program.stratification import StratifiedProgram
-from lftj.types.sources import Role, Source
+from lftj.types import Role, Source
 
 _COPY, _EVERYWHERE, _ABROAD, _SUPERSTEPS = 3, 100, 1, 1000  # only the order of these matters
 

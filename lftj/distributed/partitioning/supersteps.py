@@ -13,12 +13,11 @@ from dataclasses import field
 from functools import cached_property
 
 from lftj.distributed.partitioning.cuts import local_name
-from lftj.maintenance.deletion.over_delete import over_deleting
-from lftj.program.monotone import Lattice
-from lftj.program.normal_form import NormalRule
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import base_name
-from lftj.types.sources import Role, Source, in_role, without_role
+from lftj.maintenance.deletion import over_deleting
+from lftj.program import Lattice, NormalRule
+from lftj.scantree import frozen
+from lftj.storage import base_name
+from lftj.types import Role, Source, in_role, without_role
 
 
 @frozen

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.distributed.partitioning.partition_keys import Placement, rules_of
-from lftj.program.monotone import Lattice
-from lftj.program.normal_form import (
+from lftj.program import (
     Assignment,
+    Lattice,
     NormalRule,
     PositiveAtom,
     Ref,
@@ -27,11 +27,8 @@ from lftj.program.normal_form import (
     Stratum,
     Value,
 )
-from lftj.scantree.frozen import frozen
-from lftj.scantree.layout import PAGE_COLUMNS
-from lftj.types import INT, STR, Type, decode_scalar
-from lftj.types.dictionary import Dictionary
-from lftj.types.sources import Role, Source
+from lftj.scantree import PAGE_COLUMNS, frozen
+from lftj.types import INT, STR, Dictionary, Role, Source, Type, decode_scalar
 
 
 @frozen

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from lftj import errors
-from lftj.heads.function import FIRST_KEYS
-from lftj.scantree.frozen import frozen
-from lftj.types.sources import Role
+from lftj.heads import FIRST_KEYS
+from lftj.scantree import frozen
+from lftj.types import Role
 
 _ROLES = "|".join(role.value for role in (Role.SHARE, Role.WITNESSED, Role.NEWS, Role.BASE))
 _CUT = rf"(?:{_ROLES}|{Role.CUT.value}(?:\d+|all|one|here)(?:\+(?:\d+|all))?)+"

@@ -9,13 +9,11 @@ from typing import Any
 
 from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import Feed
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree import Arena
-from lftj.scantree.arena import WIDE
-from lftj.storage.delta import Delta
-from lftj.storage.durable.stored_strings import StoredStrings
-from lftj.storage.relation import RelationVersion
-from lftj.types.dictionary import Dictionary
+from lftj.program import RelationSchema
+from lftj.scantree import WIDE, Arena
+from lftj.storage import Delta, RelationVersion
+from lftj.storage.durable import StoredStrings
+from lftj.types import Dictionary
 
 _OPENED = 64  # relations of stored states that are remembered
 # whose whole relations are remembered: a part may be brought forward by one commit and changed by

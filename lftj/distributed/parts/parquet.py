@@ -12,7 +12,7 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.transport import Routed, RouteTask, route_placed
 from lftj.errors import FrameError
 from lftj.frames import Place, name_within, open_parquet, parquet_schema
-from lftj.scantree.frozen import frozen
+from lftj.scantree import frozen
 
 
 class RowGroup(NamedTuple):

@@ -18,22 +18,17 @@ from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.recursive_stage import Exchange
 from lftj.distributed.parts.task import Settings
-from lftj.engine.calls.limits import Limits
-from lftj.engine.commit.keys import check_key
-from lftj.join.context import Context
-from lftj.join.plan.cardinality import Statistics
-from lftj.join.resources import Buffer, Resources
-from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.maintenance.refresh import refresh
-from lftj.maintenance.rules.failures import placed_in
-from lftj.maintenance.rules.view_states import ViewState, ViewStates
-from lftj.program.normal_form import Stratum
-from lftj.program.stratification import Stratification, StratifiedProgram
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import Database
-from lftj.storage.delta import Delta
-from lftj.storage.relation import RelationVersion
-from lftj.types.sources import Role, in_role, without_role
+from lftj.engine.calls import Limits
+from lftj.engine.commit import check_key
+from lftj.join import Buffer, Context, Resources
+from lftj.join.plan import Statistics
+from lftj.maintenance import refresh
+from lftj.maintenance.inputs import RuleWork
+from lftj.maintenance.rules import ViewState, ViewStates, placed_in
+from lftj.program import Stratification, StratifiedProgram, Stratum
+from lftj.scantree import frozen
+from lftj.storage import Database, Delta, RelationVersion
+from lftj.types import Role, in_role, without_role
 
 VERBS = verbs()
 """The aggregates that parts' programs may have."""
@@ -179,7 +174,7 @@ class Advance:
             else frozenset(name for stratum in strata for name in stratum.relations)
         )
         program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
-        done = refresh(
+        done = refresh.refresh(
             program,
             self.before.database,
             self.now.database,

@@ -17,16 +17,14 @@ import numpy as np
 from lftj.distributed.partitioning.supersteps import Supersteps, collected_lost
 from lftj.distributed.parts.part_supersteps import PartFixpoint
 from lftj.distributed.parts.shuffle import News
-from lftj.join.budget import AllowanceSpentError
-from lftj.join.context import Context
-from lftj.join.run.evaluate import Relations, chunks, plan_rule
-from lftj.maintenance.lattice.optimal_support import offering
-from lftj.maintenance.rules.full_evaluation import head_picks
-from lftj.program.normal_form import NormalRule, Ref, RelationSchema
-from lftj.scantree.rows import differences, sort_rows
-from lftj.storage.delta import Columns, no_rows
-from lftj.storage.transient_relation import TransientRelation
-from lftj.types.sources import Role, Source
+from lftj.join import AllowanceSpentError, Context
+from lftj.join.run import Relations, chunks, plan_rule
+from lftj.maintenance.lattice import offering
+from lftj.maintenance.rules import head_picks
+from lftj.program import NormalRule, Ref, RelationSchema
+from lftj.scantree import differences, sort_rows
+from lftj.storage import Columns, TransientRelation, no_rows
+from lftj.types import Role, Source
 
 
 class PartOverDelete(PartFixpoint):

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.shuffle import News, Shuffle
-from lftj.join.context import Context
-from lftj.maintenance.dred.rederive import Found, Returning, distinct
-from lftj.maintenance.inputs.versions import Versions
-from lftj.storage.delta import Columns
-from lftj.types.sources import Role, Source
+from lftj.join import Context
+from lftj.maintenance.dred import Found, Returning, distinct
+from lftj.maintenance.inputs import Versions
+from lftj.storage import Columns
+from lftj.types import Role, Source
 
 
 class PartReturning(Returning):

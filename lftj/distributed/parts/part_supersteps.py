@@ -14,14 +14,12 @@ import numpy as np
 
 from lftj.distributed.partitioning.supersteps import Supersteps
 from lftj.distributed.parts.shuffle import News, Shuffle
-from lftj.join.context import Context
-from lftj.join.run.evaluate import Relations
-from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.program.monotone import Lattice
-from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
-from lftj.types.sources import Role, Source
+from lftj.join import Context
+from lftj.join.run import Relations
+from lftj.maintenance.lattice import MonotoneFixpoint
+from lftj.program import Lattice, RelationSchema
+from lftj.storage import Columns, Delta, base_name
+from lftj.types import Role, Source
 
 
 class PartFixpoint(MonotoneFixpoint):

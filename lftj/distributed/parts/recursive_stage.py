@@ -31,19 +31,15 @@ from lftj.distributed.parts.part_over_deletion import PartOverDelete
 from lftj.distributed.parts.part_rederivation import PartReturning
 from lftj.distributed.parts.part_supersteps import PartFixpoint
 from lftj.distributed.parts.shuffle import News, Shuffle
-from lftj.join.budget import AllowanceSpentError
-from lftj.join.context import Context
-from lftj.join.run.evaluate import chunks, plan_rule
-from lftj.maintenance.deletion.over_delete import keep_orders, taken_below, takes_and_adds
-from lftj.maintenance.inputs.versions import Versions
-from lftj.maintenance.rules.row_checks import check_rows
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.rows import differences, sort_rows
-from lftj.storage.database import Database
-from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import TransientRelation
-from lftj.types.sources import Role, Source, without_role
+from lftj.join import AllowanceSpentError, Context
+from lftj.join.run import chunks, plan_rule
+from lftj.maintenance.deletion import keep_orders, taken_below, takes_and_adds
+from lftj.maintenance.inputs import Versions
+from lftj.maintenance.rules import check_rows
+from lftj.program import RelationSchema
+from lftj.scantree import differences, sort_rows
+from lftj.storage import Columns, Database, Delta, RelationVersion, TransientRelation, no_rows
+from lftj.types import Role, Source, without_role
 
 Found = dict[str, RelationVersion]
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from lftj.distributed.partitioning.cuts import ALL, parts_of
 from lftj.distributed.partitioning.supersteps import Supersteps
-from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Columns, Delta
-from lftj.types.dictionary import Dictionary
-from lftj.types.sources import Role, Source
+from lftj.program import RelationSchema
+from lftj.storage import Columns, Delta
+from lftj.types import Dictionary, Role, Source
 
 
 class News(NamedTuple):

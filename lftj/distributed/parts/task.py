@@ -10,9 +10,9 @@ from typing import Any
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.partitioning.steps import Step
-from lftj.engine.calls.limits import Limits
-from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.scantree.frozen import frozen
+from lftj.engine.calls import Limits
+from lftj.maintenance.inputs import RuleWork
+from lftj.scantree import frozen
 from lftj.tuning import DEFAULT, Tuning
 
 TRACE_BUDGET = 1 << 26

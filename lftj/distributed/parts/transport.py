@@ -15,14 +15,13 @@ from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure, failure_of
-from lftj.engine.commit.staging import last_of_keys
+from lftj.engine.commit import last_of_keys
 from lftj.errors import LftjError, NullValueError
 from lftj.frames import Place
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.storage.delta import Columns, Delta
-from lftj.types.arrow_arrays import arrow_array
-from lftj.types.dictionary import Dictionary
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
+from lftj.storage import Columns, Delta
+from lftj.types import Dictionary, arrow_array
 
 
 @frozen

@@ -32,10 +32,9 @@ from lftj.distributed.stored.stored_files import (
 )
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
-from lftj.scantree.frozen import frozen
-from lftj.scantree.watched_files import FileDamagedError
-from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD, StoredPages
-from lftj.types.dictionary import Dictionary
+from lftj.scantree import FileDamagedError, frozen
+from lftj.storage.durable import NOT_TO_BE_HAD, StoredPages
+from lftj.types import Dictionary
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored.storing import nobody_storing
-from lftj.scantree.watched_files import SUMS
-from lftj.storage.durable.sealed import unsealed
-from lftj.storage.durable.strings_file import files_of
+from lftj.scantree import SUMS
+from lftj.storage.durable import files_of, unsealed
 
 STATE = "state"
 """The folder of pages, strings and records, below the path."""

@@ -20,20 +20,22 @@ from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import VERBS, PartState
 from lftj.distributed.stored.stored_files import RecordName
-from lftj.frames.whole_files import whole_file
-from lftj.maintenance.stored.stored_heads import Rule
-from lftj.maintenance.stored.stored_statistics import statistics_data, statistics_of
-from lftj.maintenance.stored.stored_views import views_data, views_of
-from lftj.storage.database import Database
-from lftj.storage.durable.sealed import sealed, unsealed
-from lftj.storage.durable.stored_format import stored_format
-from lftj.storage.durable.stored_pages import StoredPages, regrown, segment_data, segment_of
-from lftj.storage.durable.stored_strings import StoredStrings
-from lftj.storage.durable.stored_trees import (
+from lftj.frames import whole_file
+from lftj.maintenance.stored import Rule, statistics_data, statistics_of, views_data, views_of
+from lftj.storage import Database
+from lftj.storage.durable import (
     OpenedTrees,
+    StoredPages,
+    StoredStrings,
     StoredTrees,
+    regrown,
     relation_data,
     relation_of,
+    sealed,
+    segment_data,
+    segment_of,
+    stored_format,
+    unsealed,
 )
 
 WHOLE = "whole"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lftj.scantree.file_locks import lock_file
+from lftj.scantree import lock_file
 
 _FILE = "storing"
 _LONGEST = 30.0  # seconds that closing waits

@@ -11,8 +11,8 @@ from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.stored_files import STATE, RecordName, records
 from lftj.distributed.stored.stored_part import is_compact, read_record
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.scantree.frozen import frozen
-from lftj.storage.durable.stored_pages import NOT_TO_BE_HAD
+from lftj.scantree import frozen
+from lftj.storage.durable import NOT_TO_BE_HAD
 
 
 @frozen

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lftj.distributed.parts.failure import Failure, failure_of
-from lftj.engine.calls.limits import Limits, in_time
-from lftj.engine.machine_code.compiled_ahead import compile_named, missing
+from lftj.engine.calls import Limits, in_time
+from lftj.engine.machine_code import compile_named, missing
 from lftj.errors import LftjError
-from lftj.scantree.frozen import frozen
-from lftj.syntax.attention import attending
+from lftj.scantree import frozen
+from lftj.syntax import attending
 
 
 @frozen

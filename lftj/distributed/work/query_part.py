@@ -18,11 +18,10 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import PartState, context_of
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.maintenance.refresh import refresh
-from lftj.program.stratification import Stratification, StratifiedProgram
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import Database
-from lftj.storage.delta import Delta
+from lftj.maintenance import refresh
+from lftj.program import Stratification, StratifiedProgram
+from lftj.scantree import frozen
+from lftj.storage import Database, Delta
 
 
 @frozen
@@ -116,7 +115,7 @@ class _Run:
         new = frozenset(name for stratum in strata for name in stratum.relations)
         schemas = {name: relation.schema for name, relation in self.database.items()}
         program = StratifiedProgram(schemas, Stratification.of(strata))
-        self.database = refresh(
+        self.database = refresh.refresh(
             program, self.database, self.database, {}, {}, self.context, changed_rules=new
         ).database
         self.context.budget.spend(0)

@@ -17,12 +17,10 @@ from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.engine.commit.staging import Staging, codes_of
-from lftj.program.normal_form import RelationSchema
-from lftj.scantree.frozen import frozen
-from lftj.storage.database import base_name
-from lftj.storage.delta import no_rows
-from lftj.storage.relation import RelationVersion
+from lftj.engine.commit import Staging, codes_of
+from lftj.program import RelationSchema
+from lftj.scantree import frozen
+from lftj.storage import RelationVersion, base_name, no_rows
 
 CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
 """Operations: rows that come or go; rows in place of those of their keys; rows that must not be

@@ -18,10 +18,9 @@ from lftj.distributed.parts.part import Advance
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
-from lftj.program.normal_form import RelationSchema
+from lftj.program import RelationSchema
 from lftj.scantree.jit import compile_seconds
-from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
+from lftj.storage import Delta, base_name
 
 
 def run_stage(task: PartTask) -> PartDone | Failure:

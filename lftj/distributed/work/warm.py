@@ -17,10 +17,9 @@ from lftj.distributed.parts.task import PartTask, Settings
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
-from lftj.engine.calls.limits import Limits
-from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
-from lftj.types.dictionary import Dictionary
+from lftj.engine.calls import Limits
+from lftj.storage import Delta, base_name
+from lftj.types import Dictionary
 
 
 def warm() -> None:

@@ -33,12 +33,11 @@ from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
-from lftj.engine.calls.limits import in_time, while_reading
+from lftj.engine.calls import in_time, while_reading
 from lftj.errors import LftjError
-from lftj.scantree.watched_files import FileDamagedError
-from lftj.storage.delta import Delta
-from lftj.storage.relation import RelationVersion
-from lftj.syntax.attention import attending
+from lftj.scantree import FileDamagedError
+from lftj.storage import Delta, RelationVersion
+from lftj.syntax import attending
 
 Done = TypeVar("Done")
 Task = TypeVar("Task", bound=OnPart)

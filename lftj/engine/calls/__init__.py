@@ -1,3 +1,10 @@
 """Rules of every call of a user, whatever it does: its options, the limits it runs under, word of
 its progress, and what a backend refuses.
 """
+
+from __future__ import annotations
+
+from lftj.engine.calls.limits import Limits, LimitStack, in_time, short_of_memory, while_reading
+from lftj.engine.calls.refusals import Kind, refused
+
+__all__ = ["Kind", "LimitStack", "Limits", "in_time", "refused", "short_of_memory", "while_reading"]

@@ -1,1 +1,8 @@
 """Transactions: what users do between a beginning and an end, gathered in a draft."""
+
+from __future__ import annotations
+
+from lftj.engine.transaction.program_draft import Input, ProgramDraft, RelationOrName
+from lftj.engine.transaction.transaction_life import Writing
+
+__all__ = ["Input", "ProgramDraft", "RelationOrName", "Writing"]

@@ -1,3 +1,11 @@
 """Committed versions as values: the state of one, the past ones that a process holds, what branches
 have in common, and rows on the way out.
 """
+
+from __future__ import annotations
+
+from lftj.engine.versions.past import Entry
+from lftj.engine.versions.result import Result, change_result
+from lftj.engine.versions.state import State, name_of
+
+__all__ = ["Entry", "Result", "State", "change_result", "name_of"]

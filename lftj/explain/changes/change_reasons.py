@@ -12,24 +12,34 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.live.answers import answer
-from lftj.engine.questions.question import question_body
-from lftj.engine.versions.state import State
+from lftj.engine.live import answer
+from lftj.engine.questions import question_body
+from lftj.engine.versions import State
 from lftj.errors import ExplanationError, LftjError, LimitError
 from lftj.explain.derivations.literals import rows_with
 from lftj.explain.derivations.version import Version
 from lftj.explain.present.explain import explain, reads_of, relations_below
-from lftj.proofs.change import Reason
-from lftj.proofs.instances import aggregates_of, atom_text, instance
-from lftj.proofs.missing import BaseChange
-from lftj.proofs.nested_loops import direct, mentioned
-from lftj.proofs.proof import Proof
-from lftj.proofs.steps import Absent, Group, Premise, Row, Step, assignments_of
-from lftj.proofs.terms import value_of
+from lftj.proofs import (
+    Absent,
+    BaseChange,
+    Group,
+    Premise,
+    Proof,
+    Reason,
+    Row,
+    Step,
+    aggregates_of,
+    assignments_of,
+    atom_text,
+    direct,
+    instance,
+    mentioned,
+    value_of,
+)
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 _DEEPEST = 8
 """Bodies one below the other that are followed to base facts."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.calls.limits import short_of_memory
-from lftj.engine.commit.commit import Proposal, carry_out
-from lftj.engine.versions.state import State
+from lftj.engine.calls import short_of_memory
+from lftj.engine.commit import Proposal, carry_out
+from lftj.engine.versions import State
 from lftj.errors import ExplanationError
 from lftj.explain.changes.change_reasons import ChangeReasons
 from lftj.explain.present.asked_row import asked_row, check_count
 from lftj.explain.present.explain import explain
-from lftj.proofs.change import ChangedProof, ChangeExplanation
-from lftj.proofs.instances import atom_text
-from lftj.proofs.steps import Row
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.proofs import ChangedProof, ChangeExplanation, Row, atom_text
+from lftj.scantree import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 def explain_change(

@@ -19,8 +19,8 @@ from lftj.explain.derivations.conjunction_steps import (
     SearchStep,
 )
 from lftj.explain.derivations.ways import Branches, Step, Way
-from lftj.program.bindings import bound_by, of_expressions, of_literal
-from lftj.program.checked import (
+from lftj.program import (
+    Apply,
     Block,
     CheckedAggregate,
     CheckedAtom,
@@ -28,10 +28,15 @@ from lftj.program.checked import (
     CheckedDisjunction,
     CheckedLiteral,
     CheckedNegation,
+    Filter,
     FunctorCall,
+    Ref,
+    RuleVariable,
+    bound_by,
+    of_expressions,
+    of_literal,
 )
-from lftj.program.normal_form import Apply, Filter, Ref, RuleVariable
-from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites import Conjunct
 
 
 def alternatives(

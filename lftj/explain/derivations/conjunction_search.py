@@ -11,20 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lftj.join.context import Context
-from lftj.join.plan.index_advisor import ADVISED_ORDER_COST
-from lftj.join.plan.order_costs import NEW_ORDER
-from lftj.join.plan.plan import RulePlan
-from lftj.join.rent_or_buy import Rent
-from lftj.join.run.evaluate import chunks, plan_once, plan_rule
-from lftj.join.run.prepared import PreparedPlan
-from lftj.program.bindings import of_expressions
-from lftj.program.checked import CheckedAtom
-from lftj.program.normal_form import Ref, RelationSchema, RuleVariable
-from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.conjunctive_rules import RuleMaker
-from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import OneRow, TransientRelation
+from lftj.join import Context, Rent
+from lftj.join.plan import ADVISED_ORDER_COST, NEW_ORDER, RulePlan
+from lftj.join.run import PreparedPlan, chunks, plan_once, plan_rule
+from lftj.program import CheckedAtom, Ref, RelationSchema, RuleVariable, of_expressions
+from lftj.program.rewrites import Conjunct, RuleMaker
+from lftj.storage import OneRow, RelationVersion, TransientRelation
 
 GIVEN = "given#"
 FOUND = "found#"

@@ -13,7 +13,7 @@ from lftj.explain.derivations.values import expression_value, folded, plain_valu
 from lftj.explain.derivations.version import Codes, Version, matrix
 from lftj.explain.derivations.ways import Way
 from lftj.functions import FUNCTORS, call
-from lftj.program.checked import CheckedAggregate, FunctorCall
+from lftj.program import CheckedAggregate, FunctorCall
 
 Variables = tuple[int, ...]
 

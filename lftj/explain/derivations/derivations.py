@@ -13,9 +13,10 @@ from lftj.explain.derivations.groups import Gathered, gathered, most_of
 from lftj.explain.derivations.values import plain_value
 from lftj.explain.derivations.version import Codes, Goal, Version, matrix
 from lftj.explain.derivations.ways import Way
-from lftj.functions.aggregates import EXTREMES
-from lftj.program.checked import (
+from lftj.functions import EXTREMES
+from lftj.program import (
     Block,
+    Catalog,
     CheckedAggregate,
     CheckedAtom,
     CheckedChoice,
@@ -25,15 +26,16 @@ from lftj.program.checked import (
     CheckedLiteral,
     CheckedNegation,
     CheckedRule,
+    Filter,
+    Ref,
+    RuleVariable,
+    Value,
+    direct_names,
+    rename_apart,
 )
-from lftj.program.checks.program_checks import check_rule
-from lftj.program.normal_form import Filter, Ref, RuleVariable, Value
-from lftj.program.rewrites.choices import choice_columns
-from lftj.program.schema import Catalog
-from lftj.program.scope import direct_names, rename_apart
-from lftj.proofs.aggregates import UserFold, fold
-from lftj.proofs.inference import typed_rule
-from lftj.proofs.kinds import kind_named
+from lftj.program.checks import check_rule
+from lftj.program.rewrites import choice_columns
+from lftj.proofs import UserFold, fold, kind_named, typed_rule
 from lftj.syntax import tree
 
 

@@ -14,8 +14,8 @@ from lftj.explain.derivations.conjunction_search import Rows
 from lftj.explain.derivations.values import expression_value
 from lftj.explain.derivations.version import Codes, Version, matrix
 from lftj.explain.derivations.ways import Way
-from lftj.functions.aggregates import EXTREMES
-from lftj.program.normal_form import Expression, Ref, RuleVariable
+from lftj.functions import EXTREMES
+from lftj.program import Expression, Ref, RuleVariable
 from lftj.types import INT
 
 Env = dict[int, int]

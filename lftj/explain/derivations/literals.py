@@ -7,18 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.explain.derivations.body_assignments import Conjunction, alternatives, inputs_of
 from lftj.explain.derivations.version import Codes, Version, matrix
-from lftj.program.bindings import of_expressions, of_literal
-from lftj.program.checked import (
+from lftj.program import (
+    Apply,
     CheckedAggregate,
     CheckedAtom,
     CheckedDisjunction,
     CheckedLiteral,
     CheckedNegation,
+    Expression,
+    Filter,
     FunctorCall,
+    Ref,
+    RuleVariable,
+    Value,
+    of_expressions,
+    of_literal,
+    user_name,
 )
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
-from lftj.program.scope import user_name
-from lftj.proofs.instances import value_text
+from lftj.proofs import value_text
 
 Env = Mapping[int, int]
 FAILURES = (ValueRangeError, ValueTypeError)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from lftj.explain.derivations.version import Version
-from lftj.functions.aggregates import AGGREGATES, EXTREMES
-from lftj.program.arithmetic import evaluate
-from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
+from lftj.functions import AGGREGATES, EXTREMES
+from lftj.program import Apply, Expression, Ref, RuleVariable, Value, evaluate
 from lftj.types import Type
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lftj.engine.versions.state import State
-from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import base_name
+from lftj.engine.versions import State
+from lftj.program import RelationSchema
+from lftj.storage import base_name
 from lftj.types import Type, decode_scalar, encode_constant
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 Codes = tuple[int, ...]
 

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from lftj.explain.derivations.conjunction_search import Rows
 from lftj.explain.derivations.version import Version
-from lftj.program.checked import CheckedAggregate, CheckedAtom, CheckedLiteral
-from lftj.program.normal_form import RuleVariable
+from lftj.program import CheckedAggregate, CheckedAtom, CheckedLiteral, RuleVariable
 
 Branches = tuple[int, ...]
 """A branch of each disjunction of a body, in the order of the text, outer ones first."""

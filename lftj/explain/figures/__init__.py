@@ -1,1 +1,8 @@
 """Figures of a workspace: rows, memory, and the work of commits."""
+
+from __future__ import annotations
+
+from lftj.explain.figures.profile import Profile, last_commits
+from lftj.explain.figures.views import Overview, overview
+
+__all__ = ["Overview", "Profile", "last_commits", "overview"]

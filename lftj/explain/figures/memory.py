@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.versions.result import Result
-from lftj.engine.versions.state import State
+from lftj.engine.versions import Result, State
 from lftj.explain.plans.upkeep import all_memory_rows
 from lftj.types import INT, STR
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 COLUMNS = (("relation", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
 

@@ -8,21 +8,20 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lftj.engine.versions.result import Result
+from lftj.engine.versions import Result
 from lftj.errors import DeclarationError
 from lftj.explain.figures.reasons import reason
 from lftj.explain.figures.views import views_drawing
 from lftj.explain.plans.analysis import duration
-from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.program.program import Program
-from lftj.proofs.drawing import Drawing
-from lftj.proofs.folding import Fold, Table, to_html, to_text
+from lftj.maintenance.inputs import RuleWork
+from lftj.program import Program
+from lftj.proofs import Drawing, Fold, Table, to_html, to_text
 from lftj.types import FLOAT, INT, STR, Type
 
 if TYPE_CHECKING:
     import pandas
 
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 Commit = TypeVar("Commit")
 

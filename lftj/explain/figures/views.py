@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lftj.explain.present.explain import reads_of
-from lftj.program.program import Program
-from lftj.program.schema import describe
-from lftj.proofs.drawing import Drawing, Edge
-from lftj.proofs.folding import Fold, Line, Table, to_html, to_text
+from lftj.program import Program, describe
+from lftj.proofs import Drawing, Edge, Fold, Line, Table, to_html, to_text
 
 _SHOWN = 200
 

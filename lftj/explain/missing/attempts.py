@@ -18,10 +18,8 @@ from lftj.explain.derivations.literals import (
     rows_with,
 )
 from lftj.explain.derivations.version import Codes, Version, matrix
-from lftj.program.checked import CheckedAtom, CheckedLiteral, CheckedNegation
-from lftj.program.scope import user_name
-from lftj.proofs.missing import Attempt, Case
-from lftj.proofs.steps import Bindings, Row
+from lftj.program import CheckedAtom, CheckedLiteral, CheckedNegation, user_name
+from lftj.proofs import Attempt, Bindings, Case, Row
 
 Env = dict[int, int]
 

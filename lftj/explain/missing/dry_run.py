@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lftj.engine.commit.commit import Proposal, carry_out
-from lftj.engine.commit.staging import Staging
-from lftj.engine.versions.state import State
+from lftj.engine.commit import Proposal, Staging, carry_out
+from lftj.engine.versions import State
 from lftj.errors import LftjError, LimitError
 from lftj.explain.derivations.version import Codes
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 class Change(NamedTuple):

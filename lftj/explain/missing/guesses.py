@@ -8,8 +8,16 @@ from itertools import islice, product
 from lftj.errors import LftjError
 from lftj.explain.derivations.literals import nearest, partly, rows_with
 from lftj.explain.derivations.version import Goal, Version
-from lftj.program.checked import CheckedAtom, CheckedLiteral
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
+from lftj.program import (
+    Apply,
+    CheckedAtom,
+    CheckedLiteral,
+    Expression,
+    Filter,
+    Ref,
+    RuleVariable,
+    Value,
+)
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, UNSIGNED, Type, code_of
 
 _ROWS, _ENVS = 4, 80

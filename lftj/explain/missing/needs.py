@@ -18,15 +18,19 @@ from lftj.explain.derivations.literals import FAILURES, first_of, matches, partl
 from lftj.explain.derivations.version import Version, matrix
 from lftj.explain.derivations.ways import Way
 from lftj.explain.missing.guesses import WHOLE, Constants, Guesses, solution
-from lftj.program.bindings import NONE, of_literal
-from lftj.program.checked import (
+from lftj.program import (
+    NONE,
+    Apply,
     CheckedAggregate,
     CheckedAtom,
     CheckedChoice,
     CheckedLiteral,
     CheckedNegation,
+    Filter,
+    Ref,
+    Value,
+    of_literal,
 )
-from lftj.program.normal_form import Apply, Filter, Ref, Value
 
 SEARCHES, OF_GOAL = 1200, 300
 """Searches in all, and for what one goal needs, at most."""

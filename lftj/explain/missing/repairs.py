@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lftj.engine.versions.state import State
+from lftj.engine.versions import State
 from lftj.explain.derivations.derivations import Derivation, Goal, Rules
 from lftj.explain.derivations.literals import partly
 from lftj.explain.derivations.version import Version
@@ -24,17 +24,17 @@ from lftj.explain.missing.guesses import Constants, constants_of
 from lftj.explain.missing.needs import BOUND, FURTHER, IN_THE_WAY, Gaps, RuleNeeds
 from lftj.explain.present.explain import relations_below
 from lftj.explain.present.proof_search import UNKNOWN, Heights, below
-from lftj.program.checked import (
+from lftj.program import (
     CheckedAtom,
     CheckedLiteral,
     CheckedNegation,
+    Filter,
     FunctorCall,
 )
-from lftj.program.normal_form import Filter
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 STEPS, TRIES, FIXES = 400, 60, 10
 """Goals that are taken up, dry runs, and sets of changes that are returned, at most."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.engine.calls.limits import short_of_memory
-from lftj.engine.versions.state import State
+from lftj.engine.calls import short_of_memory
+from lftj.engine.versions import State
 from lftj.errors import ExplanationError, OptionError
 from lftj.explain.derivations.derivations import Rules
 from lftj.explain.derivations.version import Version
@@ -13,12 +13,11 @@ from lftj.explain.missing.attempts import Attempts
 from lftj.explain.missing.dry_run import Change, writing
 from lftj.explain.missing.repairs import Repairs
 from lftj.explain.present.asked_row import asked_row, check_count
-from lftj.proofs.instances import atom_text
-from lftj.proofs.missing import BaseChange, WhyNot
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.proofs import BaseChange, WhyNot, atom_text
+from lftj.scantree import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 def why_not(

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.versions.result import Result
-from lftj.proofs.drawing import Drawing
-from lftj.proofs.folding import Fold, Line, Table, to_html, to_text
+from lftj.engine.versions import Result
+from lftj.proofs import Drawing, Fold, Line, Table, to_html, to_text
 from lftj.types import FLOAT, INT, STR
 
 if TYPE_CHECKING:

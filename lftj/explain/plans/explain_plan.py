@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lftj.engine.live.answers import evaluated, read
-from lftj.engine.programs.handles import RuleHandle
-from lftj.engine.versions.state import State
+from lftj.engine.live import evaluated, read
+from lftj.engine.programs import RuleHandle
+from lftj.engine.versions import State
 from lftj.explain.plans.analysis import PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
 from lftj.explain.plans.plan_report import PlanReport, needed, plan_report
-from lftj.join.run.evaluate import plan_rule
-from lftj.program.normal_form import NormalRule
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.join.run import plan_rule
+from lftj.program import NormalRule
+from lftj.scantree import interrupts_as_such
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 def explain_plan(engine: Engine, state: State, what: object, analyze: bool) -> PlanAnalysis:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from lftj.explain.plans.analysis import BodyCost, LevelCost
 from lftj.explain.plans.measure import MeasuredPlan, measured
-from lftj.join.context import Context
-from lftj.join.plan.plan import PlannedAtom, RulePlan
-from lftj.storage.relation import RelationVersion
+from lftj.join import Context
+from lftj.join.plan import PlannedAtom, RulePlan
+from lftj.storage import RelationVersion
 
 Relations = Mapping[str, RelationVersion]
 

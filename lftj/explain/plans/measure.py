@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from lftj.join.context import Context
+from lftj.join import Context
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan.plan import RulePlan
-from lftj.join.run.assemble import Assembly
-from lftj.join.run.run import Run
-from lftj.maintenance.inputs.rule_work import moment
-from lftj.storage.relation import RelationVersion
+from lftj.join.plan import RulePlan
+from lftj.join.run import Assembly, Run
+from lftj.maintenance.inputs import moment
+from lftj.storage import RelationVersion
 
 
 class Measured(NamedTuple):

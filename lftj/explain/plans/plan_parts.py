@@ -7,14 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from lftj.engine.versions.state import State
-from lftj.join.plan.plan import RulePlan
-from lftj.join.run.assemble import Assembly
-from lftj.join.run.division import Division, leading_levels
-from lftj.join.run.parallel import may_divide
+from lftj.engine.versions import State
+from lftj.join.plan import RulePlan
+from lftj.join.run import Assembly, Division, leading_levels, may_divide
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 KeyOrder = Callable[[str, tuple[int, ...]], str]
 

@@ -8,31 +8,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.programs.handles import RuleHandle, number_of
-from lftj.engine.versions.result import Result
-from lftj.engine.versions.state import State
+from lftj.engine.programs import RuleHandle, number_of
+from lftj.engine.versions import Result, State
 from lftj.errors import UnknownNameError
 from lftj.explain.plans.analysis import BodyCost, PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
 from lftj.explain.plans.plan_parts import part_lines
 from lftj.explain.plans.upkeep import state_of, upkeep_lines
-from lftj.join.access.semijoin_reduction import SemijoinReduction
-from lftj.join.plan.cardinality import Statistics
-from lftj.join.plan.plan import RulePlan
-from lftj.join.run.body_query import BodyQuery
-from lftj.join.run.evaluate import plan_rule
-from lftj.join.run.ladder import asked_first
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule
-from lftj.program.program import Program
-from lftj.program.rewrites.pipeline import Rewritten
-from lftj.storage.relation import RelationVersion
-from lftj.types import FLOAT, INT, STR
-from lftj.types.sources import Role, without_role
+from lftj.join.access import SemijoinReduction
+from lftj.join.plan import RulePlan, Statistics
+from lftj.join.run import BodyQuery, asked_first, plan_rule
+from lftj.program import AggregateTerm, FunctorRule, NormalRule, Program
+from lftj.program.rewrites import Rewritten
+from lftj.storage import RelationVersion
+from lftj.types import FLOAT, INT, STR, Role, without_role
 
 if TYPE_CHECKING:
     import pandas
 
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 COLUMNS = (
     ("rule", STR),

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lftj.engine.versions.state import State
-from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.rules.rule_state import RelationState, RuleState
-from lftj.maintenance.rules.shared_head import SharedHead
-from lftj.maintenance.rules.view_states import ViewState, shown_key
-from lftj.maintenance.trace.trace_state import TraceState
-from lftj.program.normal_form import FunctorRule, NormalRule
-from lftj.sensitivity.shape import Position
-from lftj.storage.database import Database
+from lftj.engine.versions import State
+from lftj.maintenance.counting import StratumState
+from lftj.maintenance.rules import RelationState, RuleState, SharedHead, ViewState, shown_key
+from lftj.maintenance.trace import TraceState
+from lftj.program import FunctorRule, NormalRule
+from lftj.sensitivity import Position
+from lftj.storage import Database
 
 MemoryRow = tuple[str, int, int]
 """Name of a kept structure, its rows, and their bytes."""

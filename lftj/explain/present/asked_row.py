@@ -6,15 +6,12 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from lftj.engine.questions.question import question_body
-from lftj.engine.versions.result import Result
-from lftj.engine.versions.state import State, name_of
+from lftj.engine.questions import question_body
+from lftj.engine.versions import Result, State, name_of
 from lftj.errors import ArityError, ExplanationError, LftjError, OptionError
-from lftj.program.normal_form import RelationSchema
-from lftj.proofs.kinds import ArithmeticFailure
-from lftj.proofs.terms import value_of
-from lftj.syntax import tree
-from lftj.syntax.builder import Predicate
+from lftj.program import RelationSchema
+from lftj.proofs import ArithmeticFailure, value_of
+from lftj.syntax import Predicate, tree
 from lftj.types import code_of
 
 Row = tuple[Any, ...]

@@ -15,12 +15,8 @@ from typing import Any
 from lftj.errors import ProofError
 from lftj.explain.derivations.derivations import RuleKinds
 from lftj.explain.derivations.version import Version
-from lftj.proofs.check import check_step
-from lftj.proofs.choice import HIDDEN
-from lftj.proofs.instances import atom_text
-from lftj.proofs.steps import Row, Step
-from lftj.proofs.world import World
-from lftj.storage.database import base_name
+from lftj.proofs import HIDDEN, Row, Step, World, atom_text, check_step
+from lftj.storage import base_name
 
 STEPS = 1_000
 """Steps that a check takes at most: the last ones of a proof, and rows that are read for what is

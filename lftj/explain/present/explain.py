@@ -8,8 +8,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, overload
 
-from lftj.engine.calls.limits import short_of_memory
-from lftj.engine.versions.state import State
+from lftj.engine.calls import short_of_memory
+from lftj.engine.versions import State
 from lftj.errors import ExplanationError, LftjError
 from lftj.explain.derivations.derivations import Goal, Rules
 from lftj.explain.derivations.version import Version
@@ -18,16 +18,13 @@ from lftj.explain.present.checking import check_before_showing
 from lftj.explain.present.narrate import Narrator
 from lftj.explain.present.proof_search import UNKNOWN, Heights, Node, below
 from lftj.explain.present.rivals import Rivals
-from lftj.program.schema import describe
-from lftj.proofs.instances import atom_text
-from lftj.proofs.proof import Proof
-from lftj.proofs.steps import Origin, Step
-from lftj.scantree.garbage import collector_paused
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.program import describe
+from lftj.proofs import Origin, Proof, Step, atom_text
+from lftj.scantree import collector_paused, interrupts_as_such
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 @overload

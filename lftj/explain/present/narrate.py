@@ -16,12 +16,8 @@ from lftj.explain.derivations.derivations import (
 from lftj.explain.derivations.version import Version
 from lftj.explain.present.proof_search import Node
 from lftj.explain.present.rivals import Rivals
-from lftj.program.checked import CheckedAggregate
-from lftj.program.scope import term_names, user_name
-from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
-from lftj.proofs.nested_loops import direct
-from lftj.proofs.sides import sides
-from lftj.proofs.steps import (
+from lftj.program import CheckedAggregate, term_names, user_name
+from lftj.proofs import (
     Absent,
     Assignment,
     Bindings,
@@ -31,6 +27,12 @@ from lftj.proofs.steps import (
     Holds,
     Premise,
     Step,
+    aggregates_of,
+    direct,
+    instance,
+    own_names,
+    sides,
+    with_values,
 )
 from lftj.syntax import tree
 

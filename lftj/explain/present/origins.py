@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lftj.engine.live.timeline import Timeline
-from lftj.engine.versions.past import Entry
-from lftj.engine.versions.state import State
+from lftj.engine.live import Timeline
+from lftj.engine.versions import Entry, State
 from lftj.explain.derivations.version import Codes, Goal, matrix
-from lftj.program.schema import dropped_since
-from lftj.proofs.steps import Origin
-from lftj.scantree.rows import contains
-from lftj.storage.database import base_name
-from lftj.storage.relation import RelationVersion
+from lftj.program import dropped_since
+from lftj.proofs import Origin
+from lftj.scantree import contains
+from lftj.storage import RelationVersion, base_name
 
 if TYPE_CHECKING:
-    from lftj.engine.live.engine import Engine
+    from lftj.engine.live import Engine
 
 
 def origins(engine: Engine, state: State, facts: Iterable[Goal]) -> dict[Goal, Origin]:

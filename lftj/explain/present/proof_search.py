@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lftj.explain.derivations.derivations import Derivation, Goal, Rules
 from lftj.explain.derivations.version import Version
-from lftj.scantree.frozen import record
+from lftj.scantree import record
 
 UNKNOWN = 1 << 60
 """The height of a row that has no proof so far."""

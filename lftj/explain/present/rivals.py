@@ -8,11 +8,9 @@ from lftj.explain.derivations.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations.conjunction_steps import tuples
 from lftj.explain.derivations.derivations import Found, Goal, HeadSearch, Rules
 from lftj.explain.derivations.version import Codes, Version, matrix
-from lftj.program.checked import CheckedAtom, CheckedChoice
-from lftj.program.normal_form import Filter, Ref, RuleVariable
-from lftj.program.scope import user_name
-from lftj.proofs.steps import Chosen
-from lftj.storage.database import base_name
+from lftj.program import CheckedAtom, CheckedChoice, Filter, Ref, RuleVariable, user_name
+from lftj.proofs import Chosen
+from lftj.storage import base_name
 from lftj.syntax import tree
 
 
