@@ -135,7 +135,7 @@ class Copies:
         empty = {schema.name: RelationVersion.empty(schema, self.engine.arena) for schema in hidden}
         database = database.replace(empty)
         with attending(context.budget.plan_on):
-            return refresh.refresh(
+            return refresh(
                 stratified, database, database, {}, {}, context, changed_rules=frozenset(names)
             ).database
 

@@ -4,24 +4,9 @@ keeps for that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lftj.exports import exporting
-
-if TYPE_CHECKING:
-    from lftj.heads.float_sum import ExactSum
-    from lftj.heads.function import FIRST_KEYS
-    from lftj.heads.integer_sum import outside_range
-    from lftj.heads.user import UserAggregate
+from lftj.heads.float_sum import ExactSum
+from lftj.heads.function import FIRST_KEYS
+from lftj.heads.integer_sum import outside_range
+from lftj.heads.user import UserAggregate
 
 __all__ = ["FIRST_KEYS", "ExactSum", "UserAggregate", "outside_range"]
-
-__getattr__ = exporting(
-    __name__,
-    {
-        "float_sum": "ExactSum",
-        "function": "FIRST_KEYS",
-        "integer_sum": "outside_range",
-        "user": "UserAggregate",
-    },
-)

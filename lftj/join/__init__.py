@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lftj.exports import exporting
-
-if TYPE_CHECKING:
-    from lftj.join.budget import AllowanceSpentError, Budget, timed_out, worked_out
-    from lftj.join.context import Context
-    from lftj.join.rent_or_buy import Rent
-    from lftj.join.resources import Buffer, Resources
+from lftj.join.budget import AllowanceSpentError, Budget, timed_out, worked_out
+from lftj.join.context import Context
+from lftj.join.rent_or_buy import Rent
+from lftj.join.resources import Buffer, Resources
 
 __all__ = [
     "AllowanceSpentError",
@@ -22,13 +17,3 @@ __all__ = [
     "timed_out",
     "worked_out",
 ]
-
-__getattr__ = exporting(
-    __name__,
-    {
-        "budget": "AllowanceSpentError Budget timed_out worked_out",
-        "context": "Context",
-        "rent_or_buy": "Rent",
-        "resources": "Buffer Resources",
-    },
-)

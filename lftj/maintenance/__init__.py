@@ -6,9 +6,6 @@ order in which they are tried, `rules.ladder` the strategies for other relations
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lftj.maintenance import refresh as refresh
+from lftj.maintenance.refresh import refresh
 
 __all__ = ["refresh"]

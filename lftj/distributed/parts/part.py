@@ -174,7 +174,7 @@ class Advance:
             else frozenset(name for stratum in strata for name in stratum.relations)
         )
         program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
-        done = refresh.refresh(
+        done = refresh(
             program,
             self.before.database,
             self.now.database,

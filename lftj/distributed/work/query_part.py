@@ -115,7 +115,7 @@ class _Run:
         new = frozenset(name for stratum in strata for name in stratum.relations)
         schemas = {name: relation.schema for name, relation in self.database.items()}
         program = StratifiedProgram(schemas, Stratification.of(strata))
-        self.database = refresh.refresh(
+        self.database = refresh(
             program, self.database, self.database, {}, {}, self.context, changed_rules=new
         ).database
         self.context.budget.spend(0)

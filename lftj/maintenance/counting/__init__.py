@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lftj.exports import exporting
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lftj.maintenance.counting.stratum_state import StratumState
 
 __all__ = ["StratumState"]
 
-__getattr__ = exporting(
-    __name__,
-    {
-        "stratum_state": "StratumState",
-    },
-)
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lftj.maintenance.counting import stratum_state  # a start has no use for all it runs
+
+    return getattr(stratum_state, name)

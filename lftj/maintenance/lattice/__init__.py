@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lftj.exports import exporting
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
@@ -12,10 +10,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MonotoneFixpoint", "offering"]
 
-__getattr__ = exporting(
-    __name__,
-    {
-        "lattice_fixpoint": "MonotoneFixpoint",
-        "optimal_support": "offering",
-    },
-)
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lftj.maintenance.lattice import lattice_fixpoint, optimal_support  # not for a start
+
+    return getattr(lattice_fixpoint if name == "MonotoneFixpoint" else optimal_support, name)

@@ -4,17 +4,12 @@ initial evaluation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lftj.exports import exporting
-
-if TYPE_CHECKING:
-    from lftj.maintenance.rules.failures import placed_in
-    from lftj.maintenance.rules.full_evaluation import head_picks
-    from lftj.maintenance.rules.row_checks import check_rows
-    from lftj.maintenance.rules.rule_state import RelationState, RuleState
-    from lftj.maintenance.rules.shared_head import SharedHead
-    from lftj.maintenance.rules.view_states import ViewState, ViewStates, shown_key
+from lftj.maintenance.rules.failures import placed_in
+from lftj.maintenance.rules.full_evaluation import head_picks
+from lftj.maintenance.rules.row_checks import check_rows
+from lftj.maintenance.rules.rule_state import RelationState, RuleState
+from lftj.maintenance.rules.shared_head import SharedHead
+from lftj.maintenance.rules.view_states import ViewState, ViewStates, shown_key
 
 __all__ = [
     "RelationState",
@@ -27,15 +22,3 @@ __all__ = [
     "placed_in",
     "shown_key",
 ]
-
-__getattr__ = exporting(
-    __name__,
-    {
-        "failures": "placed_in",
-        "full_evaluation": "head_picks",
-        "row_checks": "check_rows",
-        "rule_state": "RelationState RuleState",
-        "shared_head": "SharedHead",
-        "view_states": "ViewState ViewStates shown_key",
-    },
-)
