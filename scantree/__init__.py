@@ -3,13 +3,13 @@
 from lftj.scantree.arena import WIDE, Arena
 from lftj.scantree.bounds import after_prefix
 from lftj.scantree.complement import complement
-from lftj.scantree.file_locks import lock_file
 from lftj.scantree.frozen import frozen, record
-from lftj.scantree.garbage import collector_paused
-from lftj.scantree.interrupts import interrupts_as_such
 from lftj.scantree.interval import IntervalTree
 from lftj.scantree.layout import PAGE_COLUMNS
 from lftj.scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
+from lftj.scantree.process.file_locks import lock_file
+from lftj.scantree.process.garbage import collector_paused
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.scantree.rows import (
     contains,
     difference,

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lftj.scantree.forking import held_while_forking
 from lftj.scantree.mapping import show_file
 from lftj.scantree.page_kernels import (
     ARENA_HEADER,
@@ -30,6 +29,7 @@ from lftj.scantree.page_kernels import (
     note_words,
     release,
 )
+from lftj.scantree.process.forking import held_while_forking
 from lftj.scantree.sharing import ALONE, Threads
 from lftj.scantree.stretch import Stretch
 from lftj.scantree.watched_files import FileDamagedError, Watch

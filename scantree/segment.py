@@ -27,9 +27,9 @@ import numpy as np
 
 from lftj.scantree.arena import Arena, Words, overlapped
 from lftj.scantree.frozen import frozen
-from lftj.scantree.interrupts import interrupts_wait
 from lftj.scantree.mapping import write_at
 from lftj.scantree.page_kernels import STORED
+from lftj.scantree.process.interrupts import interrupts_wait
 from lftj.scantree.rows import distinct_values
 from lftj.scantree.segment_homes import BLOCK, find_home, homes_in, new_name
 from lftj.scantree.stored_kernels import (

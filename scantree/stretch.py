@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lftj.scantree.forking import held_while_forking
 from lftj.scantree.mapping import LINUX, ask, give_back, reserve
+from lftj.scantree.process.forking import held_while_forking
 
 GRAIN = 2 << 20
 """Bytes: what is asked for is a multiple, as are all places; the system hands out as

@@ -16,7 +16,7 @@ from lftj.engine.versions.ancestry import MAIN
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import name_of
 from lftj.errors import BranchError
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.api.branch import Branch

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 from lftj.api.backend import Backend
 from lftj.engine.calls.options import with_named_options
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 
 
 @with_named_options

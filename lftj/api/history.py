@@ -14,7 +14,7 @@ from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import name_of
 from lftj.errors import PastError
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 
 
 class ViewHistory(Result):

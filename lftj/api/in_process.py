@@ -23,7 +23,7 @@ from lftj.engine.versions.ancestry import MAIN, Ancestry
 from lftj.engine.versions.past import Entry
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
-from lftj.scantree.interrupts import interrupts_as_such, interrupts_wait
+from lftj.scantree.process.interrupts import interrupts_as_such, interrupts_wait
 
 if TYPE_CHECKING:
     from lftj.explain.figures.profile import Profile

@@ -13,7 +13,7 @@ from lftj.engine.calls.options import with_named_options
 from lftj.engine.live.verify import Discrepancy
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.versions.result import Result
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.explain.figures.profile import Profile

@@ -25,7 +25,7 @@ from lftj.errors import ArityError, FrameError, TransactionError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.syntax import tree
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from lftj.errors import LftjError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pyspark.sql

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import MissingDependencyError, ValueRangeError
-from lftj.scantree.interrupts import interrupts_wait
 from lftj.scantree.place_sort import places_in_order
+from lftj.scantree.process.interrupts import interrupts_wait
 from lftj.scantree.rows import sort_rows
 from lftj.types import Type, codes_to_floats, decode_scalar
 from lftj.types.arrow_arrays import acquaint_with_pandas, arrow_array, rows_of_nothing

@@ -27,7 +27,7 @@ import numpy as np
 from lftj.errors import DeclarationError, LftjError, LimitError, UserFunctionError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
-from lftj.scantree.garbage import resume_in_time
+from lftj.scantree.process.garbage import resume_in_time
 from lftj.types import Type, encode_scalar, type_of_python
 from lftj.types.dictionary import Dictionary
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lftj.errors import LimitError
 from lftj.partition.split import KeyRange
 from lftj.scantree.frozen import record
-from lftj.scantree.garbage import resume_in_time
+from lftj.scantree.process.garbage import resume_in_time
 
 WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""

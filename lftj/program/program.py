@@ -27,7 +27,7 @@ from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.statistics_hints import Answers, Asking, Known, Repeats, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
-from lftj.scantree.garbage import collector_paused
+from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.types.sources import is_reserved

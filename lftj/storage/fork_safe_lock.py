@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 
-from lftj.scantree.forking import held_while_forking
+from lftj.scantree.process.forking import held_while_forking
 
 
 class Making:

@@ -16,8 +16,8 @@ from lark import Lark, Token, UnexpectedInput
 from lark.utils import TextSlice
 
 from lftj.errors import LftjError, ProgramErrors, Span
-from lftj.scantree.forking import held_while_forking
-from lftj.scantree.garbage import collector_paused
+from lftj.scantree.process.forking import held_while_forking
+from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions

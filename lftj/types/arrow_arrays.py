@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import ValueTypeError
-from lftj.scantree.interrupts import interrupts_wait
+from lftj.scantree.process.interrupts import interrupts_wait
 
 _DTYPES = {pa.from_numpy_dtype(dtype).id: dtype for dtype in map(np.dtype, "?bhilBHILefd")}
 _STRINGS = {pa.string(): np.int32, pa.large_string(): np.int64}

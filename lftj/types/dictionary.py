@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import NullValueError, ValueTypeError
-from lftj.scantree.forking import held_while_forking
+from lftj.scantree.process.forking import held_while_forking
 from lftj.scantree.sharing import ALONE, Threads
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import (

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lftj.scantree.file_locks import lock_byte, unlock_byte
 from lftj.scantree.jit import announcing, library, processes
 from lftj.scantree.jit.decorators import add_seconds
 from lftj.scantree.jit.directory import begun, library_folder
 from lftj.scantree.jit.shared_object import link
+from lftj.scantree.process.file_locks import lock_byte, unlock_byte
 
 _WORKER = "from lftj.scantree.jit.object_code import main; main({number}, {path!r})"
 _ESTIMATE = 50  # seconds of one processor

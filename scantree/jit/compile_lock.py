@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-from lftj.scantree.file_locks import lock_byte, unlock_byte
 from lftj.scantree.jit.directory import kept_in
+from lftj.scantree.process.file_locks import lock_byte, unlock_byte
 
 _PATIENCE = 60.0
 """Seconds after which a kernel is made all the same: a process that was stopped in the middle must

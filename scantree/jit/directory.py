@@ -7,8 +7,8 @@ versions of what compiles: any edit to any kernel starts a fresh one, and all in
 same sources share one, wherever they are. The library of kernels (`lftj.scantree.jit.library`)
 depends on the sources alone, and its folder too. Set `LFTJ_CACHE_DIR` to choose where those
 directories go (default: the user's cache directory). Numba's index is a pickle, and a library is
-code, so only a folder that others cannot write is used (`lftj.scantree.private_folders`), else one
-that this process makes for itself.
+code, so only a folder that others cannot write is used (`lftj.scantree.process.private_folders`),
+else one that this process makes for itself.
 
 Numba's settings are read as Numba reads them, without importing it.
 """
@@ -29,7 +29,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lftj.scantree.private_folders import UnsafeFolderError, private_folder
+from lftj.scantree.process.private_folders import UnsafeFolderError, private_folder
 
 
 def _is_set(name: str) -> bool:

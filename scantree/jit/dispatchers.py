@@ -15,14 +15,14 @@ import numba
 from numba import types
 from numba.extending import typeof_impl
 
-from lftj.scantree.garbage import collector_paused
-from lftj.scantree.interrupts import interrupts_wait
 from lftj.scantree.jit import announcing, lowerings  # noqa: F401 -- loads, stores and the like
 from lftj.scantree.jit.compile_lock import turn
 from lftj.scantree.jit.decorators import Kernel, add_seconds
 from lftj.scantree.jit.directory import kept_in
 from lftj.scantree.jit.kept import KernelCache
 from lftj.scantree.jit.libraries import CalleeCompiler, EntryCompiler
+from lftj.scantree.process.garbage import collector_paused
+from lftj.scantree.process.interrupts import interrupts_wait
 
 _njit: Any = numba.njit
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from lftj.scantree.jit.directory import ADDRESSES, library_folder, sources_hash
 from lftj.scantree.jit.table import TABLE, pointers
-from lftj.scantree.private_folders import UnsafeFolderError, private_folder
+from lftj.scantree.process.private_folders import UnsafeFolderError, private_folder
 
 BUNDLED = Path(__file__).resolve().parent / "machine_code"
 """The folder of the package where builds put libraries."""

@@ -17,7 +17,7 @@ from lftj.engine.calls.uncopied import Uncopied
 from lftj.engine.delivery.writer_lock import taken
 from lftj.engine.versions.result import Result
 from lftj.errors import TransactionError
-from lftj.scantree.forking import held_while_forking, put_right_in_child
+from lftj.scantree.process.forking import held_while_forking, put_right_in_child
 
 Callback = Callable[[Result], object]
 News = tuple["Subscription", Result]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lftj.errors import TransactionError
-from lftj.scantree.forking import put_right_in_child
+from lftj.scantree.process.forking import put_right_in_child
 
 
 class Holder(Protocol):

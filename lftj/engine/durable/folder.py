@@ -20,7 +20,7 @@ from typing import Any
 
 from lftj.errors import DurableError
 from lftj.frames.whole_files import sync_folder
-from lftj.scantree.file_locks import lock_file, unlock_file
+from lftj.scantree.process.file_locks import lock_file, unlock_file
 from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
 from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError

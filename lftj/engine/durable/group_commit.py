@@ -18,9 +18,9 @@ from typing import NamedTuple
 from lftj.engine.durable.branch_tips import Kept
 from lftj.engine.versions.state import State
 from lftj.errors import DurableError
-from lftj.scantree.forking import put_right_in_child
 from lftj.scantree.frozen import record
-from lftj.scantree.interrupts import interrupts_wait
+from lftj.scantree.process.forking import put_right_in_child
+from lftj.scantree.process.interrupts import interrupts_wait
 from lftj.storage.durable.log import Commit
 
 

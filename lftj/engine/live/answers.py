@@ -20,7 +20,7 @@ from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.join.context import Context
 from lftj.maintenance.refresh import refresh
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion

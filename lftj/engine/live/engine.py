@@ -40,7 +40,7 @@ from lftj.partition.executor import ThreadExecutor
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree import Arena
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.scantree.sharing import ALONE
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta

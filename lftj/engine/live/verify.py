@@ -13,7 +13,7 @@ from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.rules.view_states import ViewState
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.scantree.rows import difference
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion

@@ -12,7 +12,7 @@ from pathlib import Path
 from lftj.engine.machine_code.kernel_signatures import GROUPS
 from lftj.scantree.jit.directory import ADDRESSES, require_numba
 from lftj.scantree.jit.library import library, target
-from lftj.scantree.private_folders import UnsafeFolderError
+from lftj.scantree.process.private_folders import UnsafeFolderError
 
 _failed: list[str] = []
 

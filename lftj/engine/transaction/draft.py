@@ -36,7 +36,7 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
-from lftj.scantree.garbage import collector_paused
+from lftj.scantree.process.garbage import collector_paused
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree

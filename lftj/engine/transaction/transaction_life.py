@@ -18,8 +18,8 @@ from lftj.engine.delivery.subscription import Subscriptions
 from lftj.engine.delivery.writer_lock import WriterLock
 from lftj.engine.versions.result import Result
 from lftj.errors import TransactionError
-from lftj.scantree.garbage import collector_paused
-from lftj.scantree.interrupts import interrupts_as_such, raised_by_signal
+from lftj.scantree.process.garbage import collector_paused
+from lftj.scantree.process.interrupts import interrupts_as_such, raised_by_signal
 
 _log = logging.getLogger("lftj.commits")
 _PAUSE = 0.1

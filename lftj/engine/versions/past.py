@@ -20,8 +20,8 @@ from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, PastError
 from lftj.maintenance.rules.view_states import ViewStates
-from lftj.scantree.forking import held_while_forking
 from lftj.scantree.frozen import frozen
+from lftj.scantree.process.forking import held_while_forking
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
 from lftj.types.codes import shown
 

@@ -19,7 +19,7 @@ from lftj.engine.calls.options import with_named_options
 from lftj.engine.versions.shown_rows import ShownRows
 from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.scantree.interrupts import interrupts_as_such
+from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.delta import Delta
 from lftj.types import Type, encode_scalar
 from lftj.types.dictionary import Dictionary

@@ -13,7 +13,7 @@ from threading import Condition, Lock
 
 import numpy as np
 
-from lftj.scantree.forking import held_while_forking
+from lftj.scantree.process.forking import held_while_forking
 
 # What threads that add to one set of rows at the same time share: a place for each to note what it
 # finds new, and who has to wait.

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from lftj.scantree.file_locks import lock_file, unlock_file
+from lftj.scantree.process.file_locks import lock_file, unlock_file
 
 LOCK = "writer.lock"
 _LONGEST = 4096

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lftj.scantree.file_locks import lock_byte, lock_file, unlock_byte, unlock_file
+from lftj.scantree.process.file_locks import lock_byte, lock_file, unlock_byte, unlock_file
 
-TAKES = "import os; from lftj.scantree.file_locks import *; file = os.open({!r}, os.O_RDWR); {}"
+TAKES = (
+    "import os; from lftj.scantree.process.file_locks import *; file = os.open({!r}, os.O_RDWR); {}"
+)
 
 
 def tried(path: Path, call: str) -> str:

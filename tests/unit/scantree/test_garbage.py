@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lftj.scantree.garbage import collector_paused, resume_in_time
+from lftj.scantree.process.garbage import collector_paused, resume_in_time
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,6 @@ import pytest
 from numba import types
 from numba.core import runtime
 
-from lftj.scantree.interrupts import interrupts_as_such
 from lftj.scantree.jit import (
     ADDRESSES,
     address,
@@ -30,6 +29,7 @@ from lftj.scantree.jit import (
     store,
 )
 from lftj.scantree.jit.directory import DISABLED
+from lftj.scantree.process.interrupts import interrupts_as_such
 from tests.unit.scantree.fresh_processes import SUMS, python, sum_of_twice, twice
 
 ARRAY: Any = types.Array(types.int64, 1, "C")

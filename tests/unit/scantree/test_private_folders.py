@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lftj.scantree.private_folders import UnsafeFolderError, private_folder
+from lftj.scantree.process.private_folders import UnsafeFolderError, private_folder
 
 NOBODY = 65534
 

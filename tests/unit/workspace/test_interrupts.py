@@ -154,10 +154,10 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(
 
     with monkeypatch.context() as patch:
         for name in (
-            "engine.engine.carry_out",
-            "engine.answer.refresh",
-            "engine.verify.refresh",
-            "engine.draft.Draft.framed",
+            "engine.live.engine.carry_out",
+            "engine.live.answers.refresh",
+            "engine.live.verify.refresh",
+            "engine.transaction.draft.Draft.framed",
             "frames.write_facts",
             "frames.to_arrow",
         ):
